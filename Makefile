@@ -1,0 +1,42 @@
+# `make demo` and `make test` need Python 3.11+, make and git; everything else they set up themselves in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
+
+.venv/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "outlive needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
+	@echo "setting up .venv (once) …"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[all]'
+	@touch $@
+
+setup: .venv/ready ## Install everything into .venv
+
+demo: .venv/ready ## Play the main story in a temporary folder: no key, no network
+	@$(BIN)/outlive demo
+
+test: lint types .venv/ready ## All checks: ruff, mypy --strict, architecture, unit, property, crash, end to end
+	@$(BIN)/python -m pytest
+
+lint: .venv/ready ## ruff: lint and format
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
+
+types: .venv/ready ## mypy --strict
+	@$(BIN)/mypy
+
+format: .venv/ready ## Let ruff fix and format what it can
+	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
+
+bench: .venv/ready ## Measure; see bench/README.md
+	@$(BIN)/python -m bench.tasks
+
+clean: ## Remove what was set up
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.PHONY: help setup demo test lint types format bench clean

@@ -1,0 +1,53 @@
+"""outlive: an agent harness whose work outlives the conversation.
+
+Importing this package does nothing but define names; each public name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from outlive.config import Workspace as Workspace
+    from outlive.errors import OutliveError as OutliveError
+    from outlive.errors import StoreError as StoreError
+    from outlive.errors import TaskError as TaskError
+    from outlive.stores import open_task_store as open_task_store
+    from outlive.stores.protocol import TaskQuery as TaskQuery
+    from outlive.stores.protocol import TaskStore as TaskStore
+    from outlive.stores.records import Change as Change
+    from outlive.stores.records import Lease as Lease
+    from outlive.stores.records import Task as Task
+    from outlive.tasks.graph import Draft as Draft
+    from outlive.tasks.graph import TaskGraph as TaskGraph
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Change": "outlive.stores.records",
+    "Draft": "outlive.tasks.graph",
+    "Lease": "outlive.stores.records",
+    "OutliveError": "outlive.errors",
+    "StoreError": "outlive.errors",
+    "Task": "outlive.stores.records",
+    "TaskError": "outlive.errors",
+    "TaskGraph": "outlive.tasks.graph",
+    "TaskQuery": "outlive.stores.protocol",
+    "TaskStore": "outlive.stores.protocol",
+    "Workspace": "outlive.config",
+    "open_task_store": "outlive.stores",
+}
+
+__all__ = [  # noqa: PLE0604, RUF022 - built from the table above, so that the two cannot disagree
+    "__version__",
+    *_HOME,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

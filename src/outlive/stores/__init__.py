@@ -1,0 +1,50 @@
+"""Where state is kept. `open_task_store` turns a URL into an engine; `protocol` says what an engine is."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from outlive.errors import ConfigError
+from outlive.stores.protocol import TaskStore
+
+FORMS = "files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+
+
+def open_task_store(
+    url: str = "files:.tasks",
+    *,
+    base: Path | None = None,
+    durability: str = "full",
+    clock: Callable[[], datetime] | None = None,
+) -> TaskStore:
+    """Open an engine by URL. Relative paths are taken from `base`, the current folder by default.
+
+    `clock` replaces the clock of the engine, for tests.
+    """
+    base = base or Path.cwd()
+    scheme, separator, rest = url.partition(":")
+    if not separator or not rest:
+        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    options = {} if clock is None else {"clock": clock}
+    if scheme == "files":
+        from outlive.stores.files.tasks import FileTaskStore
+
+        return FileTaskStore(base / _path(rest.removeprefix("//"), url), durability=durability, **options)
+    if scheme == "sqlite":
+        from outlive.stores.sql.sqlite import SQLiteDatabase
+        from outlive.stores.sql.tasks import SQLTaskStore
+
+        file = base / _path(rest.removeprefix("///"), url)
+        return SQLTaskStore(SQLiteDatabase(file, durability=durability), **options)
+    if scheme in ("postgresql", "postgres"):
+        from outlive.stores.sql.postgres import PostgresDatabase
+        from outlive.stores.sql.tasks import SQLTaskStore
+
+        return SQLTaskStore(PostgresDatabase(url), **options)
+    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+
+
+def _path(text: str, url: str) -> Path:
+    if not text or text == ":memory:":
+        raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {FORMS}")
+    return Path(text).expanduser()

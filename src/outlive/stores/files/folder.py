@@ -1,0 +1,267 @@
+"""What lies in `.tasks`, read once and then only where it changed. Knows files, not rules."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.errors import DamagedRecord, StoreError
+from outlive.stores.files.index import Node, Print, load_index
+from outlive.stores.records import FINISHED, Task, decode_task, encode_task
+
+_NAME = re.compile(r"task_([1-9]\d{0,14})\.json")
+_UNTRUSTED: Print = (0, 0, 0)
+_SETTLING = 100_000_000
+"""Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
+without showing it; it is read again next time."""
+MAX_FILE = 16 * 2**20
+
+
+class Folder:
+    def __init__(self, path: Path, index: Path) -> None:
+        self.path = path
+        self.archive = path / "archive"
+        self._index = index
+        self.nodes: dict[int, Node] = {}
+        self.damaged: dict[int, StoreError] = {}
+        self.overlay: dict[str, bytes | None] = {}
+        """Committed but perhaps not yet written: read over the files."""
+        self.reread = 0
+        """Files that the last scan had to read."""
+        self._dependents: dict[int, set[int]] | None = None
+        self._archived: dict[int, Node | None] = {}
+
+    def forget(self) -> None:
+        self.nodes, self.damaged, self._dependents, self._archived = {}, {}, None, {}
+
+    # -- bringing it up to date ------------------------------------------------------------------------
+
+    def scan(self) -> None:
+        """Compare every file with what is known, and read those that differ."""
+        if not self.nodes:
+            self.nodes = load_index(self._index)
+            self._dependents = None
+        self.reread = 0
+        self._archived = {}
+        seen = set()
+        nodes, damaged = self.nodes, self.damaged
+        for name, print_ in self._listing():
+            match = _NAME.fullmatch(name)
+            if match is None:
+                continue
+            number = int(match[1])
+            seen.add(number)
+            node = nodes.get(number)
+            if node is not None and node.print == print_ and name not in self.overlay:
+                continue
+            self._load(number)
+        seen.update(self._load_overlay())
+        for number in [*(nodes.keys() - seen), *(damaged.keys() - seen)]:
+            self._drop(number)
+
+    def check(self, numbers: Iterable[int]) -> None:
+        """The same for these tasks only."""
+        for number in numbers:
+            name = task_name(number)
+            print_ = _UNTRUSTED if name in self.overlay else _print(self.path / name)
+            node = self.nodes.get(number)
+            if print_ is None:
+                self._drop(number)
+            elif node is None or node.print != print_:
+                self._load(number)
+            self._archived.pop(number, None)
+
+    def place(self, task: Task) -> None:
+        """Take a task as it is about to be written."""
+        self._archived.pop(task.id, None)
+        node = Node.of(task, _UNTRUSTED, ((), ()))
+        if task.archived_at is not None:
+            self._drop(task.id)
+            self._archived[task.id] = node
+        else:
+            self._put(node)
+
+    def displace(self, number: int) -> None:
+        self._drop(number)
+        self._archived[number] = None
+
+    # -- questions -------------------------------------------------------------------------------------
+
+    def node(self, number: int) -> Node | None:
+        return self.nodes.get(number) or self._archived_node(number)
+
+    def finished(self, number: int) -> bool:
+        node = self.nodes.get(number) or self._archived_node(number)
+        return node is not None and node.status in FINISHED
+
+    def blocked_by(self, node: Node) -> tuple[int, ...]:
+        return tuple(number for number in node.depends_on if not self.finished(number))
+
+    def dependents(self, number: int) -> Collection[int]:
+        if self._dependents is None:
+            self._dependents = {}
+            for node in self.nodes.values():
+                for other in node.depends_on:
+                    self._dependents.setdefault(other, set()).add(node.id)
+        return self._dependents.get(number, ())
+
+    def full(self, node: Node) -> Task:
+        """The task with its derived fields as they are now."""
+        return replace(
+            node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id)))
+        )
+
+    def encoded(self, number: int) -> bytes:
+        node = self.node(number)
+        assert node is not None  # noqa: S101 - callers name tasks they have just seen or set
+        return encode_task(self.full(node))
+
+    def stale(self, number: int) -> bool:
+        """Whether the derived fields in the file differ from the truth."""
+        node = self.nodes.get(number)
+        truth = node and (self.blocked_by(node), tuple(sorted(self.dependents(number))))
+        return node is not None and node.derived != truth
+
+    def foreign(self) -> list[str]:
+        """Files that are not ours."""
+        ours = {"history.jsonl", ".gitignore", ".gitattributes"}
+        with os.scandir(self.path) as entries:
+            return sorted(
+                entry.name
+                for entry in entries
+                if not _NAME.fullmatch(entry.name) and entry.name not in ours and not entry.is_dir()
+            )
+
+    def all_dependents(self, number: int) -> list[int]:
+        """Archived ones too; reads the whole archive."""
+        archived = (node for node in map(self.node, self.archived_ids()) if node)
+        return sorted({*self.dependents(number), *(node.id for node in archived if number in node.depends_on)})
+
+    def archived_ids(self) -> list[int]:
+        try:
+            names = os.listdir(self.archive)
+        except FileNotFoundError:
+            names = []
+        names += [Path(name).name for name, data in self.overlay.items() if name.startswith("archive/") and data]
+        found = {int(match[1]) for name in names if (match := _NAME.fullmatch(name))}
+        return sorted(found - self.nodes.keys())
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _listing(self) -> list[tuple[str, Print]]:
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return []
+        listing = []
+        try:
+            for name in os.listdir(descriptor):
+                if name.startswith("task_"):
+                    try:
+                        found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    listing.append((name, (found.st_ino, found.st_size, found.st_ctime_ns)))
+        finally:
+            os.close(descriptor)
+        return listing
+
+    def _load_overlay(self) -> set[int]:
+        hot = [(match, data) for name, data in self.overlay.items() if (match := _NAME.fullmatch(name))]
+        for match, _ in hot:
+            self._load(int(match[1]))
+        return {int(match[1]) for match, data in hot if data is not None}
+
+    def _load(self, number: int) -> None:
+        name = task_name(number)
+        self.reread += 1
+        try:
+            node = self._read(name)
+        except StoreError as error:
+            self._drop(number)
+            self.damaged[number] = error
+            return
+        if node is None:
+            self._drop(number)
+        else:
+            self._put(node)
+
+    def _read(self, name: str) -> Node | None:
+        path = self.path / name
+        print_, moment, raw = _UNTRUSTED, 0.0, self.overlay.get(name)
+        if raw is None:
+            if name in self.overlay:
+                return None
+            try:
+                found = path.lstat()
+                if not stat.S_ISREG(found.st_mode):
+                    raise DamagedRecord(f"{path}: not a regular file")
+                if found.st_size > MAX_FILE:
+                    raise DamagedRecord(f"{path}: larger than {MAX_FILE // 2**20} MiB")
+                with path.open("rb") as file:
+                    found = os.fstat(file.fileno())
+                    raw = file.read()
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise DamagedRecord(f"{path}: cannot be read ({error.strerror})") from None
+            moment = found.st_mtime
+            if found.st_ctime_ns < time.time_ns() - _SETTLING:
+                print_ = (found.st_ino, found.st_size, found.st_ctime_ns)
+        written_at = datetime.fromtimestamp(int(moment), UTC)
+        task = decode_task(raw, where=str(path), written_at=written_at)
+        if path.name != task_name(task.id):
+            raise DamagedRecord(f"{path}: holds task {task.id}, which belongs into {task_name(task.id)}")
+        derived = msgspec.json.decode(raw, type=_Derived)
+        return Node.of(task, print_, (_numbers(derived.blockedBy), _numbers(derived.blocks)))
+
+    def _archived_node(self, number: int) -> Node | None:
+        if number not in self._archived:
+            try:
+                self._archived[number] = self._read(f"archive/{task_name(number)}")
+            except StoreError as error:
+                self._archived[number] = None
+                self.damaged[number] = error
+        return self._archived[number]
+
+    def _put(self, node: Node) -> None:
+        self._drop(node.id)
+        self.nodes[node.id] = node
+        if self._dependents is not None:
+            for other in node.depends_on:
+                self._dependents.setdefault(other, set()).add(node.id)
+
+    def _drop(self, number: int) -> None:
+        self.damaged.pop(number, None)
+        old = self.nodes.pop(number, None)
+        if old is not None and self._dependents is not None:
+            for other in old.depends_on:
+                self._dependents[other].discard(number)
+
+
+class _Derived(msgspec.Struct):
+    # Read leniently: hand-written files may hold anything here, and it is only compared.
+    blockedBy: tuple[int | str, ...] = ()  # noqa: N815 - the name in the file
+    blocks: tuple[int | str, ...] = ()
+
+
+def _numbers(values: Iterable[int | str]) -> tuple[int, ...]:
+    return tuple(value for value in values if isinstance(value, int))
+
+
+def task_name(number: int) -> str:
+    return f"task_{number}.json"
+
+
+def _print(path: Path) -> Print | None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_ctime_ns

@@ -1,0 +1,147 @@
+"""The audit trail of the file store: `history.jsonl`, one commit a line, only ever appended to.
+
+A line is written just before the commit point of its change. If a writer dies in between, the last line speaks
+of something that did not happen; the next writer notices and appends a line that voids it.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from outlive.stores.files.disk import Disk
+from outlive.stores.records import Change
+
+_BLOCK = 65536
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    changes: tuple[Change, ...] = ()
+    void: str | None = None
+    """The first change of an earlier line, none of which happened."""
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class History:
+    def __init__(self, path: Path, disk: Disk) -> None:
+        self.path = path
+        self._disk = disk
+        self._seen = 0
+        self._inode = 0
+
+    def mark_seen(self) -> None:
+        """All that is there now is known; `news` reports what comes after."""
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            self._seen = self._inode = 0
+        else:
+            self._seen, self._inode = stat.st_size, stat.st_ino
+
+    def news(self) -> set[int] | None:
+        """Tasks changed by other writers since the last call; None when that cannot be told."""
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return set() if self._inode == 0 else None
+        if stat.st_ino != self._inode or stat.st_size < self._seen:
+            return None
+        if stat.st_size == self._seen:
+            return set()
+        with self.path.open("rb") as file:
+            file.seek(self._seen)
+            raw = file.read(stat.st_size - self._seen)
+        self._seen = stat.st_size
+        return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
+
+    def append(self, changes: Sequence[Change]) -> int:
+        """Write the line of a commit and return the size before it, for `take_back`."""
+        return self._append(_Line(changes=tuple(changes)))
+
+    def take_back(self, size: int) -> None:
+        """Undo an `append` whose change could not be committed. Only for the holder of the lock."""
+        os.truncate(self.path, size)
+        self.mark_seen()
+
+    def settle(self, happened: Callable[[Change], bool]) -> tuple[Change, ...]:
+        """Void the last line if its writer died before committing it, else return its changes."""
+        last = self._last()
+        if last and not happened(last[0]):
+            self._append(_Line(void=last[0].id))
+            return ()
+        return last
+
+    def read(self, task: int | None, happened: Callable[[Change], bool]) -> list[Change]:
+        commits: dict[str, tuple[Change, ...]] = {}
+        needle = b'"task":%d,' % task if task is not None else b""
+        for line in _parse(line for line in self.lines() if needle in line or line.startswith(b'{"void"')):
+            if line.changes:
+                commits[line.changes[0].id] = line.changes
+            elif line.void is not None:
+                commits.pop(line.void, None)
+        last = self._last()
+        if last and last[0].id in commits and not happened(last[0]):
+            del commits[last[0].id]
+        changes = [change for commit in commits.values() for change in commit]
+        return [change for change in changes if task in (None, change.task)]
+
+    def lines(self) -> list[bytes]:
+        try:
+            return self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+
+    def damaged(self) -> list[int]:
+        """Numbers of the lines that cannot be understood."""
+        numbered = enumerate(self.lines(), start=1)
+        return [number for number, line in numbered if line.strip() and not list(_parse([line]))]
+
+    def _append(self, line: _Line) -> int:
+        data = _encode(line) + b"\n"
+        with self.path.open("ab+") as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(size - 1)
+                if file.read(1) != b"\n":
+                    # A torn line of a writer that died. It stays, and no longer touches what follows.
+                    data = b"\n" + data
+            try:
+                file.write(data)
+                file.flush()
+                if self._disk.durable:
+                    os.fsync(file.fileno())
+            except OSError:
+                os.ftruncate(file.fileno(), size)
+                raise
+            stat = os.fstat(file.fileno())
+            self._seen, self._inode = stat.st_size, stat.st_ino
+        return size
+
+    def _last(self) -> tuple[Change, ...]:
+        """The changes on the last line, read from the end."""
+        try:
+            with self.path.open("rb") as file:
+                start = file.seek(0, os.SEEK_END)
+                tail = b""
+                while start > 0 and b"\n" not in tail.rstrip(b"\n"):
+                    step = min(start, _BLOCK)
+                    start -= step
+                    file.seek(start)
+                    tail = file.read(step) + tail
+        except FileNotFoundError:
+            return ()
+        last = list(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]))
+        return last[0].changes if last else ()
+
+
+def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:
+    for line in lines:
+        if line.strip():
+            try:
+                yield _decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue

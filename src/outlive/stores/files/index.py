@@ -1,0 +1,88 @@
+"""A derived copy of the task files, so that a new process need not read every one of them.
+
+It cannot lie: an entry counts only while its file still has the inode, size and change time under which it
+was read, and a damaged or foreign index is ignored. Deleting it costs nothing but time.
+"""
+
+import zlib
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from outlive.stores.files.disk import Disk, read_bytes
+from outlive.stores.records import Status, Task
+
+_MAGIC = b"outlive-index-1\n"
+
+Print = tuple[int, int, int]
+"""Inode, size and change time (which no program can set) of a file."""
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A task file as it was read: what the graph needs at hand, the rest packed."""
+
+    id: int
+    print: Print
+    status: Status
+    depends_on: tuple[int, ...]
+    priority: int
+    created_at: int
+    """Microseconds, for sorting."""
+    lease_until: float | None
+    derived: tuple[tuple[int, ...], tuple[int, ...]]
+    """`blockedBy` and `blocks` as they stand in the file."""
+    packed: bytes
+
+    @classmethod
+    def of(cls, task: Task, print_: Print, derived: tuple[tuple[int, ...], tuple[int, ...]]) -> "Node":
+        lease_until = task.lease.expires_at.timestamp() if task.lease else None
+        created_at = _microseconds(task.created_at)
+        packed = _pack(task)
+        return cls(
+            task.id,
+            print_,
+            task.status,
+            task.depends_on,
+            task.priority,
+            created_at,
+            lease_until,
+            derived,
+            packed,
+        )
+
+    def task(self) -> Task:
+        return _unpack(self.packed)
+
+    @property
+    def age_key(self) -> tuple[int, int, int]:
+        return self.priority, self.created_at, self.id
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(Task).decode
+_unpack_nodes = msgspec.msgpack.Decoder(list[Node]).decode
+
+
+def load_index(path: Path) -> dict[int, Node]:
+    raw = read_bytes(path)
+    if raw is None or not raw.startswith(_MAGIC):
+        return {}
+    start = len(_MAGIC) + 4
+    body = memoryview(raw)[start:]
+    if zlib.crc32(body) != int.from_bytes(raw[len(_MAGIC) : start], "big"):
+        return {}
+    try:
+        return {node.id: node for node in _unpack_nodes(body)}
+    except msgspec.DecodeError:
+        return {}
+
+
+def save_index(path: Path, nodes: list[Node], disk: Disk) -> None:
+    """Only for the holder of the lock."""
+    body = _pack(nodes)
+    disk.write(path, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
+
+
+def _microseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000)

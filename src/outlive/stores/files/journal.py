@@ -1,0 +1,73 @@
+"""The commit point of a change of more than one file.
+
+All new files go into one journal; putting it in place commits the change. Then the files are written and the
+journal is set aside. A journal found in place belongs to a writer that died: whoever comes next carries it out.
+Readers do not wait for that, they read the journal over the files.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from outlive.errors import DamagedRecord
+from outlive.stores.files.disk import Disk, read_bytes
+
+
+class Journal(msgspec.Struct, frozen=True):
+    """File names, relative to the task folder, to their new bytes; None removes the file."""
+
+    files: dict[str, bytes | None]
+
+
+class JournalFile:
+    def __init__(self, folder: Path, disk: Disk) -> None:
+        self._folder = folder
+        self._disk = disk
+        self._pending = disk.local / "journal"
+        self._done = disk.local / "journal.done"
+
+    def stage(self, journal: Journal) -> Path:
+        return self._disk.stage(msgspec.msgpack.encode(journal))
+
+    def commit(self, staged: Path) -> None:
+        self._disk.commit(staged, self._pending)
+
+    def load(self) -> Journal | None:
+        raw = read_bytes(self._pending)
+        if raw is None:
+            return None
+        try:
+            return msgspec.msgpack.decode(raw, type=Journal)
+        except msgspec.DecodeError as error:
+            raise DamagedRecord(
+                f"{self._pending}: the journal of a change cannot be read ({error}); "
+                "move it away by hand, the change it holds is lost"
+            ) from None
+
+    def carry_out(self) -> bool:
+        """Bring the files up to what a committed journal says. Doing it twice does no harm."""
+        journal = self.load()
+        if journal is None:
+            return False
+        for name, data in journal.files.items():
+            if data is not None:
+                self._disk.write(self._folder / name, data)
+        for name, data in journal.files.items():
+            if data is None:
+                (self._folder / name).unlink(missing_ok=True)
+        if self._disk.durable:
+            self._disk.sync_folder(self._folder)
+        self._pending.replace(self._done)
+        return True
+
+    def state(self) -> tuple[object, ...]:
+        """Differs whenever a change of several files was begun or ended in between."""
+        return tuple(map(_identity, (self._pending, self._done)))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return None
+    return stat.st_ino, stat.st_ctime_ns

@@ -1,0 +1,159 @@
+"""What is stored about a task, and its one JSON form.
+
+The same form is used in `.tasks/task_N.json`, in `--json` output and in exports. `dependsOn` and `status`
+are the truth; `blockedBy` and `blocks` are derived from them and written for readers.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from outlive.errors import DamagedRecord, FutureVersion
+
+FORMAT_VERSION = 1
+"""1: first format. Files without a version are the plain form, see `decode_task`."""
+
+Status = Literal["pending", "in_progress", "completed", "cancelled"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+FINISHED: frozenset[Status] = frozenset({"completed", "cancelled"})
+
+DEFAULT_PRIORITY = 2
+MAX_ID = 10**15 - 1
+
+
+class Lease(msgspec.Struct, frozen=True, rename="camel"):
+    """A claim that runs out. `token` fences: it grows with each claim of the task, so an old one is recognised."""
+
+    owner: str
+    token: int
+    claimed_at: datetime
+    expires_at: datetime
+
+
+class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=False):
+    """One node of the graph, as it was at one moment."""
+
+    id: int
+    subject: str
+    description: str = ""
+    status: Status = "pending"
+    blocked_by: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = ()
+    owner: str | None = None
+    depends_on: tuple[int, ...] = ()
+    priority: int = DEFAULT_PRIORITY
+    labels: tuple[str, ...] = ()
+    created_at: datetime
+    updated_at: datetime
+    completed_at: datetime | None = None
+    archived_at: datetime | None = None
+    lease: Lease | None = None
+    revision: int = 1
+    result: str | None = None
+    metadata: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    """Keys of the JSON form that we do not know. They are carried along untouched."""
+
+    @property
+    def finished(self) -> bool:
+        return self.status in FINISHED
+
+    @property
+    def ready(self) -> bool:
+        return self.status == "pending" and not self.blocked_by
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the audit trail: who did what to which task, when and from where."""
+
+    id: str
+    at: datetime
+    actor: str
+    origin: str
+    op: str
+    task: int
+    revision: int
+    changed: dict[str, tuple[Any, Any]] = {}
+    """Field (as in JSON) to its value before and after."""
+    note: str | None = None
+
+
+_KEYS = {field.encode_name for field in msgspec.structs.fields(Task)} - {"extra"}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
+
+
+def task_to_json(task: Task) -> dict[str, Any]:
+    """The JSON form of a task as plain Python values, in the stable key order."""
+    form: dict[str, Any] = msgspec.to_builtins(task)
+    extra = form.pop("extra")
+    if task.archived_at is None:
+        del form["archivedAt"]
+    form["version"] = FORMAT_VERSION
+    return form | extra
+
+
+def encode_task(task: Task) -> bytes:
+    """The bytes of a task file: pretty-printed, one item a line, so that diffs and merges are small."""
+    return msgspec.json.format(msgspec.json.encode(task_to_json(task)), indent=2) + b"\n"
+
+
+def decode_task(raw: bytes, *, where: str, written_at: datetime = _EPOCH) -> Task:
+    """Read the JSON form, or the plain form without our extra fields (`written_at` then dates it)."""
+    try:
+        form = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DamagedRecord(f"{where}: not valid JSON ({error})") from None
+    return task_from_json(form, where=where, written_at=written_at)
+
+
+def task_from_json(form: Any, *, where: str, written_at: datetime = _EPOCH) -> Task:
+    if not isinstance(form, dict):
+        raise DamagedRecord(f"{where}: expected a JSON object, found {type(form).__name__}")
+    version = form.get("version", FORMAT_VERSION)
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise FutureVersion(
+            f"{where}: format version {version!r}, this outlive reads up to {FORMAT_VERSION}; upgrade outlive"
+        )
+    known = {key: value for key, value in form.items() if key in _KEYS}
+    known.setdefault("createdAt", written_at)
+    known.setdefault("updatedAt", known["createdAt"])
+    known["owner"] = known.get("owner") or None
+    known["extra"] = {key: value for key, value in form.items() if key not in _KEYS and key != "version"}
+    try:
+        task = msgspec.convert(known, Task, strict=False)
+    except msgspec.ValidationError as error:
+        raise DamagedRecord(f"{where}: {error}") from None
+    return _normalised(task, where)
+
+
+def _normalised(task: Task, where: str) -> Task:
+    """Edges as truth, ids in range, times in UTC: what every reader of a Task may rely on."""
+    # `blockedBy` is always written as a part of `dependsOn`. An id that stands only there was put there by a
+    # person, another tool or the plain form, and means a dependency.
+    edges = sorted({*task.depends_on, *task.blocked_by})
+    for number in (task.id, *edges):
+        if not 1 <= number <= MAX_ID:
+            raise DamagedRecord(f"{where}: {number} is not a task id")
+    lease = task.lease and msgspec.structs.replace(
+        task.lease, claimed_at=_utc(task.lease.claimed_at), expires_at=_utc(task.lease.expires_at)
+    )
+    return msgspec.structs.replace(
+        task,
+        depends_on=tuple(edge for edge in edges if edge != task.id),
+        blocked_by=(),
+        blocks=(),
+        created_at=_utc(task.created_at),
+        updated_at=_utc(task.updated_at),
+        completed_at=task.completed_at and _utc(task.completed_at),
+        archived_at=task.archived_at and _utc(task.archived_at),
+        lease=lease,
+        labels=tuple(sorted(set(task.labels))),
+    )
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    return max(moment, _EARLIEST).astimezone(UTC)

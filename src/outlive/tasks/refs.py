@@ -1,0 +1,46 @@
+"""What counts as a task id. Models like to put a subject where an id belongs; the error says which id was meant."""
+
+import re
+from collections.abc import Callable, Iterable
+from difflib import SequenceMatcher
+
+from outlive.errors import UnknownTask
+from outlive.stores.records import MAX_ID, Task
+
+Ref = int | str
+
+_ID = re.compile(r"(?:#|task[_ ]?)?(\d{1,15})(?:\.json)?", re.IGNORECASE)
+
+
+def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) -> int:
+    """12, "12", "#12" and "task_12" are ids; anything else is refused with the ids whose subject comes closest."""
+    if isinstance(ref, int) and not isinstance(ref, bool):
+        number = ref
+    elif match := _ID.fullmatch(str(ref).strip()):
+        number = int(match[1])
+    else:
+        raise UnknownTask(f"{str(ref)[:80]!r} is not a task id{_meant(str(ref), candidates())}")
+    if not 1 <= number <= MAX_ID:
+        raise UnknownTask(f"{number} is not a task id; ids start at 1")
+    return number
+
+
+def unknown(ids: Iterable[int]) -> UnknownTask:
+    listed = ", ".join(map(str, sorted(ids)))
+    return UnknownTask(f"no task has the id {listed}; `outlive task list --all` shows the ids there are")
+
+
+def _meant(text: str, candidates: Iterable[Task]) -> str:
+    wanted = text.strip().casefold()
+    scored = []
+    for task in candidates:
+        subject = task.subject.casefold()
+        score = 2.0 if subject == wanted else SequenceMatcher(None, wanted, subject).ratio()
+        if wanted and (wanted in subject or subject in wanted):
+            score = max(score, 0.9)
+        if score >= 0.6:
+            scored.append((-score, task.id, task.subject))
+    if not scored:
+        return "; give the number that `outlive task list` shows"
+    guesses = ", ".join(f'{number} ("{subject}")' for _, number, subject in sorted(scored)[:3])
+    return f"; give the number. Did you mean {guesses}?"

@@ -1,0 +1,134 @@
+"""What a field may hold, and who may act on a task that is held. Pure; refusals say the way out."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
+from outlive.stores.records import STATUSES, Status, Task
+
+MAX_SUBJECT = 200
+MAX_TEXT = 100_000
+MAX_LABEL = 60
+PRIORITIES = range(5)
+
+
+def subject(text: str) -> str:
+    text = _text(text, "the subject").strip()
+    if not text:
+        raise InvalidTask("the subject is blank; say in a few words what is to be done")
+    if len(text) > MAX_SUBJECT:
+        raise InvalidTask(
+            f"the subject has {len(text)} characters, at most {MAX_SUBJECT} are allowed; "
+            "put the detail into the description"
+        )
+    if any(ord(char) < 32 or char in "\x7f\x85\u2028\u2029" for char in text):
+        raise InvalidTask(
+            "the subject must be one line without control characters; put the rest into the description"
+        )
+    return text
+
+
+def long_text(text: str, what: str) -> str:
+    if len(_text(text, what)) > MAX_TEXT:
+        raise InvalidTask(f"{what} has {len(text):,} characters, at most {MAX_TEXT:,} are allowed")
+    return text
+
+
+def name(text: str, what: str) -> str:
+    """An owner, a label: something short that is shown on one line."""
+    text = _text(text, what).strip()
+    if not text or len(text) > MAX_LABEL or not text.isprintable():
+        raise InvalidTask(f"{what} {text[:80]!r} must be 1 to {MAX_LABEL} printable characters")
+    return text
+
+
+def labels(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({name(value, "the label") for value in values}))
+
+
+def priority(value: int) -> int:
+    if value not in PRIORITIES:
+        raise InvalidTask(f"priority {value} is not one of 0 (most urgent) to {PRIORITIES[-1]}")
+    return value
+
+
+def status(value: str) -> Status:
+    for known in STATUSES:
+        if value == known:
+            return known
+    raise InvalidTask(f"{value!r} is not a status; one of: {', '.join(STATUSES)}")
+
+
+def metadata(value: dict[str, Any]) -> dict[str, Any]:
+    """Plain JSON, so that it survives every engine."""
+    try:
+        encoded = msgspec.json.encode(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidTask(f"metadata must be plain JSON: {error}") from None
+    if b"\\u0000" in encoded:
+        raise InvalidTask("metadata must not contain the NUL character")
+    decoded: dict[str, Any] = msgspec.json.decode(encoded)
+    return decoded
+
+
+def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> None:
+    """Refuse when the caller names an owner or a token that no longer holds the task.
+
+    A caller that names neither speaks for the user and may act.
+    """
+    if token is not None and (task.lease is None or task.lease.token != token):
+        raise LeaseError(
+            f"cannot {verb} task {task.id}: token {token} is stale, {held(task)}; "
+            "the work may have been given to another, so look at the task before you claim it again"
+        )
+    holder = task.lease.owner if task.lease else task.owner
+    if owner is not None and holder is not None and holder != owner:
+        raise LeaseError(f"cannot {verb} task {task.id} as {owner!r}: {held(task)}")
+
+
+def may_finish(task: Task, *, force: bool) -> None:
+    if task.blocked_by and not force:
+        ids = ", ".join(map(str, task.blocked_by))
+        raise BlockedError(
+            f"cannot complete task {task.id}: blocked by {ids}; complete those first, "
+            f"remove the dependency (--remove-blocked-by) or use --force",
+            task.blocked_by,
+        )
+
+
+def may_start(task: Task, now: datetime) -> None:
+    """Refuse a claim of a task that is finished, blocked or held."""
+    if task.finished:
+        raise ConflictError(f"cannot claim task {task.id}: it is {task.status}; reopen it first")
+    if task.blocked_by:
+        ids = ", ".join(map(str, task.blocked_by))
+        raise BlockedError(f"cannot claim task {task.id}: blocked by {ids}; claim those first", task.blocked_by)
+    if task.status == "in_progress" and (
+        task.lease.expires_at > now if task.lease else task.owner is not None
+    ):
+        raise LeaseError(
+            f"cannot claim task {task.id}: {held(task)}; "
+            f"wait for it, or take it away with: outlive task release {task.id} --force"
+        )
+
+
+def held(task: Task) -> str:
+    """Who has the task, in words."""
+    if task.lease:
+        return f"it is held by {task.lease.owner!r} until {task.lease.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+    if task.status == "in_progress" and task.owner:
+        return f"it is in progress, owned by {task.owner!r}, without a lease"
+    return f"it is {task.status} and held by nobody"
+
+
+def _text(text: str, what: str) -> str:
+    if "\0" in text:
+        raise InvalidTask(f"{what} must not contain the NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidTask(f"{what} is not valid Unicode text: {text[:60]!r}") from None
+    return text

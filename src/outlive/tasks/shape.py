@@ -1,0 +1,105 @@
+"""Pure questions about edges. `edges` always maps a node to the nodes it depends on."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+Edges = Mapping[Node, Collection[Node]]
+
+
+def find_path(
+    start: Node, goal: Node, neighbours: Callable[[Collection[Node]], Edges[Node]]
+) -> list[Node] | None:
+    """The shortest way from start to goal, asking for the neighbours of a whole frontier at a time."""
+    came_from: dict[Node, Node | None] = {start: None}
+    frontier = [start]
+    while frontier:
+        if goal in came_from:
+            path = [goal]
+            while (step := came_from[path[-1]]) is not None:
+                path.append(step)
+            return path[::-1]
+        reached = []
+        for node, nexts in neighbours(frontier).items():
+            for other in nexts:
+                if other not in came_from:
+                    came_from[other] = node
+                    reached.append(other)
+        frontier = reached
+    return None
+
+
+def layers(edges: Edges[Node]) -> tuple[list[list[Node]], list[Node]]:
+    """Nodes by depth: layer 0 depends on nothing, each next layer only on earlier ones.
+
+    The second list holds the nodes in or behind a cycle, which have no depth.
+    """
+    waiting = {node: {other for other in nexts if other in edges} for node, nexts in edges.items()}
+    behind: dict[Node, list[Node]] = {node: [] for node in edges}
+    for node, nexts in waiting.items():
+        for other in nexts:
+            behind[other].append(node)
+    result: list[list[Node]] = []
+    layer = [node for node, nexts in waiting.items() if not nexts]
+    placed = 0
+    while layer:
+        result.append(layer)
+        placed += len(layer)
+        following = []
+        for node in layer:
+            for other in behind[node]:
+                waiting[other].discard(node)
+                if not waiting[other]:
+                    following.append(other)
+        layer = following
+    done = {node for layer in result for node in layer}
+    return result, [node for node in edges if node not in done] if placed < len(edges) else []
+
+
+def find_cycle(edges: Edges[Node]) -> list[Node] | None:
+    """Some cycle as [a, b, …, a], each depending on the next; None when there is none."""
+    _, stuck = layers(edges)
+    inside = set(stuck)
+    if not stuck:
+        return None
+    # Every stuck node depends on a stuck node, so walking along must come back to where it was.
+    path: list[Node] = []
+    seen: dict[Node, int] = {}
+    node = stuck[0]
+    while node not in seen:
+        seen[node] = len(path)
+        path.append(node)
+        node = next(other for other in edges[node] if other in inside)
+    return [*path[seen[node] :], node]
+
+
+def reachable(start: Node, edges: Edges[Node]) -> list[Node]:
+    """Start and everything behind it, breadth first."""
+    found = {start: None}
+    queue = deque([start])
+    while queue:
+        for other in edges.get(queue.popleft(), ()):
+            if other not in found:
+                found[other] = None
+                queue.append(other)
+    return list(found)
+
+
+def longest_chain(edges: Edges[Node]) -> list[Node]:
+    """The longest chain of nodes, each depending on the one before: the least number of steps to the end."""
+    ordered, _ = layers(edges)
+    before: dict[Node, Node | None] = {}
+    length: dict[Node, int] = {}
+    for layer in ordered:
+        for node in layer:
+            best = max((other for other in edges[node] if other in length), key=length.__getitem__, default=None)
+            before[node] = best
+            length[node] = 1 + (length[best] if best is not None else 0)
+    if not length:
+        return []
+    chain = [max(length, key=length.__getitem__)]
+    while (previous := before[chain[-1]]) is not None:
+        chain.append(previous)
+    return chain[::-1]
