@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from outlive.stores.records import Change as Change
     from outlive.stores.records import Lease as Lease
     from outlive.stores.records import Task as Task
-    from outlive.tasks.graph import Draft as Draft
+    from outlive.tasks.draft import Draft as Draft
     from outlive.tasks.graph import TaskGraph as TaskGraph
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Change": "outlive.stores.records",
-    "Draft": "outlive.tasks.graph",
+    "Draft": "outlive.tasks.draft",
     "Lease": "outlive.stores.records",
     "OutliveError": "outlive.errors",
     "StoreError": "outlive.errors",
@@ -37,7 +37,7 @@ _HOME = {
     "open_task_store": "outlive.stores",
 }
 
-__all__ = [  # noqa: PLE0604, RUF022 - built from the table above, so that the two cannot disagree
+__all__ = [
     "__version__",
     *_HOME,
 ]

@@ -91,7 +91,8 @@ def task_to_json(task: Task) -> dict[str, Any]:
     if task.archived_at is None:
         del form["archivedAt"]
     form["version"] = FORMAT_VERSION
-    return form | extra
+    form.update(extra)
+    return form
 
 
 def encode_task(task: Task) -> bytes:

@@ -106,9 +106,7 @@ def may_start(task: Task, now: datetime) -> None:
     if task.blocked_by:
         ids = ", ".join(map(str, task.blocked_by))
         raise BlockedError(f"cannot claim task {task.id}: blocked by {ids}; claim those first", task.blocked_by)
-    if task.status == "in_progress" and (
-        task.lease.expires_at > now if task.lease else task.owner is not None
-    ):
+    if task.status == "in_progress" and (task.lease.expires_at > now if task.lease else task.owner is not None):
         raise LeaseError(
             f"cannot claim task {task.id}: {held(task)}; "
             f"wait for it, or take it away with: outlive task release {task.id} --force"

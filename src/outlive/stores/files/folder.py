@@ -113,9 +113,7 @@ class Folder:
 
     def full(self, node: Node) -> Task:
         """The task with its derived fields as they are now."""
-        return replace(
-            node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id)))
-        )
+        return replace(node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id))))
 
     def encoded(self, number: int) -> bytes:
         node = self.node(number)

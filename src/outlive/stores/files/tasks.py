@@ -34,7 +34,11 @@ class FileTaskStore:
     """See the module. `clock` is there for tests that must not wait for a lease to run out."""
 
     def __init__(
-        self, path: Path, *, durability: str = "full", clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        path: Path,
+        *,
+        durability: str = "full",
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.path = path
         self.url = f"files:{path}"
@@ -321,9 +325,7 @@ class _Transaction:
     def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
         self._scan()
         blocked_by = self._folder.blocked_by
-        nodes = [
-            node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)
-        ]
+        nodes = [node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)]
         nodes.sort(key=lambda node: node.age_key)
         found: list[Task] = []
         for node in nodes:

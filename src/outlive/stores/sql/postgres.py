@@ -106,9 +106,7 @@ class PostgresDatabase:
         connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_EDGES_KEY)
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
-        rows = connection.rows(
-            "SELECT nextval('outlive_task_ids') FROM generate_series(1, :count)", count=count
-        )
+        rows = connection.rows("SELECT nextval('outlive_task_ids') FROM generate_series(1, :count)", count=count)
         return [row[0] for row in rows]
 
     def reserve(self, connection: Connection, high_water: int) -> None:
@@ -197,7 +195,8 @@ class PostgresDatabase:
             except _CONFLICTS:
                 if time.monotonic() > deadline:
                     raise StoreUnavailable(
-                        f"{self.url}: other writers were in the way for {RECONNECT_SECONDS:.0f} s. Nothing was changed."
+                        f"{self.url}: other writers were in the way for {RECONNECT_SECONDS:.0f} s. "
+                        "Nothing was changed."
                     ) from None
                 time.sleep(random.uniform(0.001, 0.02))
             except psycopg.OperationalError as error:
@@ -212,9 +211,7 @@ class PostgresDatabase:
         """Ask only after the server process that had the commit is gone, so that the answer is final."""
         deadline = time.monotonic() + RECONNECT_SECONDS
         while time.monotonic() < deadline:
-            gone = self.read(
-                lambda c: c.rows("SELECT 1 FROM pg_stat_activity WHERE pid = :pid", pid=backend) == []
-            )
+            gone = self.read(lambda c: c.rows("SELECT 1 FROM pg_stat_activity WHERE pid = :pid", pid=backend) == [])
             if gone:
                 break
             time.sleep(0.05)
@@ -253,7 +250,11 @@ class _Watch:
         try:
             return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
         except psycopg.OperationalError as error:
-            log.warning("connection to %s lost while waiting (%s); opening it again", self._database.url, _reason(error))
+            log.warning(
+                "connection to %s lost while waiting (%s); opening it again",
+                self._database.url,
+                _reason(error),
+            )
             self.close()
             self._raw = self._listen()
             return True

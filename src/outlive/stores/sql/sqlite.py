@@ -166,7 +166,11 @@ class SQLiteDatabase:
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
         raw = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+            self.path,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
         )
         self._open.append(raw)
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):

@@ -106,9 +106,7 @@ class SQLTaskStore:
 
         def work(connection: Connection) -> list[int]:
             wrong = _miscounted(connection)
-            connection.run(
-                f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=wrong
-            )
+            connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=wrong)
             return wrong
 
         fixed = self.database.write(work, landed=lambda _: False)
@@ -124,9 +122,7 @@ class SQLTaskStore:
 
 
 def _miscounted(connection: Connection) -> list[int]:
-    rows = connection.rows(
-        f"SELECT id FROM outlive_tasks WHERE blockers <> ({_OPEN_DEPENDENCIES}) ORDER BY id"
-    )
+    rows = connection.rows(f"SELECT id FROM outlive_tasks WHERE blockers <> ({_OPEN_DEPENDENCIES}) ORDER BY id")
     return [row[0] for row in rows]
 
 
@@ -302,8 +298,7 @@ class _Transaction:
         blocked_by = _grouped((task, other) for task, other, status in edges if status not in FINISHED)
         blocks = self.dependents(ids)
         tasks = [
-            _task(row, depends_on.get(row[0], ()), blocked_by.get(row[0], ()), blocks.get(row[0], ()))
-            for row in rows
+            _task(row, depends_on.get(row[0], ()), blocked_by.get(row[0], ()), blocks.get(row[0], ())) for row in rows
         ]
         self._known.update((task.id, task) for task in tasks)
         return tasks
@@ -315,7 +310,8 @@ class _Transaction:
             values[f"label_{index}"] = label
         if fit.capabilities is not None:
             conditions.append(
-                "NOT EXISTS (SELECT 1 FROM outlive_task_labels l WHERE l.task = outlive_tasks.id AND l.label NOT IN :able)"
+                "NOT EXISTS (SELECT 1 FROM outlive_task_labels l "
+                "WHERE l.task = outlive_tasks.id AND l.label NOT IN :able)"
             )
             values["able"] = list(fit.capabilities)
         ending = ""
@@ -344,9 +340,7 @@ class _Transaction:
             "INSERT INTO outlive_task_edges (task, depends_on) VALUES (:task, :other)",
             [{"task": task.id, "other": other} for other in task.depends_on],
         )
-        self._connection.run(
-            f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id = :id", id=task.id
-        )
+        self._connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id = :id", id=task.id)
 
     def _count_blockers_of_dependents(self, task: int, was_finished: bool, finished: bool) -> None:
         if was_finished != finished:
@@ -405,9 +399,7 @@ def _row(task: Task) -> dict[str, Any]:
     return row
 
 
-def _task(
-    row: Row, depends_on: tuple[int, ...], blocked_by: tuple[int, ...], blocks: tuple[int, ...]
-) -> Task:
+def _task(row: Row, depends_on: tuple[int, ...], blocked_by: tuple[int, ...], blocks: tuple[int, ...]) -> Task:
     lease = None
     if row[11] is not None:
         lease = Lease(owner=row[11], token=row[12], claimed_at=moment(row[13]), expires_at=moment(row[14]))
