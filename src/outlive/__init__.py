@@ -3,9 +3,7 @@
 Importing this package does nothing but define names; each public name is loaded when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing.TYPE_CHECKING would load typing, which costs a command more than its whole answer
 if TYPE_CHECKING:
     from outlive.config import Workspace as Workspace
     from outlive.errors import OutliveError as OutliveError
@@ -37,16 +35,15 @@ _HOME = {
     "open_task_store": "outlive.stores",
 }
 
-__all__ = [
-    "__version__",
-    *_HOME,
-]
+__all__ = ["__version__", *_HOME]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,6 @@
 """Saving a changed task together with its line in the audit trail: who, when, what, from where."""
 
-import getpass
 import os
-import socket
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,7 +15,7 @@ _BOOKKEEPING = {"id", "blockedBy", "blocks", "updatedAt", "revision", "version"}
 class Audit:
     def __init__(self, actor: str | None, origin: str | None) -> None:
         self._actor = rules.name(actor, "the actor") if actor else None
-        self._origin = origin or f"{socket.gethostname()}:{os.getpid()}"
+        self._origin = origin or f"{os.uname().nodename}:{os.getpid()}"
 
     def create(self, tx: TaskWriter, task: Task, *, op: str = "create", note: str | None = None) -> None:
         changed = {"subject": (None, task.subject)}
@@ -76,6 +74,8 @@ class Audit:
 
 
 def _user() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -19,7 +19,12 @@ _BLOCK = 65536
 class _Line(msgspec.Struct, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     void: str | None = None
-    """The first change of an earlier line, none of which happened."""
+    """The last change of an earlier line, none of which happened."""
+    witness: int = 0
+    """Which of the changes shows by its task whether all this happened. -1: none does, the line itself commits."""
+
+    def happened(self, shown: Callable[[Change], bool]) -> bool:
+        return self.witness < 0 or not self.changes or shown(self.changes[self.witness])
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -32,6 +37,7 @@ class History:
         self._disk = disk
         self._seen = 0
         self._inode = 0
+        self._settled: tuple[int, int] | None = None
 
     def mark_seen(self) -> None:
         """All that is there now is known; `news` reports what comes after."""
@@ -58,34 +64,43 @@ class History:
         self._seen = stat.st_size
         return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
 
-    def append(self, changes: Sequence[Change]) -> int:
+    def append(self, changes: Sequence[Change], *, witness: int) -> int:
         """Write the line of a commit and return the size before it, for `take_back`."""
-        return self._append(_Line(changes=tuple(changes)))
+        return self._append(_Line(changes=tuple(changes), witness=witness))
 
     def take_back(self, size: int) -> None:
         """Undo an `append` whose change could not be committed. Only for the holder of the lock."""
         os.truncate(self.path, size)
         self.mark_seen()
 
+    @property
+    def settled(self) -> bool:
+        """Whether every line there is known to have happened or to be void. Reading does not settle."""
+        return self._settled == self._state()
+
+    def mark_settled(self) -> None:
+        self._settled = self._state()
+
     def settle(self, happened: Callable[[Change], bool]) -> tuple[Change, ...]:
         """Void the last line if its writer died before committing it, else return its changes."""
         last = self._last()
-        if last and not happened(last[0]):
-            self._append(_Line(void=last[0].id))
-            return ()
-        return last
+        if not last.happened(happened):
+            self._append(_Line(void=last.changes[-1].id))
+            last = _Line()
+        self.mark_settled()
+        return last.changes
 
     def read(self, task: int | None, happened: Callable[[Change], bool]) -> list[Change]:
         commits: dict[str, tuple[Change, ...]] = {}
         needle = b'"task":%d,' % task if task is not None else b""
         for line in _parse(line for line in self.lines() if needle in line or line.startswith(b'{"void"')):
             if line.changes:
-                commits[line.changes[0].id] = line.changes
+                commits[line.changes[-1].id] = line.changes
             elif line.void is not None:
                 commits.pop(line.void, None)
         last = self._last()
-        if last and last[0].id in commits and not happened(last[0]):
-            del commits[last[0].id]
+        if last.changes and last.changes[-1].id in commits and not last.happened(happened):
+            del commits[last.changes[-1].id]
         changes = [change for commit in commits.values() for change in commit]
         return [change for change in changes if task in (None, change.task)]
 
@@ -121,8 +136,15 @@ class History:
             self._seen, self._inode = stat.st_size, stat.st_ino
         return size
 
-    def _last(self) -> tuple[Change, ...]:
-        """The changes on the last line, read from the end."""
+    def _state(self) -> tuple[int, int]:
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return 0, 0
+        return stat.st_size, stat.st_ino
+
+    def _last(self) -> _Line:
+        """The last line, read from the end; an empty one if it cannot be read."""
         try:
             with self.path.open("rb") as file:
                 start = file.seek(0, os.SEEK_END)
@@ -133,9 +155,8 @@ class History:
                     file.seek(start)
                     tail = file.read(step) + tail
         except FileNotFoundError:
-            return ()
-        last = list(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]))
-        return last[0].changes if last else ()
+            return _Line()
+        return next(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]), _Line())
 
 
 def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:

@@ -5,8 +5,8 @@ was read, and a damaged or foreign index is ignored. Deleting it costs nothing b
 """
 
 import zlib
-from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -15,43 +15,44 @@ from outlive.stores.records import Status, Task
 
 _MAGIC = b"outlive-index-1\n"
 
-Print = tuple[int, int, int]
-"""Inode, size and change time (which no program can set) of a file."""
+class Print(NamedTuple):
+    """What tells one state of a file from another. No program can set the change time."""
+
+    inode: int
+    size: int
+    changed: int
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A task file as it was read: what the graph needs at hand, the rest packed."""
 
     id: int
-    print: Print
+    inode: int
+    size: int
+    changed: int
     status: Status
     depends_on: tuple[int, ...]
     priority: int
     created_at: int
     """Microseconds, for sorting."""
     lease_until: float | None
-    derived: tuple[tuple[int, ...], tuple[int, ...]]
-    """`blockedBy` and `blocks` as they stand in the file."""
     packed: bytes
 
     @classmethod
-    def of(cls, task: Task, print_: Print, derived: tuple[tuple[int, ...], tuple[int, ...]]) -> "Node":
-        lease_until = task.lease.expires_at.timestamp() if task.lease else None
-        created_at = _microseconds(task.created_at)
-        packed = _pack(task)
+    def of(cls, task: Task, print_: Print) -> "Node":
         return cls(
             task.id,
-            print_,
+            *print_,
             task.status,
             task.depends_on,
             task.priority,
-            created_at,
-            lease_until,
-            derived,
-            packed,
+            int(task.created_at.timestamp() * 1_000_000),
+            task.lease.expires_at.timestamp() if task.lease else None,
+            _pack(task),
         )
 
     def task(self) -> Task:
+        """The task, with `blocked_by` and `blocks` as they stand in the file."""
         return _unpack(self.packed)
 
     @property
@@ -83,6 +84,3 @@ def save_index(path: Path, nodes: list[Node], disk: Disk) -> None:
     body = _pack(nodes)
     disk.write(path, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
 
-
-def _microseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1_000_000)

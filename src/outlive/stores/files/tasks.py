@@ -78,13 +78,16 @@ class FileTaskStore:
                 if transaction.changes:
                     self._forget()
                 raise
-            self._mend(transaction.changes)
+            self._mend(transaction.neighbours())
             self._save_index_if_worthwhile(locked=True)
             return result
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
         yield _Watch(self)
+
+    def left_out(self) -> list[str]:
+        return [str(error) for _, error in sorted(self.folder.damaged.items())]
 
     def check(self) -> list[Problem]:
         with self._mutex:
@@ -149,8 +152,8 @@ class FileTaskStore:
         if self.journal.carry_out():
             self._warm = False
         news = self._catch_up()
-        if news or news is None:
-            self._mend(self.history.settle(self._happened))
+        if not self.history.settled:
+            self._mend(self._neighbours(self.history.settle(self._happened)))
         return news is None
 
     def _catch_up(self) -> set[int] | None:
@@ -166,23 +169,25 @@ class FileTaskStore:
             self.folder.check(news)
         return news
 
-    def _mend(self, changes: Iterable[Change]) -> None:
-        """Write `blockedBy` and `blocks` of the neighbours anew. Derived, and so never an error."""
-        neighbours: set[int] = set()
-        for change in changes:
-            node = self.folder.node(change.task)
-            neighbours.update(node.depends_on if node else ())
-            if "status" in change.changed:
-                neighbours.update(self.folder.dependents(change.task))
-            for edges in change.changed.get("dependsOn", ()):
-                neighbours.update(edges or ())
-            if change.op == "delete":
-                neighbours.update(change.changed["task"][0]["dependsOn"])
+    def _mend(self, neighbours: Collection[int]) -> None:
+        """Write `blockedBy` and `blocks` of these tasks anew. Derived, and so never an error."""
         with suppress(OSError):
             self.folder.check(neighbours)
             for number in sorted(neighbours):
                 if self.folder.stale(number):
                     self.disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)
+
+    def _neighbours(self, changes: Iterable[Change]) -> set[int]:
+        """Whose derived fields these changes, made by another, may have touched."""
+        found: set[int] = set()
+        for change in changes:
+            node = self.folder.node(change.task)
+            found.update(node.depends_on if node else (), self.folder.dependents(change.task))
+            deleted = change.changed.get("task", (None, None))[0]
+            was = deleted.get("dependsOn") if isinstance(deleted, dict) else ()
+            for edges in (was, *change.changed.get("dependsOn", ())):
+                found.update(edges or ())
+        return found
 
     def _happened(self, change: Change) -> bool:
         """Whether the task shows that a change was committed."""
@@ -198,7 +203,7 @@ class FileTaskStore:
         if folder.reread <= max(32, len(folder.nodes) // 50):
             return
         folder.reread = 0
-        settled = [node for node in folder.nodes.values() if node.print[0]]
+        settled = [node for node in folder.nodes.values() if node.inode]
         with suppress(OSError, StoreUnavailable):
             if locked:
                 save_index(self.disk.local / "index", settled, self.disk)
@@ -293,6 +298,8 @@ class _Transaction:
         self._folder = store.folder
         self.now = store.clock()
         self.changes: list[Change] = []
+        self._own: set[int] = set()
+        """Which of them are about tasks put or removed here, not taken over from elsewhere."""
         self._before: dict[int, Task | None] = {}
         self._scanned = scanned
 
@@ -347,7 +354,8 @@ class _Transaction:
 
     def next_expiry(self) -> datetime | None:
         self._scan()
-        leases = [node.task().lease for node in self._folder.nodes.values() if node.lease_until is not None]
+        running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
+        leases = [node.task().lease for node in running if node.lease_until is not None]
         return min((lease.expires_at for lease in leases if lease), default=None)
 
     def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
@@ -394,12 +402,12 @@ class _Transaction:
     def put(self, task: Task, change: Change) -> None:
         self._remember(task.id)
         self._folder.place(task)
-        self.changes.append(change)
+        self._note(change)
 
     def remove(self, task: int, change: Change) -> None:
         self._remember(task)
         self._folder.displace(task)
-        self.changes.append(change)
+        self._note(change)
 
     def record(self, changes: Sequence[Change]) -> None:
         self.changes.extend(changes)
@@ -413,8 +421,12 @@ class _Transaction:
         single = writes[0] if len(files) == len(writes) == 1 else None
         if any(name.startswith("archive/") for name in files):
             self._folder.archive.mkdir(exist_ok=True)
+        if not files:
+            store.history.append(self.changes, witness=-1)
+            store.history.mark_settled()
+            return
         staged = store.disk.stage(single[1]) if single else store.journal.stage(Journal(files))
-        size = store.history.append(self.changes)
+        size = store.history.append(self.changes, witness=self._witness())
         try:
             if single:
                 store.disk.commit(staged, store.path / single[0])
@@ -423,12 +435,22 @@ class _Transaction:
         except OSError:
             store.history.take_back(size)
             raise
+        store.history.mark_settled()
         if not single:
             try:
                 store.journal.carry_out()
             except OSError:
                 # It is committed: readers see it in the journal, and the next writer carries it out.
                 store._warm = False
+
+    def neighbours(self) -> set[int]:
+        """Whose derived fields this change touches."""
+        found: set[int] = set()
+        for number, old in self._before.items():
+            node = self._folder.node(number)
+            found.update(old.depends_on if old else (), node.depends_on if node else ())
+            found.update(self._folder.dependents(number))
+        return found
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -442,10 +464,21 @@ class _Transaction:
         if not self._scanned:
             self._folder.check(number for number in ids if number not in self._before)
 
+    def _note(self, change: Change) -> None:
+        self._own.add(len(self.changes))
+        self.changes.append(change)
+
     def _remember(self, number: int) -> None:
         if number not in self._before:
             node = self._folder.node(number)
             self._before[number] = node.task() if node else None
+
+    def _witness(self) -> int:
+        """The last change of a task that is there afterwards, else of one that is not any more."""
+        last = {change.task: index for index, change in enumerate(self.changes) if index in self._own}
+        stays = [last[number] for number in self._before if self._folder.node(number)]
+        goes = [last[number] for number, old in self._before.items() if old]
+        return (stays or goes)[0]
 
     def _files(self) -> dict[str, bytes | None]:
         """The files this change writes or removes."""

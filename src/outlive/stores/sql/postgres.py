@@ -232,7 +232,9 @@ class PostgresDatabase:
         return held is not None and held[1].raw.closed
 
 
-class _CommitInDoubt(Exception):  # noqa: N818 - not an error yet: the answer decides
+class _CommitInDoubt(Exception):
+    """Not an error yet: whether the commit took effect decides."""
+
     def __init__(self, result: Any, backend: int) -> None:
         super().__init__()
         self.result = result

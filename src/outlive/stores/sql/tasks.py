@@ -83,6 +83,10 @@ class SQLTaskStore:
         with self.database.watch() as watch:
             yield watch
 
+    def left_out(self) -> list[str]:
+        """A row is whole or not there at all."""
+        return []
+
     def check(self) -> list[Problem]:
         problems = [
             Problem(self.url, text, "restore a backup, or save what is left with `sqlite3 FILE .recover`")
