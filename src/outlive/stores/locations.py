@@ -13,7 +13,9 @@ def path_of(url: str, base: Path) -> Path:
     As usual, sqlite:///name is relative and sqlite:////name is absolute.
     """
     scheme, _, rest = url.partition(":")
-    text = rest.removeprefix("///" if scheme == "sqlite" else "//")
+    text = rest.removeprefix("//")
+    if scheme == "sqlite" and rest.startswith("///"):
+        text = rest[3:]
     if not text or text == ":memory:":
         raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {FORMS}")
     return base / Path(text).expanduser()

@@ -1,6 +1,7 @@
 """Saving a changed task together with its line in the audit trail: who, when, what, from where."""
 
 import os
+import time
 from typing import Any
 
 from msgspec.structs import replace
@@ -42,7 +43,8 @@ class Audit:
             return old
         new = replace(new, revision=old.revision + 1, updated_at=tx.now)
         tx.put(new, self._change(tx, op, new.id, new.revision, changed, note=note, actor=actor))
-        return tx.get([new.id])[new.id]
+        # What is derived follows from the edges, so it has to be asked for only when those changed.
+        return tx.get([new.id])[new.id] if "dependsOn" in changed else new
 
     def delete(self, tx: TaskWriter, task: Task) -> None:
         """The trail keeps the whole task, so that it can be had back."""
@@ -61,7 +63,7 @@ class Audit:
         actor: str | None = None,
     ) -> Change:
         return Change(
-            id=os.urandom(9).hex(),
+            id=f"{time.time_ns():016x}{os.urandom(5).hex()}",  # in the order of time, which indexes like
             at=tx.now,
             actor=self._actor or actor or _user(),
             origin=self._origin,

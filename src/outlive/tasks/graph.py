@@ -243,7 +243,7 @@ class TaskGraph:
 
         def work(tx: TaskWriter) -> Task:
             if ref is None:
-                self._give_back(tx, tx.expired())
+                self._give_back(tx, tx.expired(), actor=owner)
                 task = tx.pick(fit)
                 if task is None:
                     raise NothingReady(_why_nothing(tx, fit))
@@ -438,11 +438,11 @@ class TaskGraph:
             op = "complete" if status == "completed" else "cancel"
         return self._audit.save(tx, op, task, new, actor=actor)
 
-    def _give_back(self, tx: TaskWriter, expired: Collection[int]) -> None:
+    def _give_back(self, tx: TaskWriter, expired: Collection[int], actor: str | None = None) -> None:
         for task in tx.lock(expired).values() if expired else ():
             if task.status == "in_progress" and task.lease and task.lease.expires_at <= tx.now:
                 note = f"the lease of {task.lease.owner} ran out"
-                self._audit.save(tx, "expire", task, _given_back(task), note=note)
+                self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
 
 
 def _given_back(task: Task) -> Task:

@@ -1,5 +1,6 @@
 """What lies in `.tasks`, read once and then only where it changed. Knows files, not rules."""
 
+import math
 import os
 import stat
 import time
@@ -32,11 +33,17 @@ class Folder:
         """Committed but perhaps not yet written: read over the files."""
         self.reread = 0
         """Files that the last scan had to read."""
+        self._scanned_at = -math.inf
         self._dependents: dict[int, set[int]] | None = None
         self._archived: dict[int, Node | None] = {}
 
+    def age(self) -> float:
+        """Seconds since the last full scan."""
+        return time.monotonic() - self._scanned_at
+
     def forget(self) -> None:
         self.nodes, self.damaged, self._dependents, self._archived = {}, {}, None, {}
+        self._scanned_at = -math.inf
 
     # -- bringing it up to date ------------------------------------------------------------------------
 
@@ -46,6 +53,7 @@ class Folder:
             self.nodes = load_index(self._index)
             self._dependents = None
         self.reread = 0
+        self._scanned_at = time.monotonic()
         self._archived = {}
         known = {task_name(number): node for number, node in self.nodes.items()}
         changed = []

@@ -1,11 +1,11 @@
 """The audit trail of the file store: `history.jsonl`, one commit a line, only ever appended to.
 
-A line is written just before the commit point of its change. If a writer dies in between, the last line speaks
-of something that did not happen; the next writer notices and appends a line that voids it.
+A line is written just before the commit point of its change. If a writer dies in between, what it had staged still
+lies there, so the last line is known to speak of something that did not happen; the next writer voids it.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,11 +20,6 @@ class _Line(msgspec.Struct, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     void: str | None = None
     """The last change of an earlier line, none of which happened."""
-    witness: int = 0
-    """Which of the changes shows by its task whether all this happened. -1: none does, the line itself commits."""
-
-    def happened(self, shown: Callable[[Change], bool]) -> bool:
-        return self.witness < 0 or not self.changes or shown(self.changes[self.witness])
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -64,9 +59,9 @@ class History:
         self._seen = stat.st_size
         return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
 
-    def append(self, changes: Sequence[Change], *, witness: int) -> int:
+    def append(self, changes: Sequence[Change]) -> int:
         """Write the line of a commit and return the size before it, for `take_back`."""
-        return self._append(_Line(changes=tuple(changes), witness=witness))
+        return self._append(_Line(changes=tuple(changes)))
 
     def take_back(self, size: int) -> None:
         """Undo an `append` whose change could not be committed. Only for the holder of the lock."""
@@ -81,26 +76,28 @@ class History:
     def mark_settled(self) -> None:
         self._settled = self._state()
 
-    def settle(self, happened: Callable[[Change], bool]) -> tuple[Change, ...]:
+    def settle(self) -> tuple[Change, ...]:
         """Void the last line if its writer died before committing it, else return its changes."""
         last = self._last()
-        if not last.happened(happened):
+        if self._hangs(last):
             self._append(_Line(void=last.changes[-1].id))
             last = _Line()
+        self._disk.sweep()
         self.mark_settled()
         return last.changes
 
-    def read(self, task: int | None, happened: Callable[[Change], bool]) -> list[Change]:
+    def read(self, task: int | None = None) -> list[Change]:
         commits: dict[str, tuple[Change, ...]] = {}
         needle = b'"task":%d,' % task if task is not None else b""
+        last = self._last()
+        hanging = last.changes[-1].id if self._hangs(last) else None
         for line in _parse(line for line in self.lines() if needle in line or line.startswith(b'{"void"')):
             if line.changes:
                 commits[line.changes[-1].id] = line.changes
             elif line.void is not None:
                 commits.pop(line.void, None)
-        last = self._last()
-        if last.changes and last.changes[-1].id in commits and not last.happened(happened):
-            del commits[last.changes[-1].id]
+        if hanging is not None:
+            commits.pop(hanging, None)
         changes = [change for commit in commits.values() for change in commit]
         return [change for change in changes if task in (None, change.task)]
 
@@ -135,6 +132,10 @@ class History:
             stat = os.fstat(file.fileno())
             self._seen, self._inode = stat.st_size, stat.st_ino
         return size
+
+    def _hangs(self, line: _Line) -> bool:
+        """Whether the change of a line, the last one, was staged and not committed."""
+        return bool(line.changes) and self._disk.staged(line.changes[-1].id).exists()
 
     def _state(self) -> tuple[int, int]:
         try:

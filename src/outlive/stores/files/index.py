@@ -15,6 +15,7 @@ from outlive.stores.records import Status, Task
 
 _MAGIC = b"outlive-index-1\n"
 
+
 class Print(NamedTuple):
     """What tells one state of a file from another. No program can set the change time."""
 
@@ -83,4 +84,3 @@ def save_index(path: Path, nodes: list[Node], disk: Disk) -> None:
     """Only for the holder of the lock."""
     body = _pack(nodes)
     disk.write(path, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
-

@@ -28,6 +28,8 @@ T = TypeVar("T")
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 _POLL = 0.05
+_RECENT = 0.25
+"""Seconds for which a full scan counts as fresh where only an edit by hand could make a difference."""
 
 
 class FileTaskStore:
@@ -153,7 +155,7 @@ class FileTaskStore:
             self._warm = False
         news = self._catch_up()
         if not self.history.settled:
-            self._mend(self._neighbours(self.history.settle(self._happened)))
+            self._mend(self._neighbours(self.history.settle()))
         return news is None
 
     def _catch_up(self) -> set[int] | None:
@@ -189,14 +191,6 @@ class FileTaskStore:
                 found.update(edges or ())
         return found
 
-    def _happened(self, change: Change) -> bool:
-        """Whether the task shows that a change was committed."""
-        self.folder.check([change.task])
-        node = self.folder.node(change.task)
-        if change.op == "delete":
-            return node is None
-        return node is not None and node.task().revision >= change.revision
-
     def _save_index_if_worthwhile(self, *, locked: bool = False) -> None:
         """Reading files again costs more than writing the index once a few of them differ from it."""
         folder = self.folder
@@ -218,7 +212,7 @@ class FileTaskStore:
         if marked is None:
             # Lost or never written: every id that was ever seen counts.
             archived = self.folder.archived_ids()
-            named = [change.task for change in self.history.read(None, lambda _: True)]
+            named = [change.task for change in self.history.read()]
             marked = max([0, *archived, *named])
         return max([marked, *self.folder.nodes, *self.folder.damaged])
 
@@ -274,7 +268,7 @@ class FileTaskStore:
             )
             for line in self.history.damaged()
         ]
-        changes = self.history.read(None, self._happened)
+        changes = self.history.read()
         deleted = {change.task for change in changes if change.op == "delete"}
         known = {change.task for change in changes} - deleted
         for number in sorted(known - self.folder.nodes.keys() - self.folder.damaged.keys()):
@@ -298,8 +292,6 @@ class _Transaction:
         self._folder = store.folder
         self.now = store.clock()
         self.changes: list[Change] = []
-        self._own: set[int] = set()
-        """Which of them are about tasks put or removed here, not taken over from elsewhere."""
         self._before: dict[int, Task | None] = {}
         self._scanned = scanned
 
@@ -331,20 +323,11 @@ class _Transaction:
 
     def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
         self._scan()
-        blocked_by = self._folder.blocked_by
-        nodes = [node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)]
-        nodes.sort(key=lambda node: node.age_key)
-        found: list[Task] = []
-        for node in nodes:
-            if limit is not None and len(found) >= limit:
-                break
-            task = self._folder.full(node)
-            if fit.suits(task.labels):
-                found.append(task)
-        return found
+        return self._ready(fit, limit)
 
     def expired(self) -> list[int]:
-        self._scan()
+        if self._folder.age() >= _RECENT:
+            self._scan()
         now = self.now.timestamp()
         return sorted(
             node.id
@@ -367,7 +350,7 @@ class _Transaction:
         return {number: tuple(sorted(find(number))) for number in ids}
 
     def history(self, task: int | None = None) -> list[Change]:
-        return self._store.history.read(task, self._store._happened)
+        return self._store.history.read(task)
 
     def high_water(self) -> int:
         return self._store._high_water()
@@ -380,6 +363,11 @@ class _Transaction:
         return self.get(ids)
 
     def pick(self, fit: Fit = ANY) -> Task | None:
+        """The task itself is looked at anew; a better one that just now came by hand may be overlooked."""
+        if self._folder.age() < _RECENT:
+            for task in self._ready(fit, 1):
+                if self.get([task.id]).get(task.id) == task:
+                    return task
         return next(iter(self.ready(fit, 1)), None)
 
     def new_ids(self, count: int) -> Sequence[int]:
@@ -402,12 +390,12 @@ class _Transaction:
     def put(self, task: Task, change: Change) -> None:
         self._remember(task.id)
         self._folder.place(task)
-        self._note(change)
+        self.changes.append(change)
 
     def remove(self, task: int, change: Change) -> None:
         self._remember(task)
         self._folder.displace(task)
-        self._note(change)
+        self.changes.append(change)
 
     def record(self, changes: Sequence[Change]) -> None:
         self.changes.extend(changes)
@@ -421,19 +409,20 @@ class _Transaction:
         single = writes[0] if len(files) == len(writes) == 1 else None
         if any(name.startswith("archive/") for name in files):
             self._folder.archive.mkdir(exist_ok=True)
-        if not files:
-            store.history.append(self.changes, witness=-1)
-            store.history.mark_settled()
-            return
-        staged = store.disk.stage(single[1]) if single else store.journal.stage(Journal(files))
-        size = store.history.append(self.changes, witness=self._witness())
+        staged = store.disk.staged(self.changes[-1].id)
+        store.disk.stage(staged, single[1] if single else Journal(files).encode())
         try:
-            if single:
-                store.disk.commit(staged, store.path / single[0])
-            else:
-                store.journal.commit(staged)
+            size = store.history.append(self.changes)
+            try:
+                if single:
+                    store.disk.commit(staged, store.path / single[0])
+                else:
+                    store.journal.commit(staged)
+            except OSError:
+                store.history.take_back(size)
+                raise
         except OSError:
-            store.history.take_back(size)
+            staged.unlink(missing_ok=True)
             raise
         store.history.mark_settled()
         if not single:
@@ -459,26 +448,29 @@ class _Transaction:
             self._folder.scan()
         self._scanned = True
 
+    def _ready(self, fit: Fit, limit: int | None) -> list[Task]:
+        """Ready tasks by what is known without another look at the disk."""
+        blocked_by = self._folder.blocked_by
+        nodes = [node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)]
+        nodes.sort(key=lambda node: node.age_key)
+        found: list[Task] = []
+        for node in nodes:
+            if limit is not None and len(found) >= limit:
+                break
+            task = self._folder.full(node)
+            if fit.suits(task.labels):
+                found.append(task)
+        return found
+
     def _look_at(self, ids: Collection[int]) -> None:
         """Notice edits by hand to these tasks. What this transaction has changed is newer than the files."""
         if not self._scanned:
             self._folder.check(number for number in ids if number not in self._before)
 
-    def _note(self, change: Change) -> None:
-        self._own.add(len(self.changes))
-        self.changes.append(change)
-
     def _remember(self, number: int) -> None:
         if number not in self._before:
             node = self._folder.node(number)
             self._before[number] = node.task() if node else None
-
-    def _witness(self) -> int:
-        """The last change of a task that is there afterwards, else of one that is not any more."""
-        last = {change.task: index for index, change in enumerate(self.changes) if index in self._own}
-        stays = [last[number] for number in self._before if self._folder.node(number)]
-        goes = [last[number] for number, old in self._before.items() if old]
-        return (stays or goes)[0]
 
     def _files(self) -> dict[str, bytes | None]:
         """The files this change writes or removes."""

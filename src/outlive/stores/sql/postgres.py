@@ -168,6 +168,7 @@ class PostgresDatabase:
     def _transaction(self, begin: bytes, work: Callable[[Connection], T]) -> T:
         connection = self._connection()
         connection.raw.execute(begin)
+        backend = connection.raw.info.backend_pid  # a lost connection no longer knows
         try:
             result = work(connection)
         except BaseException:
@@ -178,7 +179,7 @@ class PostgresDatabase:
             connection.raw.execute(b"COMMIT")
         except psycopg.OperationalError as error:
             if connection.raw.closed:
-                raise _CommitInDoubt(result, connection.raw.info.backend_pid) from error
+                raise _CommitInDoubt(result, backend) from error
             raise
         return result
 

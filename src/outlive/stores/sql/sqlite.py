@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
 _POLL = 0.05
+_CACHE_KIB = 32 * 1024
 _TYPES = {
     "ID": "INTEGER",
     "MOMENT": "TEXT",
@@ -176,6 +177,7 @@ class SQLiteDatabase:
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):
             raw.execute("PRAGMA journal_mode=WAL")
         raw.execute(f"PRAGMA synchronous={self._synchronous}")
+        raw.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._local.held = (os.getpid(), _Connection(raw))
         return self._connection()
 

@@ -347,10 +347,16 @@ class _Transaction:
         self._connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id = :id", id=task.id)
 
     def _count_blockers_of_dependents(self, task: int, was_finished: bool, finished: bool) -> None:
-        if was_finished != finished:
+        if was_finished == finished:
+            return
+        # Locked by a statement of its own: the next one then sees the edges as they are now, and no other
+        # writer can take one away in between, which would be counted twice.
+        dependents = "id IN (SELECT task FROM outlive_task_edges WHERE depends_on = :task)"
+        if self._connection.rows(
+            f"SELECT id FROM outlive_tasks WHERE {dependents} ORDER BY id FOR UPDATE", task=task
+        ):
             self._connection.run(
-                "UPDATE outlive_tasks SET blockers = blockers + :step "
-                "WHERE id IN (SELECT task FROM outlive_task_edges WHERE depends_on = :task)",
+                f"UPDATE outlive_tasks SET blockers = blockers + :step WHERE {dependents}",
                 step=-1 if finished else 1,
                 task=task,
             )
