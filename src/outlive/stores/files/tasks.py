@@ -53,6 +53,8 @@ class FileTaskStore:
         self.journal = JournalFile(path, self.disk)
         self._mutex = threading.RLock()
         self._warm = False
+        self._owed: set[int] = set()
+        """Tasks whose derived fields could not be written, for lack of space; the next change tries again."""
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
         with self._mutex, errors_named("cannot read", self.path):
@@ -187,11 +189,13 @@ class FileTaskStore:
 
     def _mend(self, neighbours: Collection[int]) -> None:
         """Write `blockedBy` and `blocks` of these tasks anew. Derived, and so never an error."""
+        self._owed.update(neighbours)
         with suppress(OSError):
-            self.folder.check(neighbours)
-            for number in sorted(neighbours):
+            self.folder.check(self._owed)
+            for number in sorted(self._owed):
                 if self.folder.stale(number):
                     self.disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)
+            self._owed.clear()
 
     def _neighbours(self, changes: Iterable[Change]) -> set[int]:
         """Whose derived fields these changes, made by another, may have touched."""
@@ -427,8 +431,8 @@ class _Transaction:
         if any(name.startswith("archive/") for name in files):
             self._folder.archive.mkdir(exist_ok=True)
         staged = store.disk.staged(self.changes[-1].id)
-        store.disk.stage(staged, single[1] if single else Journal(files).encode())
         try:
+            store.disk.stage(staged, single[1] if single else Journal(files).encode())
             size = store.history.append(self.changes)
             try:
                 if single:

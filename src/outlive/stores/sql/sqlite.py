@@ -3,7 +3,6 @@
 import os
 import re
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
 from outlive.stores.protocol import Watch
-from outlive.stores.sql.database import Connection, Row
+from outlive.stores.sql.database import Connection, PerThread, Row
 
 T = TypeVar("T")
 
@@ -79,8 +78,7 @@ class SQLiteDatabase:
         self.path = path
         self.url = f"sqlite:///{path}"
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
-        self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._connections = PerThread[sqlite3.Connection]()
 
     def read(self, work: Callable[[Connection], T]) -> T:
         return self._transaction("BEGIN", work)
@@ -140,9 +138,7 @@ class SQLiteDatabase:
         return [text for (text,) in rows if text != "ok"]
 
     def close(self) -> None:
-        while self._open:
-            self._open.pop().close()
-        self._local = threading.local()
+        self._connections.close()
 
     def _transaction(self, begin: str, work: Callable[[Connection], T]) -> T:
         with self._errors():
@@ -158,10 +154,9 @@ class SQLiteDatabase:
             return result
 
     def _connection(self) -> _Connection:
-        """One connection a thread, and never one inherited from a parent process."""
-        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
-        if held is not None and held[0] == os.getpid():
-            return held[1]
+        held = self._connections.get()
+        if held is not None:
+            return _Connection(held)
         if not self.path.parent.is_dir():
             raise StoreUnavailable(
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
@@ -173,13 +168,19 @@ class SQLiteDatabase:
             check_same_thread=False,
             cached_statements=256,
         )
-        self._open.append(raw)
+        try:
+            self._set_up(raw)
+        except BaseException:
+            raw.close()
+            raise
+        self._connections.put(raw)
+        return _Connection(raw)
+
+    def _set_up(self, raw: sqlite3.Connection) -> None:
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):
             raw.execute("PRAGMA journal_mode=WAL")
         raw.execute(f"PRAGMA synchronous={self._synchronous}")
         raw.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
-        self._local.held = (os.getpid(), _Connection(raw))
-        return self._connection()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
