@@ -3,7 +3,6 @@
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,13 +13,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
+from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row
 
 T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
-_POLL = 0.05
 _CACHE_KIB = 32 * 1024
 _TYPES = {
     "ID": "INTEGER",
@@ -130,7 +129,12 @@ class SQLiteDatabase:
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
-        yield _Watch(self)
+        yield PollingWatch(self._data_version)
+
+    def _data_version(self) -> int:
+        """Changes with every commit of another connection."""
+        with self._errors():
+            return int(self._connection().raw.execute("PRAGMA data_version").fetchone()[0])
 
     def integrity(self) -> list[str]:
         with self._errors():
@@ -191,26 +195,3 @@ class SQLiteDatabase:
             reason = next((text for code, text in _REMEDIES.items() if name.startswith(code)), str(error))
             kind = StoreUnavailable if name else StoreError
             raise kind(f"{self.url}: {reason}. Nothing was changed.") from error
-
-
-class _Watch:
-    """Polls the data version, which changes with every commit of another connection."""
-
-    def __init__(self, database: SQLiteDatabase) -> None:
-        self._database = database
-        self._seen = self._version()
-
-    def wait(self, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, _POLL))
-            version = self._version()
-            if version != self._seen:
-                self._seen = version
-                return True
-        return False
-
-    def _version(self) -> int:
-        with self._database._errors():
-            row = self._database._connection().raw.execute("PRAGMA data_version").fetchone()
-        return int(row[0])
