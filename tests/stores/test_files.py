@@ -494,7 +494,7 @@ def without_index(engine: Engine, folder: Path) -> list[Task]:
     """The same files, read by a store that never saw them."""
     copy = folder / "copy"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(engine.path, copy, ignore=shutil.ignore_patterns(".local"))
+    shutil.copytree(engine.path, copy, symlinks=True, ignore=shutil.ignore_patterns(".local"))
     return TaskGraph(FileTaskStore(copy)).find(ALL)
 
 
