@@ -167,6 +167,11 @@ def test_colours_and_indented_json_are_for_terminals(here: Outlive, tmp_path: Pa
     os.close(secondary)
     shown = os.read(primary, 65536).decode()
     assert "\x1b[32m" in shown
+    primary, secondary = pty.openpty()
+    command = [sys.executable, "-m", "outlive", "task", "list"]
+    subprocess.run(command, cwd=tmp_path, env={**here.environment, "NO_COLOR": "1"}, stdout=secondary, check=True)
+    os.close(secondary)
+    assert "\x1b[" not in os.read(primary, 65536).decode()
     assert '\r\n    "subject": "a"' in shown
 
 

@@ -80,7 +80,7 @@ def test_edges_change_from_both_sides(outlive: Outlive) -> None:
     assert "2 -> 3 -> 2" in refused.err
     deleted = outlive.task("delete", "2")
     assert deleted.code == 1
-    assert "3 depend on it" in deleted.err
+    assert "task 3 depends on it" in deleted.err
     assert outlive.task("delete", "2", "--force").code == 0
     assert outlive.task("get", "2").code == 1
 
@@ -151,7 +151,7 @@ def test_a_folder_of_another_tool_is_imported(here: Outlive, tmp_path: Path) -> 
         (["complete", "2"], "task 2: blocked by 1", "--force"),
         (["claim", "2", "--owner", "me"], "task 2: blocked by 1", "claim those first"),
         (["complete", "1", "--token", "7"], "token 7 is stale", "look at the task"),
-        (["delete", "1"], "2 depend on it", "--force"),
+        (["delete", "1"], "task 2 depends on it", "--force"),
         (["release", "1"], "held by nobody", "pending"),
         (["reopen", "1"], "it is pending", "cannot reopen"),
         (["create", "x", "--metadata", "{}", "--priority", "9"], "priority 9", "0 (most urgent) to 4"),
@@ -345,3 +345,67 @@ def test_a_waiting_worker_wakes_when_something_becomes_ready(engine: Engine, tmp
     out, _ = waiter.communicate()
     assert '"owner":"bob"' in out
     assert outlive.task("ready", "--wait", "--timeout", "0.1s", "--json").json == []
+
+
+def test_priority_nought_empty_metadata_and_no_labels_can_be_set(here: Outlive) -> None:
+    here.task("create", "a", "-l", "x", "--metadata", '{"a": 1}')
+    assert here.task("update", "1", "-p", "0", "--json").json["priority"] == 0
+    assert here.task("update", "1", "--metadata", "{}", "--json").json["metadata"] == {}
+    assert here.task("update", "1", "--label", "", "--json").json["labels"] == []
+
+
+def test_a_worker_that_missed_the_answer_may_complete_again(outlive: Outlive) -> None:
+    outlive.task("create", "a")
+    token = str(outlive.task("claim", "--owner", "ada", "--json").json["lease"]["token"])
+    for _ in range(2):
+        done = outlive.task("complete", "1", "--owner", "ada", "--token", token, "--result", "x", "--json").json
+        assert (done["status"], done["revision"]) == ("completed", 3)
+    refused = outlive.task("complete", "1", "--token", "99")
+    assert (refused.code, "stale" in refused.err) == (1, True)
+
+
+def test_an_import_may_depend_on_tasks_that_are_there(here: Outlive) -> None:
+    for subject in ("a", "b"):
+        here.task("create", subject)
+    theirs = '{"tasks": [{"id": 2, "subject": "theirs", "blockedBy": [1]}]}'
+    (made,) = here.task("import", "-", "--renumber", "--json", stdin=theirs).json
+    assert (made["id"], made["dependsOn"]) == (3, [1])
+    lost = here.task("import", "-", stdin='{"id": 20, "subject": "x", "blockedBy": [99]}')
+    assert "99, which does not exist" in lost.err
+    plan = here.task("import", "-", stdin='[{"subject": "no id"}]')
+    assert (plan.code, "create --batch" in plan.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("plan", "place"),
+    [
+        ('[{"subject": "a"},\n {"subject": "b", "prio": 1}]', "item 2"),
+        ('[{"subject": "a"},\n\n {"subject" "b"}]', "line 3"),
+        ('{"subject": "a"}\n{"subject":', "line 2"),
+        ('[{"subject": "a"}, {"subject": " "}]', "task 2 of the batch"),
+        ('[{"key": "a", "subject": "a"}, {"subject": "b", "blockedBy": ["c"]}]', "keys of this batch are a"),
+    ],
+)
+def test_an_error_in_a_batch_says_where(here: Outlive, plan: str, place: str) -> None:
+    refused = here.task("create", "--batch", "-", stdin=plan)
+    assert refused.code == 1
+    assert place in refused.err
+    assert here.task("list", "--json").json == []
+
+
+def test_ready_keeps_to_a_budget_unless_told_how_many(here: Outlive) -> None:
+    plan = "\n".join(f'{{"subject": "A task with quite a long subject, number {i}"}}' for i in range(600))
+    here.task("create", "--batch", "-", stdin=plan)
+    assert here.task("ready", "-n", "500").out.count("\n") == 500
+    assert here.task("ready", "--budget", "0").out.count("\n") == 600
+    short = here.task("ready", "--budget", "100").out
+    assert f"… and {601 - short.count(chr(10))} more" in short
+    listed = here.task("list", "--budget", "100").out
+    assert f"… and {601 - listed.count(chr(10))} more" in listed
+
+
+def test_the_ending_of_a_picture_tells_its_format_or_is_refused(here: Outlive, tmp_path: Path) -> None:
+    here.task("create", "a")
+    assert here.task("graph", "-o", "x.png").code == 2
+    assert here.task("graph", "-o", "x.svg").code == 0
+    assert (tmp_path / "x.svg").read_text().startswith("<svg")

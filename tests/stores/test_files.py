@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.errors import CycleError, DamagedRecord, HasDependents, StoreError, StoreUnavailable
+from outlive.errors import CycleError, DamagedRecord, HasDependents, StoreError, StoreUnavailable, UnknownTask
 from outlive.stores.files.tasks import FileTaskStore
 from outlive.stores.protocol import TaskQuery, TaskStore
 from outlive.stores.records import Task, decode_task, encode_task
@@ -139,9 +139,10 @@ def test_a_file_that_was_removed_is_noticed(graph: TaskGraph, files: Engine) -> 
     file(files, 2).unlink()
     assert [task.id for task in graph.find(TaskQuery(sort="id"))] == [1, 3]
     assert graph.get(3).blocked_by == (1, 2)
-    (problem,) = graph.doctor()
-    assert (problem.task, problem.harmless) == (2, False)
-    assert "file is gone" in problem.what
+    gone, stuck = graph.doctor()
+    assert (gone.task, gone.harmless, gone.lost) == (2, False, True)
+    assert "file is gone" in gone.what
+    assert (stuck.task, "depends on 2" in stuck.what) == (3, True)
     assert graph.create("next").id == 4
     file(files, 1).unlink()
     graph.update(3, remove_blocked_by=[1, 2])
@@ -158,7 +159,7 @@ def test_a_dependent_added_by_hand_counts_for_completing(graph: TaskGraph, files
 def test_a_dependent_added_by_hand_counts_for_deleting(graph: TaskGraph, files: Engine) -> None:
     lonely = graph.create("lonely").id
     edit(file(files, 1), dependsOn=[lonely])
-    with pytest.raises(HasDependents, match=f"task {lonely}: 1 depend"):
+    with pytest.raises(HasDependents, match=f"task {lonely}: task 1 depends"):
         graph.delete(lonely)
 
 
@@ -279,6 +280,28 @@ def test_the_plain_form_is_upgraded_on_first_write(plain: TaskGraph, files: Engi
     assert plain.get(3).blocked_by == (2,)
 
 
+def test_a_file_of_a_newer_version_is_named_and_left_alone(graph: TaskGraph, files: Engine) -> None:
+    file(files, 2).write_text('{"id": 2, "subject": "x", "version": 99}')
+    assert [task.id for task in graph.find(TaskQuery(sort="id"))] == [1, 3]
+    problem = next(problem for problem in graph.doctor() if problem.task == 2)
+    assert "upgrade outlive" in problem.what
+    assert not problem.repairable
+    graph.store.repair()
+    assert "99" in file(files, 2).read_text()
+    assert graph.create("new").id == 4
+
+
+def test_the_loss_of_a_file_can_be_accepted(graph: TaskGraph, files: Engine) -> None:
+    file(files, 2).unlink()
+    with pytest.raises(UnknownTask):
+        graph.delete(2)
+    assert graph.delete(2, force=True).task.subject == "two"
+    assert graph.get(3).depends_on == (1,)
+    assert graph.doctor() == []
+    with pytest.raises(UnknownTask):
+        graph.delete(2, force=True)
+
+
 # -- damage ------------------------------------------------------------------------------------------------
 
 
@@ -295,7 +318,6 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "not an object": (lambda path: path.write_text("[1, 2]"), "expected a JSON object"),
     "foreign": (lambda path: path.write_text('{"name": "package", "version": "1.0.0"}'), "format version '1.0.0'"),
     "another kind": (lambda path: path.write_text('{"title": "no task"}'), "missing required field"),
-    "future": (lambda path: path.write_text('{"id": 2, "subject": "x", "version": 99}'), "upgrade outlive"),
     "wrong id": (lambda path: path.write_text('{"id": 4, "subject": "x"}'), "belongs into task_4.json"),
     "no status": (lambda path: path.write_text('{"id": 2, "subject": "x", "status": "doing"}'), "Invalid enum value"),
     "impossible edge": (
@@ -303,7 +325,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "not a task id",
     ),
     "huge number": (lambda path: path.write_text(f'{{"id": 2, "subject": "x", "priority": {10**30}}}'), "serialize"),
-    "merge conflict": (lambda path: path.write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> b\n"), "not valid JSON"),
+    "merge conflict": (
+        lambda path: path.write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> b\n"),
+        "unresolved git conflict",
+    ),
     "symlink": (lambda path: path.symlink_to("task_1.json"), "not a regular file"),
     "dangling symlink": (lambda path: path.symlink_to("nowhere"), "not a regular file"),
     "fifo": (fifo, "not a regular file"),

@@ -441,5 +441,5 @@ def test_waiting_ends_at_once_when_something_is_ready(graph: TaskGraph) -> None:
 
 def test_waiting_in_vain_gives_nothing(graph: TaskGraph) -> None:
     assert graph.wait_ready(timeout=0.05) == []
-    with pytest.raises(NothingReady, match="no open tasks are left"):
+    with pytest.raises(NothingReady, match="nothing became ready"):
         graph.wait_claim(owner="ann", timeout=0.05)

@@ -27,7 +27,8 @@ from outlive.errors import OutliveError
     metavar="DIR",
     help="Work in this folder instead of the current one.",
 )
-def cli(directory: str | None) -> None:
+@click.pass_context
+def cli(ctx: click.Context, directory: str | None) -> None:
     """Keep the work of agents alive beyond the conversation.
 
     \b
@@ -36,8 +37,14 @@ def cli(directory: str | None) -> None:
       outlive task create "Write the parser"    start a graph in this folder
       outlive task ready                        what can be done now
     """
+    ctx.color = _colour()
     if directory:
         os.chdir(directory)
+
+
+def _colour() -> bool | None:
+    """False where the user asked for none (no-color.org), else as the terminal is."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
 def run() -> None:
@@ -50,7 +57,7 @@ def run() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except OutliveError as error:
-        click.echo(f"{click.style('refused:', fg='red', bold=True)} {error}", err=True)
+        click.echo(f"{click.style('refused:', fg='red', bold=True)} {error}", err=True, color=_colour())
         sys.exit(1)
     except BrokenPipeError:
         # The reader of our output has gone, which is its right; nothing more can be said to it.

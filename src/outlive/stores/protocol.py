@@ -65,6 +65,8 @@ class Problem(msgspec.Struct, frozen=True):
     """`repair` takes care of it."""
     harmless: bool = False
     """Worth saying, but nothing is lost or hidden."""
+    lost: bool = False
+    """The audit trail knows the task, and nothing is left of it."""
     task: int | None = None
 
 
@@ -80,7 +82,8 @@ class TaskReader(Protocol):
 
     def find(self, query: TaskQuery) -> list[Task]: ...
 
-    def count(self, query: TaskQuery) -> int: ...
+    def count(self, query: TaskQuery) -> int:
+        """How many there are, whatever the limit of the query."""
 
     def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
         """Pending tasks without unfinished dependencies: most urgent first, then oldest."""

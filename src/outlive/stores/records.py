@@ -106,7 +106,8 @@ def decode_task(raw: bytes, *, where: str, written_at: datetime = _EPOCH) -> Tas
     try:
         form = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DamagedRecord(f"{where}: not valid JSON ({error})") from None
+        reason = "an unresolved git conflict" if b"<<<<<<<" in raw else f"not valid JSON ({error})"
+        raise DamagedRecord(f"{where}: {reason}") from None
     return task_from_json(form, where=where, written_at=written_at)
 
 
@@ -114,7 +115,9 @@ def task_from_json(form: Any, *, where: str, written_at: datetime = _EPOCH) -> T
     if not isinstance(form, dict):
         raise DamagedRecord(f"{where}: expected a JSON object, found {type(form).__name__}")
     version = form.get("version", FORMAT_VERSION)
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if not isinstance(version, int):
+        raise DamagedRecord(f"{where}: format version {version!r} is not one of ours")
+    if version > FORMAT_VERSION:
         raise FutureVersion(
             f"{where}: format version {version!r}, this outlive reads up to {FORMAT_VERSION}; upgrade outlive"
         )
@@ -127,7 +130,8 @@ def task_from_json(form: Any, *, where: str, written_at: datetime = _EPOCH) -> T
         task = msgspec.convert(known, Task, strict=False)
         msgspec.msgpack.encode(task)  # numbers beyond 64 bits are valid JSON, but no engine can keep them
     except (msgspec.ValidationError, OverflowError, RecursionError) as error:
-        raise DamagedRecord(f"{where}: {error}") from None
+        allowed = f"; one of {', '.join(STATUSES)}" if "$.status" in str(error) else ""
+        raise DamagedRecord(f"{where}: {error}{allowed}") from None
     return _normalised(task, where)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from outlive.errors import InvalidTask
 from outlive.stores.records import DEFAULT_PRIORITY, Task
 from outlive.tasks import rules
 from outlive.tasks.refs import Ref
@@ -26,7 +27,15 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     metadata: dict[str, Any] = {}
 
 
-def checked(draft: Draft) -> Draft:
+def checked(draft: Draft, number: int = 1) -> Draft:
+    """The draft with its fields in order; `number` is its place in the batch, for the error."""
+    try:
+        return _checked(draft)
+    except InvalidTask as error:
+        raise InvalidTask(f"task {number} of the batch: {error}" if number > 1 else str(error)) from None
+
+
+def _checked(draft: Draft) -> Draft:
     return replace(
         draft,
         subject=rules.subject(draft.subject),

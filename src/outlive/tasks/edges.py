@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from outlive.errors import CycleError, DependencyError
+from outlive.errors import CycleError, DependencyError, UnknownTask
 from outlive.stores.protocol import TaskReader, TaskWriter
 from outlive.tasks import shape
 from outlive.tasks.draft import Draft
@@ -18,8 +18,17 @@ def split(tx: TaskReader, refs: Iterable[Ref], keys: dict[str, int]) -> tuple[se
         if isinstance(ref, str) and ref in keys:
             inside.add(keys[ref])
         else:
-            known.add(find_id(tx, ref))
+            known.add(_outside(tx, ref, keys))
     return known, inside
+
+
+def _outside(tx: TaskReader, ref: Ref, keys: dict[str, int]) -> int:
+    try:
+        return find_id(tx, ref)
+    except UnknownTask as error:
+        if not keys:
+            raise
+        raise UnknownTask(f"{error} (The keys of this batch are {', '.join(keys)}.)") from None
 
 
 def refuse_batch_cycles(drafts: Sequence[Draft], inner: Sequence[set[int]]) -> None:

@@ -25,6 +25,7 @@ from outlive.tasks.lookup import (
     find_one,
     lock_one,
     lock_with_dependents,
+    lost_task,
 )
 from outlive.tasks.refs import Ref, unknown
 from outlive.tasks.waiting import until
@@ -108,7 +109,8 @@ class TaskGraph:
         """What is wrong with the store, and with the graph in it."""
         problems = self.store.check()
         tasks = self.find(TaskQuery(archived=True, sort="id"))
-        return [*problems, *graph_problems(tasks, {problem.task for problem in problems})]
+        unreadable = {problem.task for problem in problems if not problem.lost}
+        return [*problems, *graph_problems(tasks, unreadable)]
 
     # -- building --------------------------------------------------------------------------------------
 
@@ -138,7 +140,7 @@ class TaskGraph:
 
     def create_many(self, drafts: Iterable[Draft]) -> list[Task]:
         """Create all of them or none. Drafts may name each other by `key`, in any order."""
-        ready = [checked(draft) for draft in drafts]
+        ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
         keys = [draft.key for draft in ready if draft.key is not None]
         if doubled := next((key for key in keys if keys.count(key) > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
@@ -188,16 +190,20 @@ class TaskGraph:
         return self.store.write(lambda tx: self._update(tx, ref, edit, force=force))
 
     def delete(self, ref: Ref, *, force: bool = False) -> Outcome:
-        """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies."""
+        """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies.
+
+        Forced, it also settles a task of which nothing is left but its history.
+        """
 
         def work(tx: TaskWriter) -> Outcome:
             # Edges are handed down, so nobody may look for cycles meanwhile.
-            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force)
+            lost = lost_task(tx, ref) if force else None
+            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, stand_in=lost)
             ids = [other.id for other in dependents]
             if dependents and not force:
-                listed = ", ".join(map(str, ids))
+                listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {', '.join(map(str, ids))} depend"
                 raise HasDependents(
-                    f"cannot delete task {task.id}: {listed} depend on it; "
+                    f"cannot delete task {task.id}: {listed} on it; "
                     "cancel it instead, or use --force to hand its dependencies down to them",
                     ids,
                 )
@@ -252,7 +258,7 @@ class TaskGraph:
                     raise NothingReady(_why_nothing(tx, fit))
             else:
                 task = lock_one(tx, ref)
-                rules.may_start(task, tx.now)
+                rules.may_start(task, tx.now, owner)
             lease = Lease(owner=owner, token=task.revision + 1, claimed_at=tx.now, expires_at=tx.now + ttl)
             started = replace(task, status="in_progress", owner=owner, lease=lease)
             return self._audit.save(tx, "claim", task, started, actor=owner)
@@ -276,7 +282,9 @@ class TaskGraph:
                 return []
 
         taken = until(self.store, attempt, timeout)
-        return taken[0] if taken else self.claim(owner=owner, ttl=ttl, fit=fit)
+        if not taken:
+            raise NothingReady(f"nothing became ready within {timeout:g} s")
+        return taken[0]
 
     def heartbeat(
         self,
@@ -321,7 +329,7 @@ class TaskGraph:
         token: int | None = None,
         force: bool = False,
     ) -> Outcome:
-        """Finish a task. One write; what it blocked becomes ready by itself. Completing twice changes nothing."""
+        """Finish a task. One write; what it blocked becomes ready by itself. Doing it twice changes nothing."""
         note = None if result is None else rules.long_text(result, "the result")
         return self._finish(ref, "completed", note, owner=owner, token=token, force=force)
 
@@ -401,9 +409,9 @@ class TaskGraph:
 
         def work(tx: TaskWriter) -> Outcome:
             task, dependents = lock_with_dependents(tx, ref)
-            rules.may_act(task, owner=owner, token=token, verb=verb)
-            if task.status == status and note in (None, task.result):
+            if task.status == status and (token is None or token == _last_token(tx, task)):
                 return Outcome(task, ())
+            rules.may_act(task, owner=owner, token=token, verb=verb)
             waiting = [other.id for other in dependents if task.id in other.blocked_by]
             actor = owner or (task.lease.owner if task.lease and token is not None else None)
             done = self._move(tx, task.id, status, note=note, force=force, actor=actor)
@@ -447,6 +455,15 @@ class TaskGraph:
             if task.status == "in_progress" and task.lease and task.lease.expires_at <= tx.now:
                 note = f"the lease of {task.lease.owner} ran out"
                 self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
+
+
+def _last_token(tx: TaskReader, task: Task) -> int | None:
+    """The token of the claim under which the task was finished, so that finishing again is known as a retry."""
+    for change in reversed(tx.history(task.id)):
+        lease = change.changed.get("lease", (None, None))[0]
+        if "status" in change.changed:
+            return lease.get("token") if isinstance(lease, dict) else None
+    return None
 
 
 def _given_back(task: Task) -> Task:

@@ -34,15 +34,28 @@ def lock_one(tx: TaskWriter, ref: Ref) -> Task:
 
 
 def lock_with_dependents(
-    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False
+    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False, stand_in: Task | None = None
 ) -> tuple[Task, list[Task]]:
-    """For changes that decide whether others are ready."""
+    """For changes that decide whether others are ready. `stand_in` is taken for a task that is not there."""
     number = find_id(tx, ref)
     dependents = tx.dependents([number], archived=archived).get(number, ())
     found = tx.lock({number, *dependents}, edges=edges)
+    if stand_in is not None:
+        found.setdefault(number, stand_in)
     if number not in found:
         raise unknown([number])
     return found[number], [found[other] for other in dependents if other in found]
+
+
+def lost_task(tx: TaskReader, ref: Ref) -> Task | None:
+    """What the audit trail knows of a task that is no longer there though nobody deleted it."""
+    number = find_id(tx, ref)
+    changes = tx.history(number)
+    if not changes or tx.get([number]) or any(change.op == "delete" for change in changes):
+        return None
+    first, last = changes[0], changes[-1]
+    subject = first.changed.get("subject", (None, "lost"))[1]
+    return Task(id=number, subject=str(subject), created_at=first.at, updated_at=last.at, revision=last.revision)
 
 
 def closure(

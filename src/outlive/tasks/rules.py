@@ -105,7 +105,7 @@ def may_finish(task: Task, *, force: bool) -> None:
         )
 
 
-def may_start(task: Task, now: datetime) -> None:
+def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     """Refuse a claim of a task that is finished, blocked or held."""
     if task.finished:
         raise ConflictError(f"cannot claim task {task.id}: it is {task.status}; reopen it first")
@@ -113,10 +113,10 @@ def may_start(task: Task, now: datetime) -> None:
         ids = ", ".join(map(str, task.blocked_by))
         raise BlockedError(f"cannot claim task {task.id}: blocked by {ids}; claim those first", task.blocked_by)
     if task.status == "in_progress" and (task.lease.expires_at > now if task.lease else task.owner is not None):
-        raise LeaseError(
-            f"cannot claim task {task.id}: {held(task)}; "
-            f"wait for it, or take it away with: outlive task release {task.id} --force"
-        )
+        way_out = f"wait for it, or take it away with: outlive task release {task.id} --force"
+        if task.lease and task.lease.owner == owner:
+            way_out = f"if that is you, go on, or extend it with: outlive task heartbeat {task.id}"
+        raise LeaseError(f"cannot claim task {task.id}: {held(task)}; {way_out}")
 
 
 def held(task: Task) -> str:

@@ -3,6 +3,7 @@
 The exported form is JSON lines: a head, then tasks, then the audit trail.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,17 +43,22 @@ def export_lines(store: TaskStore) -> Iterator[str]:
 
 def read_bundle(raw: bytes, *, where: str) -> Bundle:
     """Our export, or tasks of another tool as a JSON array, one object, or JSON lines."""
+    bundle = Bundle()
+    for place, form in read_forms(raw, where):
+        _take(bundle, place, form)
+    return _checked(bundle, where)
+
+
+def read_forms(raw: bytes, where: str) -> list[tuple[str, Any]]:
+    """The objects of a JSON array, of {"tasks": […]}, of JSON lines, or just one; each with its place."""
     try:
         whole = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        forms = list(_json_lines(raw, where))
-    else:
-        items = whole if isinstance(whole, list) else [whole]
-        forms = [(f"{where}, item {index}", item) for index, item in enumerate(items, start=1)]
-    bundle = Bundle()
-    for place, form in forms:
-        _take(bundle, place, form)
-    return _checked(bundle, where)
+        return list(_json_lines(raw, where))
+    if isinstance(whole, dict) and isinstance(whole.get("tasks"), list):
+        whole = whole["tasks"]
+    items = whole if isinstance(whole, list) else [whole]
+    return [(f"{where}, item {index}", item) for index, item in enumerate(items, start=1)]
 
 
 def read_folder(folder: Path) -> Bundle:
@@ -101,13 +107,21 @@ def _line(form: Any) -> str:
 
 
 def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        if line.strip():
+    if raw.lstrip()[:1] == b"[":
+        # An array that could not be read as a whole: say where, in lines.
+        try:
+            msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            byte = re.search(r"byte (\d+)", str(error))
+            line = raw[: int(byte[1])].count(b"\n") + 1 if byte else raw.count(b"\n") + 1
+            raise DamagedRecord(f"{where}, line {line}: not valid JSON ({error}). Nothing was changed.") from None
+    for number, text in enumerate(raw.split(b"\n"), start=1):
+        if text.strip():
             place = f"{where}, line {number}"
             try:
-                yield place, msgspec.json.decode(line)
+                yield place, msgspec.json.decode(text)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was imported.") from None
+                raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was changed.") from None
 
 
 def _take(bundle: Bundle, place: str, form: Any) -> None:
@@ -122,6 +136,8 @@ def _take(bundle: Bundle, place: str, form: Any) -> None:
             bundle.changes.append(msgspec.convert(form["change"], Change))
         except msgspec.ValidationError as error:
             raise DamagedRecord(f"{place}: {error}. Nothing was imported.") from None
+    elif "task" not in form and "id" not in form:
+        raise DamagedRecord(f"{place}: has no id. A plan without ids goes in with: outlive task create --batch")
     else:
         bundle.tasks.append(task_from_json(form.get("task", form), where=place, written_at=datetime.now(UTC)))
 
@@ -138,14 +154,19 @@ def _checked(bundle: Bundle, where: str) -> Bundle:
 
 def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change]]:
     ids = dict(zip((task.id for task in bundle.tasks), tx.new_ids(len(bundle.tasks)), strict=True))
+    outside = {number for task in bundle.tasks for number in task.depends_on if number not in ids}
+    there = tx.lock(outside)
     for task in bundle.tasks:
-        if lost := [number for number in task.depends_on if number not in ids]:
+        if lost := [number for number in task.depends_on if number not in ids and number not in there]:
             raise DependencyError(
-                f"task {task.id} of the import depends on {', '.join(map(str, lost))}, which is not in it; "
-                "import that too, or import without --renumber"
+                f"task {task.id} of the import depends on {', '.join(map(str, lost))}, which is neither in it nor "
+                "in the store; import that too, or take the dependency out"
             )
+    # An id that is not in the import means the task that has it here.
     tasks = [
-        replace(task, id=ids[task.id], depends_on=tuple(sorted(ids[number] for number in task.depends_on)))
+        replace(
+            task, id=ids[task.id], depends_on=tuple(sorted(ids.get(number, number) for number in task.depends_on))
+        )
         for task in bundle.tasks
     ]
     return tasks, _carried(bundle.changes, ids)

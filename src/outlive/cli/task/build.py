@@ -5,11 +5,11 @@ from typing import IO, Any
 
 import click
 import msgspec
-from msgspec import UNSET
 
 from outlive.cli.task.common import (
     Duration,
     command,
+    complete_ids,
     holder_options,
     id_argument,
     paint,
@@ -22,13 +22,31 @@ from outlive.stores.records import DEFAULT_PRIORITY, STATUSES, task_to_json
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
+from outlive.tasks.transfer import read_forms
+
+
+def _complete_statuses(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [status for status in STATUSES if status.startswith(incomplete)]
 
 
 @command()
 @click.argument("subject", required=False)
 @click.option("-d", "--description", default="", help="What is to be done, in full.")
-@click.option("--blocked-by", "blocked_by", multiple=True, metavar="ID", help="Waits for this task; repeat for more.")
-@click.option("--blocks", multiple=True, metavar="ID", help="This task waits for the new one; repeat for more.")
+@click.option(
+    "--blocked-by",
+    "blocked_by",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete_ids,
+    help="Waits for this task; repeat for more.",
+)
+@click.option(
+    "--blocks",
+    multiple=True,
+    metavar="ID",
+    shell_complete=complete_ids,
+    help="This task waits for the new one; repeat for more.",
+)
 @click.option("-p", "--priority", type=int, default=DEFAULT_PRIORITY, help="0 (most urgent) to 4.", show_default=True)
 @click.option("-l", "--label", "labels", multiple=True, help="A label; repeat for more.")
 @click.option("--owner", metavar="NAME", help="Who is to do it. (Does not claim it.)")
@@ -58,9 +76,12 @@ def create(
       echo '[{"key": "a", "subject": "One"}, {"subject": "Two", "blockedBy": ["a"]}]' |
         outlive task create --batch -
     """
-    if (subject is None) == (batch is None):
+    if subject is None and batch is None:
         usage("give a SUBJECT, or a plan with --batch FILE")
     if batch is not None:
+        given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
+        if subject is not None or metadata or given:
+            usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
         made = graph.create_many(_drafts(batch.read(), batch.name))
         if as_json:
             print_json([task_to_json(task) for task in made])
@@ -79,18 +100,26 @@ def create(
 @id_argument
 @click.option("--subject")
 @click.option("-d", "--description")
-@click.option("--status", metavar="STATUS", help=f"One of {', '.join(STATUSES)}.")
+@click.option("--status", metavar="STATUS", shell_complete=_complete_statuses, help=f"One of {', '.join(STATUSES)}.")
 @click.option("--owner", metavar="NAME", help="Who is to do it; '' for nobody.")
 @click.option("-p", "--priority", type=int, help="0 (most urgent) to 4.")
-@click.option("--label", "labels", multiple=True, help="Replace the labels; repeat for more.")
+@click.option("--label", "labels", multiple=True, help="Replace the labels; repeat for more, '' for none.")
 @click.option("--add-label", "add_labels", multiple=True)
 @click.option("--remove-label", "remove_labels", multiple=True)
 @click.option("--metadata", metavar="JSON", help="Replace the metadata.")
 @click.option("--result", metavar="TEXT", help="Replace the result note.")
-@click.option("--add-blocked-by", multiple=True, metavar="ID", help="Wait for this task too.")
-@click.option("--remove-blocked-by", multiple=True, metavar="ID", help="No longer wait for it.")
-@click.option("--add-blocks", multiple=True, metavar="ID", help="Let that task wait for this one.")
-@click.option("--remove-blocks", multiple=True, metavar="ID", help="No longer let it wait.")
+@click.option(
+    "--add-blocked-by", multiple=True, metavar="ID", shell_complete=complete_ids, help="Wait for this task too."
+)
+@click.option(
+    "--remove-blocked-by", multiple=True, metavar="ID", shell_complete=complete_ids, help="No longer wait for it."
+)
+@click.option(
+    "--add-blocks", multiple=True, metavar="ID", shell_complete=complete_ids, help="Let that task wait for this one."
+)
+@click.option(
+    "--remove-blocks", multiple=True, metavar="ID", shell_complete=complete_ids, help="No longer let it wait."
+)
 @click.option("--force", is_flag=True, help="Change the status although the task is blocked.")
 def update(
     graph: TaskGraph, ref: str, as_json: bool, metadata: str | None, labels: tuple[str, ...], **fields: Any
@@ -103,12 +132,12 @@ def update(
       outlive task update 3 --add-blocked-by 1 --remove-blocked-by 2
       outlive task update 3 --status in_progress --owner me
     """
-    given = {name: value for name, value in fields.items() if value is not None}
-    changes = given | {"labels": labels or UNSET, "metadata": _object(metadata) if metadata else UNSET}
-    if not any(value for value in changes.values() if value is not UNSET) and not given.keys() & {
-        "description",
-        "owner",
-    }:
+    changes = {name: value for name, value in fields.items() if value is not None and value != ()}
+    if labels:
+        changes["labels"] = [label for label in labels if label]
+    if metadata is not None:
+        changes["metadata"] = _object(metadata)
+    if changes.keys() == {"force"}:
         usage("say what to change; see: outlive task update --help")
     print_task(graph.update(ref, **changes), "updated", as_json=as_json)
 
@@ -181,17 +210,16 @@ def _object(text: str) -> dict[str, Any]:
         raise click.BadParameter(f"not a JSON object: {error}", param_hint="--metadata") from None
 
 
+_FIELDS = ", ".join(field.encode_name for field in msgspec.structs.fields(Draft))
+
+
 def _drafts(raw: bytes, where: str) -> list[Draft]:
-    lines = [raw] if raw.lstrip().startswith(b"[") else [text for text in raw.splitlines() if text.strip()]
-    drafts: list[Draft] = []
-    for number, text in enumerate(lines, start=1):
+    drafts = []
+    for place, form in read_forms(raw, where):
         try:
-            if raw.lstrip().startswith(b"["):
-                drafts = msgspec.json.decode(text, type=list[Draft])
-            else:
-                drafts.append(msgspec.json.decode(text, type=Draft))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise InvalidTask(f"{where}, line {number}: {error}; nothing was created") from None
+            drafts.append(msgspec.convert(form, Draft))
+        except msgspec.ValidationError as error:
+            raise InvalidTask(f"{place}: {error}; the fields are {_FIELDS}. Nothing was created.") from None
     if not drafts:
         raise InvalidTask(f"{where}: there are no tasks in it")
     return drafts

@@ -14,7 +14,7 @@ from outlive.config import Workspace, default_actor
 from outlive.stores import open_task_store
 from outlive.stores.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
-from outlive.tasks.listing import line
+from outlive.tasks.listing import DEFAULT_BUDGET, line, listing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,7 +60,20 @@ def open_graph(store: str | None) -> TaskGraph:
 
 
 def id_argument(function: F) -> F:
-    return click.argument("ref", metavar="ID", shell_complete=_complete_ids)(function)
+    return click.argument("ref", metavar="ID", shell_complete=complete_ids)(function)
+
+
+def optional_id_argument(function: F) -> F:
+    return click.argument("ref", metavar="[ID]", required=False, shell_complete=complete_ids)(function)
+
+
+def budget_option(function: F) -> F:
+    return click.option(
+        "--budget",
+        type=click.IntRange(min=0),
+        metavar="TOKENS",
+        help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit.",
+    )(function)
 
 
 def holder_options(function: F) -> F:
@@ -104,6 +117,29 @@ def print_json(value: Any) -> None:
     click.echo(msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw)
 
 
+def print_list(
+    tasks: Sequence[Task], total: int, *, budget: int | None, limit: int | None, as_json: bool, none: str
+) -> None:
+    """Tasks, one a line, as far as the budget reaches."""
+    if as_json:
+        print_json([task_to_json(task) for task in tasks])
+    elif not tasks:
+        click.echo(paint(none, "dim"), err=True)
+    else:
+        tokens = budget_of(budget, limit=limit, as_json=as_json)
+        text = listing(tasks, total=total, budget=tokens, paint=paint)
+        click.echo(text)
+        if tokens and "… and" in text.rpartition("\n")[2]:
+            click.echo(paint("--budget 0 shows all; filters narrow it down", "dim"), err=True)
+
+
+def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
+    """The budget of a list: as asked for, else none where the reader said how much or is a program."""
+    if budget is not None:
+        return budget
+    return 0 if as_json or limit is not None else DEFAULT_BUDGET
+
+
 def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task] | None = None) -> None:
     """What became of a task: the task as JSON, or a line that says it."""
     if as_json:
@@ -124,7 +160,7 @@ def usage(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
-def _complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
     graph = open_graph(None)

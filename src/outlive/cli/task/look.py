@@ -1,20 +1,30 @@
 """get, list, history."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import click
 
-from outlive.cli.task.common import command, local, paint, print_json
+from outlive.cli.task.common import (
+    budget_of,
+    budget_option,
+    command,
+    complete_ids,
+    local,
+    optional_id_argument,
+    paint,
+    print_json,
+    print_list,
+)
 from outlive.stores.protocol import SortKey, TaskQuery
 from outlive.stores.records import STATUSES, Change, Status, Task, task_to_json
 from outlive.tasks.graph import TaskGraph
-from outlive.tasks.listing import DEFAULT_BUDGET, fits, line, listing
+from outlive.tasks.listing import fits, line
 from outlive.tasks.lookup import OPEN
 
 
 @command()
-@click.argument("refs", metavar="ID...", nargs=-1, required=True)
+@click.argument("refs", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
 def get(graph: TaskGraph, refs: tuple[str, ...], as_json: bool) -> None:
     """Show tasks in full.
 
@@ -48,12 +58,7 @@ def get(graph: TaskGraph, refs: tuple[str, ...], as_json: bool) -> None:
 )
 @click.option("--reverse", is_flag=True)
 @click.option("-n", "--limit", type=click.IntRange(min=1))
-@click.option(
-    "--budget",
-    type=click.IntRange(min=0),
-    metavar="TOKENS",
-    help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json.",
-)
+@budget_option
 def list_(
     graph: TaskGraph,
     everything: bool,
@@ -75,8 +80,8 @@ def list_(
       outlive task list --blocked --sort created --json
     """
     chosen = frozenset(cast(tuple[Status, ...], statuses)) or (None if everything or archived else OPEN.statuses)
-    budget = budget if budget is not None else 0 if as_json else DEFAULT_BUDGET
-    most = min((number for number in (limit, fits(budget)) if number is not None), default=None)
+    reach = fits(budget_of(budget, limit=limit, as_json=as_json))
+    most = min((number for number in (limit, reach) if number is not None), default=None)
     query = TaskQuery(
         statuses=chosen,
         archived=archived,
@@ -86,22 +91,17 @@ def list_(
         **conditions,
     )
     tasks = graph.find(query)
-    total = len(tasks) if most is None or len(tasks) < most else graph.count(query)
+    total = graph.count(query) if most is not None and len(tasks) == most else len(tasks)
     if limit is not None:
         total = min(total, limit)
-    if as_json:
-        print_json([task_to_json(task) for task in tasks])
-    elif tasks:
-        text = listing(tasks, total=total, budget=budget, paint=paint)
-        click.echo(text)
-        if text.count("\n") + 1 <= total and "… and" in text.rsplit("\n", 1)[-1]:
-            click.echo(paint("narrow it with --status, --label, --text; or --budget 0 for all", "dim"), err=True)
-    else:
-        click.echo(paint("no tasks" if everything else "no open tasks (--all shows finished ones)", "dim"), err=True)
+    filtered = bool(statuses) or any(value not in (None, ()) for value in conditions.values())
+    none = "no tasks" if everything or archived else "no open tasks (--all shows finished ones)"
+    none = "no task matches" if filtered else none
+    print_list(tasks, total, budget=budget, limit=limit, as_json=as_json, none=none)
 
 
 @command()
-@click.argument("ref", metavar="[ID]", required=False)
+@optional_id_argument
 def history(graph: TaskGraph, ref: str | None, as_json: bool) -> None:
     """Who changed what, when and from where; of one task, or of all.
 
@@ -124,7 +124,7 @@ def _full(task: Task) -> str:
         ("priority", f"P{task.priority}"),
         ("labels", ", ".join(task.labels)),
         ("owner", task.owner or ""),
-        ("lease", f"until {local(task.lease.expires_at)}, token {task.lease.token}" if task.lease else ""),
+        ("lease", _lease(task)),
         ("blocked by", ", ".join(map(str, task.blocked_by))),
         ("depends on", ", ".join(map(str, task.depends_on)) if task.depends_on != task.blocked_by else ""),
         ("blocks", ", ".join(map(str, task.blocks))),
@@ -140,6 +140,13 @@ def _full(task: Task) -> str:
     if task.description:
         lines += ["", *(f"  {text}" for text in task.description.splitlines())]
     return "\n".join(lines)
+
+
+def _lease(task: Task) -> str:
+    if task.lease is None:
+        return ""
+    over = " (ran out; goes back when work is next asked for)" if task.lease.expires_at < datetime.now(UTC) else ""
+    return f"until {local(task.lease.expires_at)}, token {task.lease.token}{over}"
 
 
 def _change(change: Change, *, name_task: bool) -> str:

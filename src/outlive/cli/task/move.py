@@ -8,6 +8,7 @@ import click
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
 from outlive.errors import StoreUnavailable
+from outlive.stores.protocol import TaskQuery
 from outlive.stores.records import task_to_json
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
@@ -26,7 +27,7 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
     \b
     Examples:
       outlive task export | outlive task import - --store sqlite:///tasks.db
-      outlive task import plan.json --renumber
+      outlive task import theirs.json --renumber
       outlive task import ../other/.tasks --renumber
     """
     if str(source) == "-":
@@ -40,7 +41,15 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
         print_json([task_to_json(task) for task in made])
     else:
         there = len(bundle.tasks) - len(made)
-        click.echo(f"imported {len(made)} tasks" + (f", {there} were there already" if there else ""))
+        noun = "task" if len(made) == 1 else "tasks"
+        click.echo(f"imported {len(made)} {noun}" + (f", {there} were there already" if there else ""))
+    known = {task.id for task in graph.find(TaskQuery(archived=True))}
+    for task in made:
+        if lost := [number for number in task.depends_on if number not in known]:
+            listed = ", ".join(map(str, lost))
+            click.echo(
+                f"task {task.id} depends on {listed}, which does not exist; see: outlive task doctor", err=True
+            )
 
 
 @command()

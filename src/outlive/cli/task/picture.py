@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.task.common import command, paint, print_json, usage
+from outlive.cli.task.common import command, optional_id_argument, paint, print_json, usage
 from outlive.errors import StoreUnavailable
 from outlive.stores.protocol import TaskQuery
 from outlive.stores.records import Task, task_to_json
@@ -15,11 +15,20 @@ from outlive.tasks.drawing.marks import state
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 
+ENDINGS = {
+    ".svg": "svg",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".mmd": "mermaid",
+    ".mermaid": "mermaid",
+    ".json": "json",
+    ".txt": "tree",
+}
 FORMATS = ("tree", "layers", "mermaid", "dot", "svg", "json")
 
 
 @command()
-@click.argument("ref", metavar="[ID]", required=False)
+@optional_id_argument
 @click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="tree if not given; by the ending of -o.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Finished tasks too.")
 @click.option("--unblocks", is_flag=True, help="Instead of what ID needs: what waits for ID.")
@@ -77,8 +86,12 @@ def _chosen(
 
 
 def _form_of(output: Path | None) -> str:
-    endings = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
-    return endings.get(output.suffix.lower(), "tree") if output else "tree"
+    if output is None or output.suffix == "":
+        return "tree"
+    form = ENDINGS.get(output.suffix.lower())
+    if form is None:
+        usage(f"{output.name}: say which --format; endings that tell are {', '.join(ENDINGS)}")
+    return form
 
 
 def _drawn(tasks: Sequence[Task], form: str, *, styled: bool, chain: bool) -> str:

@@ -6,21 +6,22 @@ import click
 
 from outlive.cli.task.common import (
     Duration,
+    budget_option,
     command,
     fit_options,
     holder_options,
     id_argument,
     local,
+    optional_id_argument,
     paint,
-    print_json,
+    print_list,
     print_task,
     usage,
 )
 from outlive.config import default_owner
 from outlive.stores.protocol import Fit
-from outlive.stores.records import task_to_json
+from outlive.stores.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
-from outlive.tasks.listing import DEFAULT_BUDGET, listing
 
 _TTL = click.option(
     "--ttl",
@@ -33,12 +34,14 @@ _TTL = click.option(
 
 @command()
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many.")
+@budget_option
 @fit_options
 @click.option("--wait", is_flag=True, help="Sleep until there is something.")
 @click.option("--timeout", type=Duration(), help="With --wait: give up after this long.")
 def ready(
     graph: TaskGraph,
     limit: int | None,
+    budget: int | None,
     labels: tuple[str, ...],
     capabilities: tuple[str, ...],
     wait: bool,
@@ -60,16 +63,11 @@ def ready(
         tasks = graph.wait_ready(fit, limit=limit, timeout=timeout.total_seconds() if timeout else None)
     else:
         tasks = graph.ready(fit, limit=limit)
-    if as_json:
-        print_json([task_to_json(task) for task in tasks])
-    elif tasks:
-        click.echo(listing(tasks, total=len(tasks), budget=DEFAULT_BUDGET, paint=paint))
-    else:
-        click.echo(paint("nothing is ready", "dim"), err=True)
+    print_list(tasks, len(tasks), budget=budget, limit=limit, as_json=as_json, none="nothing is ready")
 
 
 @command()
-@click.argument("ref", metavar="[ID]", required=False)
+@optional_id_argument
 @click.option("--owner", metavar="NAME", help="Who takes it; OUTLIVE_OWNER if not given.")
 @_TTL
 @fit_options
@@ -112,9 +110,7 @@ def claim(
     else:
         task = graph.claim(ref, owner=owner, ttl=ttl, fit=fit)
     print_task(task, "claimed", as_json=as_json)
-    if not as_json and task.lease:
-        until = local(task.lease.expires_at, "%H:%M:%S")
-        click.echo(paint(f"  until {until}, token {task.lease.token}", "dim"))
+    _say_lease(task, as_json=as_json)
 
 
 @command()
@@ -130,7 +126,9 @@ def heartbeat(
     Examples:
       outlive task heartbeat 3 --owner worker-1 --token 7
     """
-    print_task(graph.heartbeat(ref, owner=owner, token=token, ttl=ttl), "extended", as_json=as_json)
+    task = graph.heartbeat(ref, owner=owner, token=token, ttl=ttl)
+    print_task(task, "extended", as_json=as_json)
+    _say_lease(task, as_json=as_json)
 
 
 @command()
@@ -171,3 +169,9 @@ def complete(
     """
     outcome = graph.complete(ref, result=result, owner=owner, token=token, force=force)
     print_task(outcome.task, "completed", as_json=as_json, unblocked=outcome.unblocked)
+
+
+def _say_lease(task: Task, *, as_json: bool) -> None:
+    if not as_json and task.lease:
+        until = local(task.lease.expires_at, "%H:%M:%S")
+        click.echo(paint(f"  until {until}, token {task.lease.token}", "dim"))

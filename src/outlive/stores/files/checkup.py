@@ -1,5 +1,6 @@
 """What can be wrong with a task folder, in words."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from outlive.errors import DamagedRecord
@@ -11,7 +12,7 @@ from outlive.stores.protocol import Problem
 
 def problems(path: Path, folder: Folder, history: History, journal: DamagedRecord | None) -> list[Problem]:
     """All of it, for a folder that has just been scanned."""
-    found = [*_damage(path, folder), *_stale(path, folder), *_oddities(path, folder, history)]
+    found = [*_damage(folder), *_stale(path, folder), *_oddities(path, folder, history)]
     if journal is not None:
         what = f"nothing can be written while this is there: {journal}"
         remedy = "outlive task doctor --repair; the change that the journal holds is lost"
@@ -19,17 +20,12 @@ def problems(path: Path, folder: Folder, history: History, journal: DamagedRecor
     return found
 
 
-def _damage(path: Path, folder: Folder) -> list[Problem]:
-    return [
-        Problem(
-            str(path / task_name(number)),
-            str(error).removeprefix(f"{path / task_name(number)}: "),
-            "mend the file by hand, or set it apart with: outlive task doctor --repair",
-            repairable=True,
-            task=number,
-        )
-        for number, error in sorted(folder.damaged.items())
-    ]
+def _damage(folder: Folder) -> Iterator[Problem]:
+    for number, error in sorted(folder.damaged.items()):
+        where, _, what = str(error).partition(": ")
+        damaged = isinstance(error, DamagedRecord)
+        remedy = "mend the file by hand, or set it apart with: outlive task doctor --repair"
+        yield Problem(where, what, remedy if damaged else "see there; it is left alone", damaged, task=number)
 
 
 def _stale(path: Path, folder: Folder) -> list[Problem]:
@@ -70,8 +66,14 @@ def _oddities(path: Path, folder: Folder, history: History) -> list[Problem]:
                 Problem(
                     str(path / task_name(number)),
                     "the audit trail knows this task, but its file is gone",
-                    f"restore it from a backup or from git; see: outlive task history {number}",
+                    f"{_source(path, number)}; or accept the loss with: outlive task delete {number} --force",
+                    lost=True,
                     task=number,
                 )
             )
     return found
+
+
+def _source(path: Path, number: int) -> str:
+    apart = path / "damaged" / task_name(number)
+    return f"mend {apart} and move it back" if apart.exists() else "restore it from a backup or from git"

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from outlive.errors import DamagedRecord, StoreError
+from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.stores.files.index import Node, Print, load_index
 from outlive.stores.files.names import task_name, task_number
 from outlive.stores.records import FINISHED, MAX_ID, Task, decode_task, encode_task
@@ -221,7 +221,9 @@ class Folder:
             except FileNotFoundError:
                 return None
             except OSError as error:
-                raise DamagedRecord(f"{path}: cannot be read ({error.strerror})") from None
+                raise StoreUnavailable(
+                    f"{path}: cannot be read ({error.strerror}); check its owner and mode"
+                ) from None
             moment = found.st_mtime
             if found.st_ctime_ns < time.time_ns() - _SETTLING:
                 print_ = Print(found.st_ino, found.st_size, found.st_ctime_ns)

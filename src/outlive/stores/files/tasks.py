@@ -116,10 +116,10 @@ class FileTaskStore:
             self._parts.reserve(self._parts.high_water())
             for number in self.folder.archived_ids():
                 self.folder.node(number)
-            for number in sorted(self.folder.damaged):
+            for number, error in sorted(self.folder.damaged.items()):
                 for name in (task_name(number), f"archive/{task_name(number)}"):
                     source = self.path / name
-                    if source.exists() or source.is_symlink():
+                    if isinstance(error, DamagedRecord) and str(error).startswith(f"{source}: "):
                         done.append(f"set {name} apart as {self._set_apart(source).relative_to(self.path)}")
             self.folder.damaged.clear()
             for number in sorted(self.folder.nodes):

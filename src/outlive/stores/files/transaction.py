@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from outlive.errors import DamagedRecord
+from msgspec.structs import replace
+
 from outlive.stores.files.disk import errors_named
 from outlive.stores.files.journal import Journal
 from outlive.stores.files.names import task_name
@@ -38,7 +39,8 @@ class FileTransaction:
                 self._look_at(node.depends_on)
                 found[number] = self._folder.full(node)
             elif number in self._folder.damaged:
-                raise DamagedRecord(f"{self._folder.damaged[number]}; see: outlive task doctor")
+                error = self._folder.damaged[number]
+                raise type(error)(f"{error}; see: outlive task doctor")
         return found
 
     def find(self, query: TaskQuery) -> list[Task]:
@@ -51,7 +53,7 @@ class FileTransaction:
         return ordered((task for node in nodes if matches(task := self._folder.full(node), query)), query)
 
     def count(self, query: TaskQuery) -> int:
-        return len(self.find(query))
+        return len(self.find(replace(query, limit=None)))
 
     def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
         self._scan()

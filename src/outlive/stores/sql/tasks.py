@@ -108,7 +108,8 @@ class SQLTaskStore:
                 Problem(
                     f"{self.url}, row {number} of outlive_tasks",
                     "the audit trail knows this task, but its row is gone",
-                    f"restore it from a backup; see: outlive task history {number}",
+                    f"restore it from a backup; or accept the loss with: outlive task delete {number} --force",
+                    lost=True,
                     task=number,
                 )
             )
@@ -273,11 +274,11 @@ class _Transaction:
         self._note(task, change)
 
     def remove(self, task: int, change: Change) -> None:
-        old = self._known.pop(task, None) or self.get([task])[task]
+        old = self._known.pop(task, None) or self.get([task]).get(task)
         self._connection.run("DELETE FROM outlive_task_edges WHERE task = :task", task=task)
         self._connection.run("DELETE FROM outlive_task_labels WHERE task = :task", task=task)
         self._connection.run("DELETE FROM outlive_tasks WHERE id = :task", task=task)
-        self._count_blockers_of_dependents(task, old.finished, finished=False)
+        self._count_blockers_of_dependents(task, old is not None and old.finished, finished=False)
         self._known.pop(task, None)
         self.changes.append(change)
         self._wakes = True
