@@ -1,0 +1,58 @@
+"""The odds that a name will be spelled by a later tool call: the value of keeping the line of its last mention.
+
+The factors were fitted on recorded sessions (see bench/context); they multiply. Only their ratios matter, because
+lines compete with each other for one budget.
+"""
+
+from outlive.context.index import Index, Seen
+from outlive.context.names import shape_odds
+from outlive.context.pieces import Line, Piece
+
+USED = 5.9
+USED_RECENTLY = 2.4
+TYPED = 3.3
+REPORTED = 4.0
+FILE_RECENT = 1.9
+STALE_READ = 0.35
+AGE_POWER = -0.38
+SIZE_POWER = -0.18
+TIMES_POWER = 0.26
+RECENT = 20_000
+"""Tokens of log that count as recent."""
+
+
+def piece_odds(index: Index, piece: Piece) -> float:
+    """What a name's place says: how old it is, how much stood beside it, whether its file still matters."""
+    age = max(index.tokens - piece.at, 1000.0) / 1000.0
+    odds = age**AGE_POWER * float(max(piece.tokens, 50.0) / 50.0) ** SIZE_POWER
+    if piece.file:
+        if index.tokens - index.file_used.get(piece.file, -1e9) < RECENT:
+            odds *= FILE_RECENT
+        if piece.kind == "result" and not piece.writes and index.file_written.get(piece.file, -1.0) > piece.at:
+            odds *= STALE_READ
+    return odds
+
+
+def name_odds(index: Index, name: str, seen: Seen) -> float:
+    """What is known about the name itself."""
+    odds = shape_odds(name) * float(seen.times) ** TIMES_POWER
+    if seen.used:
+        odds *= USED
+        if index.tokens - seen.used_at < RECENT:
+            odds *= USED_RECENTLY
+    if seen.typed:
+        odds *= TYPED
+    if seen.reported:
+        odds *= REPORTED
+    return odds
+
+
+def line_value(index: Index, line: Line, place: float) -> float:
+    """The sum over the names of which this line is the last mention."""
+    known = index.names
+    value = 0.0
+    for name in line.names:
+        seen = known[name]
+        if seen.line == line.id:
+            value += name_odds(index, name, seen)
+    return value * place

@@ -1,0 +1,226 @@
+"""One pass: from a view that is too large to one at the low-water mark.
+
+The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what is
+older still is folded into the digest (`collapse`). All of it shares one budget of lines.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+
+from outlive.context.bones import header, stub
+from outlive.context.budget import Budget
+from outlive.context.choose import Choice, Scored, best, score, take
+from outlive.context.digest import fixed_cost, opening_cost, write_digest
+from outlive.context.index import Index
+from outlive.context.pieces import Line, Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit
+from outlive.context.view import Projection
+from outlive.context.words import allowance, shorten
+
+POOL = 3.0
+"""Folded lines worth looking at again, as a multiple of the low-water mark."""
+LEAST_LINES = 0.04
+"""Part of the window that chosen lines get however crowded it is."""
+LONG_SAID = 700.0
+"""Tokens from which on an old answer is shortened."""
+STUB_GAIN = 0.85
+"""A result is only replaced when its stub is at most this part of it."""
+
+
+@dataclass(slots=True)
+class Scene:
+    """All a pass may look at. Tokens are estimates; the budget is scaled to them."""
+
+    units: list[Unit]
+    index: Index
+    projection: Projection
+    folded: int
+    """How many units are folded already."""
+    pool: list[Line]
+    overhead: float
+    """System prompt, tools and state block."""
+    budget: Budget
+    protected: frozenset[str] = frozenset()
+    """Call ids, files and handles that go last."""
+    focus: tuple[str, ...] = ()
+    facts: str = ""
+    summary: str = ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a pass would do."""
+
+    projection: Projection
+    tail_start: int
+    folded: int
+    rungs: tuple[str, ...]
+    shrunk: int = 0
+    lines: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
+    """The first unit of the tail: whole recent units of at least `tail` tokens, at most `most`.
+
+    What the model has not answered yet is always in it, and so is the answer that it belongs to.
+    """
+    start = len(units)
+    while start > folded and units[start - 1].kind == "user":
+        start -= 1
+    start = max(start - 1, folded)
+    size = sum(unit.tokens for unit in units[start:])
+    while start > folded and size < tail:
+        size += units[start - 1].tokens
+        if size > most:
+            break
+        start -= 1
+    return start
+
+
+def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
+    """The first unit that is not folded: as many before the tail as the skeleton's share holds."""
+    boundary = start
+    room = skeleton
+    while boundary > scene.folded:
+        room -= bare_tokens(scene.units[boundary - 1])
+        if room < 0:
+            break
+        boundary -= 1
+    return boundary
+
+
+def bare_tokens(unit: Unit) -> float:
+    """A unit whose results are only headers."""
+    results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
+    rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
+    return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
+
+
+def plan_pass(scene: Scene, target: float, tail: float, skeleton: float) -> Plan:
+    """Plan one pass down to `target` tokens."""
+    budget = scene.budget
+    start = tail_start(scene.units, scene.folded, tail, max(tail, budget.hard - scene.overhead) * 0.6)
+    boundary = fold_boundary(scene, start, skeleton)
+    cap = words_cap(scene, start)
+    shrinkable = list(_shrinkable(scene, boundary, start, cap))
+    folding = scene.units[:boundary]
+    fixed = scene.overhead + sum(unit.tokens for unit in scene.units[start:])
+    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
+    fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
+    fixed += sum(min(p.tokens, cap) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    room = max(target - fixed, LEAST_LINES * budget.window)
+    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
+    scored = score(scene.index, candidates(scene, fresh, shrinkable), weigher(scene))
+    for _ in range(2):
+        plan = _render(scene, boundary, start, cap, shrinkable, take(scored, room, opening_cost))
+        excess = view_tokens(scene, plan) - target
+        if excess < 0.03 * target or room <= LEAST_LINES * budget.window:
+            break
+        room = max(room - excess, LEAST_LINES * budget.window)
+    return plan
+
+
+def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece]) -> Iterable[Line]:
+    """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
+    pieces = chain((piece for piece in fresh if piece.kind != "user"), shrinkable)
+    return chain(scene.pool, chain.from_iterable(piece.lines for piece in pieces))
+
+
+def weigher(scene: Scene) -> Callable[[Piece], float]:
+    """What is pointed at by open work, or by the focus of a manual pass, counts for more."""
+    protected, focus = scene.protected, scene.focus
+
+    def weigh(piece: Piece) -> float:
+        weight = 0.5 if piece.kind == "thought" else 1.0
+        if protected and (piece.file in protected or any(f"@h{page}" in protected for page in piece.pages)):
+            weight *= 3.0
+        if focus and any(word in piece.text.lower() for word in focus):
+            weight *= 3.0
+        return weight
+
+    return weigh
+
+
+def words_cap(scene: Scene, start: int) -> float:
+    """How long a text of the user before the current request may be."""
+    pieces = [p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces]
+    return allowance([piece.tokens for piece in pieces], scene.budget.words)
+
+
+def current_request(units: list[Unit]) -> int:
+    """The event of what the user asked for last."""
+    return next((unit.event for unit in reversed(units) if unit.kind == "user"), 0)
+
+
+def _shrinkable(scene: Scene, boundary: int, start: int, cap: float) -> Iterable[Piece]:
+    for unit in scene.units[boundary:start]:
+        for piece in unit.pieces:
+            long_said = piece.kind == "said" and piece.tokens > LONG_SAID
+            if piece.kind == "result" or long_said or (piece.kind == "user" and piece.tokens > cap):
+                yield piece
+
+
+def _render(
+    scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice
+) -> Plan:
+    edits = {
+        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
+    }
+    shrunk = 0
+    for piece in shrinkable:
+        text = _short(piece, choice, cap)
+        if estimate(text) < STUB_GAIN * piece.tokens:
+            edits[piece.key] = text
+            shrunk += 1
+        else:
+            edits.pop(piece.key, None)
+    digest, fold_to = "", 0
+    if boundary:
+        folding = scene.units[:boundary]
+        current = current_request(scene.units)
+
+        def words(piece: Piece) -> str:
+            if piece.tokens <= cap or piece.event == current:
+                return piece.text
+            return shorten(piece, cap)
+
+        digest = write_digest(folding, choice, words, scene.facts, scene.summary)
+        fold_to = folding[-1].event
+    rungs = ("micro",) * (shrunk > 0) + ("collapse",) * (boundary > scene.folded)
+    projection = Projection(0, fold_to, digest, edits, scene.summary)
+    return Plan(projection, start, boundary, rungs, shrunk, choice.count)
+
+
+def _first_event(units: list[Unit], boundary: int) -> int:
+    return units[boundary].event if boundary < len(units) else 1 << 62
+
+
+def _short(piece: Piece, choice: Choice, cap: float) -> str:
+    if piece.kind == "result":
+        return stub(piece, choice.of(piece))
+    return shorten(piece, cap if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
+
+
+def view_tokens(scene: Scene, plan: Plan) -> float:
+    """Tokens of the request under a plan."""
+    total = scene.overhead + estimate(plan.projection.digest)
+    for unit in scene.units[plan.folded :]:
+        total += unit_tokens(unit, plan.projection)
+    return total
+
+
+def unit_tokens(unit: Unit, projection: Projection) -> float:
+    """Tokens of a unit as it is shown."""
+    edits = projection.edits
+    shown = (estimate(edits[p.key]) if p.key in edits else p.tokens for p in unit.pieces)
+    return unit.extra + sum(shown)
+
+
+def next_pool(scene: Scene, boundary: int) -> list[Line]:
+    """The folded lines that later passes choose from again."""
+    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
+    scored: Scored = score(scene.index, candidates(scene, fresh, ()), lambda _: 1.0)
+    return best(scored, POOL * scene.budget.target)
