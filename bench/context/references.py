@@ -49,7 +49,7 @@ def find_references(session: Session) -> list[Reference]:
 
 
 def _around(text: str, at: int, size: int) -> str:
-    """Up to 40 characters on either side, within the line (real, or written as an escape inside JSON)."""
-    before = re.split(r"\n|\\n", text[max(0, at - AROUND) : at])[-1]
-    after = re.split(r"\n|\\n", text[at + size : at + size + AROUND])[0]
+    """Up to 40 characters on either side, within the line."""
+    before = text[max(0, at - AROUND) : at].rpartition("\n")[2]
+    after = text[at + size : at + size + AROUND].partition("\n")[0]
     return before + text[at : at + size] + after

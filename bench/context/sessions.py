@@ -43,7 +43,10 @@ def load(path: Path) -> Session:
 
 def _normal(message: dict[str, Any]) -> dict[str, Any]:
     content = message["content"]
-    return {"role": message["role"], "content": [{"type": "text", "text": content}] if isinstance(content, str) else content}
+    return {
+        "role": message["role"],
+        "content": [{"type": "text", "text": content}] if isinstance(content, str) else content,
+    }
 
 
 def _times(stamps: list[str | None], count: int) -> list[float]:
@@ -69,7 +72,10 @@ def _events(message: dict[str, Any], time: float, ids: Iterator[int]) -> Iterato
     for block in message["content"]:
         if block["type"] == "tool_result":
             yield ToolFinished(
-                id=next(ids), time=time, call_id=block["tool_use_id"], text=block["content"],
+                id=next(ids),
+                time=time,
+                call_id=block["tool_use_id"],
+                text=block["content"],
                 is_error=bool(block.get("is_error")),
             )
         else:
@@ -91,10 +97,16 @@ def wire_text(block: dict[str, Any]) -> str:
     if block["type"] == "text":
         return str(block["text"])
     if block["type"] == "tool_use":
-        return f"{block['name']} {json.dumps(block['input'], ensure_ascii=False)}"
+        return input_text(block["name"], block["input"])
     if block["type"] == "tool_result":
         return str(block["content"])
     return ""
+
+
+def input_text(name: str, values: dict[str, Any]) -> str:
+    """A call: each value on lines of its own, so that no identifier runs into an escape."""
+    rows = (v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values.values())
+    return "\n".join([name, *rows])
 
 
 def block_text(block: Block) -> str:
@@ -102,7 +114,7 @@ def block_text(block: Block) -> str:
     if isinstance(block, (Text, ToolResult)):
         return block.text
     if isinstance(block, ToolCall):
-        return f"{block.name} {json.dumps(block.input, ensure_ascii=False)}"
+        return input_text(block.name, block.input)
     return ""
 
 

@@ -3,12 +3,19 @@
 A message is a role and a tuple of blocks; everything here is frozen, so a view can be shared and compared.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
 
 Role = Literal["user", "assistant"]
+
+PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
+COMMAND_KEYS = ("command", "cmd", "script", "code")
+_TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt")
+_WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
+_FILE = re.compile(r"(?<![\w./-])(?:[\w.-]*/)*[\w-]+\.[A-Za-z]{1,6}(?![\w/(])")
 
 
 class Text(Struct, frozen=True, tag="text", omit_defaults=True):
@@ -74,3 +81,32 @@ def tool_calls(blocks: tuple[Block, ...]) -> Iterator[ToolCall]:
 def plain_text(blocks: tuple[Block, ...]) -> str:
     """The words among `blocks`, one paragraph a block."""
     return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
+
+
+def call_file(call: ToolCall) -> str:
+    """The file a call is about: by its input, or the first file that a command or a patch names."""
+    for key in PATH_KEYS:
+        value = call.input.get(key)
+        if isinstance(value, str) and value:
+            return value
+    for key, value in call.input.items():
+        if isinstance(value, str) and (key in COMMAND_KEYS or key in ("input", "patch")):
+            found = _FILE.search(value)
+            return found[0] if found else ""
+    return ""
+
+
+def call_label(call: ToolCall, longest: int = 100) -> str:
+    """A call in a few words: the tool and what it was pointed at."""
+    values = (call.input.get(key) for key in _TARGET_KEYS)
+    target = next((value for value in values if isinstance(value, str)), "")
+    first = target.strip().partition("\n")[0]
+    if len(first) > longest:
+        first = first[: longest - 1] + "…"
+    return f"{call.name} {first}".strip()
+
+
+def is_writing(call: ToolCall) -> bool:
+    """Whether the tool's name says that it changes files."""
+    lowered = call.name.lower()
+    return any(word in lowered for word in _WRITING)

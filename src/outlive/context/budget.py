@@ -20,6 +20,7 @@ class Budget(Struct, frozen=True):
     tail: int
     skeleton: int
     words: int
+    lines: int
     spool: int
     hard: int
     state: int
@@ -37,6 +38,7 @@ def budget_for(window: int, policy: Policy) -> Budget:
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
+        lines=round(policy.lines * window),
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),

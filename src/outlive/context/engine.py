@@ -1,127 +1,285 @@
-"""The engine: append events, ask for the next request. Holds everything in memory, does no I/O.
+"""The engine: append events, ask for the next request. Everything is in memory; there is no I/O and no clock.
 
-A session drives it: every event it appends goes to the log as well, and the events that `next_request` returns (a pass,
-when one was needed) must be appended to the log before the request is sent.
+A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already; the
+session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
 """
 
+import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from msgspec import Struct
 
-from outlive.context import plan as planning
+from outlive.context import ladder
 from outlive.context.budget import Budget, budget_for
-from outlive.context.index import Index
-from outlive.context.pages import Pages
+from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
+from outlive.context.ledger import facts
+from outlive.context.pages import Page, handle
+from outlive.context.past import Past
 from outlive.context.pieces import Line
+from outlive.context.plan import Scene, next_pool, unit_tokens
 from outlive.context.policy import RICH, Policy
+from outlive.context.stateblock import render_state
 from outlive.context.tokens import Meter, estimate
-from outlive.context.units import Unit, add_result, step_unit, user_unit
+from outlive.context.valid import problems
 from outlive.context.view import Projection, history, join, projection_of, unit_messages, with_state
-from outlive.events import AssistantSaid, Compacted, Edit, Event, Receipt, ToolFinished, Undone, UserSaid
+from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
 from outlive.messages import Message
+
+ATTEMPTS = 2
 
 
 class Request(Struct, frozen=True):
-    """What to send, and what to log before it is sent."""
+    """What to send, and the events to log before it is sent."""
 
     system: str
+    tools: tuple[dict[str, object], ...]
     messages: tuple[Message, ...]
+    state_block: str
     tokens: int
     new_events: tuple[Compacted, ...] = ()
 
 
+@dataclass(slots=True)
+class _Pass:
+    """A projection in force, with what planning remembers of it."""
+
+    projection: Projection
+    folded: int
+    pool: list[Line]
+
+
 class Engine:
+    """The context of one session."""
+
     def __init__(self, window: int, policy: Policy = RICH) -> None:
         self.window = window
         self.policy = policy
         self.meter = Meter()
-        self.units: list[Unit] = []
-        self.index = Index()
-        self.pages = Pages()
-        self.projection = Projection()
-        self.folded = 0
-        self.pool: list[Line] = []
-        self.system = ""
-        self._open: dict[str, Unit] = {}
+        self.past = Past()
+        self._live: list[Event] = []
+        self._passes = [_Pass(Projection(), 0, [])]
         self._messages: list[Message] = []
         self._rendered = 0
+        self._checked = 0
         self._tokens = 0.0
-        self._last_time = 0.0
-        self._asked_at: float | None = None
-        self._last_id = 0
         self._after_pass = 0.0
+        self._asked_tokens: dict[int, float] = {}
+        self._refusals = 0
+
+    # -- events in
 
     def append(self, event: Event) -> None:
-        self._last_id = max(self._last_id, event.id)
-        if isinstance(event, UserSaid):
-            self._add_unit(user_unit(event))
-            self._last_time = event.time
-        elif isinstance(event, AssistantSaid):
-            self._asked_at = self._last_time
-            unit = step_unit(event)
-            self._add_unit(unit)
-            for call_id in unit.calls:
-                self._open[call_id] = unit
-        elif isinstance(event, ToolFinished):
-            self._last_time = event.time
-            unit = self._open.pop(event.call_id)
-            piece = add_result(unit, event)
-            self.pages.add(piece)
-            self.index.add(piece)
-        elif isinstance(event, Compacted):
-            self._apply(event)
+        """Take in one event of the log."""
+        self._live.append(event)
+        if isinstance(event, Undone) and event.what != "pass":
+            self._rewind(event)
+            return
+        if isinstance(event, AssistantSaid):
+            self._render_new()
+            self._asked_tokens = {event.id: self._estimate()}
+            self._refusals = 0
+        changed = self.past.append(event)
+        if changed is not None and changed in self.past.units[: self._rendered]:
+            self._render_all()  # a result came after its placeholder had been shown
+        match event:
+            case Compacted():
+                self._apply(projection_of(event))
+            case Renewed():
+                self._apply(self._renewal(event))
+            case Undone():
+                self._undo(event.target)
+            case UsageReported() if event.of in self._asked_tokens:
+                actual = event.input + event.cache_write + event.cache_read
+                self.meter = self.meter.reported(self._asked_tokens[event.of], actual)
+            case _:
+                pass
 
     def extend(self, events: Iterable[Event]) -> None:
+        """Take in a log."""
         for event in events:
             self.append(event)
 
-    def _add_unit(self, unit: Unit) -> None:
-        self.units.append(unit)
-        for piece in unit.pieces:
-            self.pages.add(piece)
-            self.index.add(piece)
+    # -- requests out
 
-    def _apply(self, event: Compacted) -> None:
-        scene = self._scene()
-        projection = projection_of(event)
-        boundary = self.folded
-        while boundary < len(self.units) and self.units[boundary].event <= projection.fold_to:
-            boundary += 1
-        self.pool = planning.next_pool(scene, boundary)
-        self.folded = boundary
-        self.projection = projection
-        self._messages = history((), projection)
-        self._rendered = boundary
-        self._tokens = estimate(projection.digest)
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session, after the passes that were due. `now` defaults to the last event."""
+        made: list[Compacted] = []
         self._render_new()
+        if not self.past.mid_batch:
+            made = [*self._spool(), *self._relieve(now)]
+        block = self._state_block()
+        messages = with_state(self._messages, block)
+        if found := problems(messages, self._checked):
+            raise InvalidRequest("; ".join(found))
+        self._checked = max(0, len(messages) - 2)
+        tokens = self.meter.tokens(self._estimate(block))
+        return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
+
+    def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
+        """Fold all but the tail now, whatever the marks say; None when there is nothing to gain."""
+        self._render_new()
+        return self._pass(ladder.deep(self.budget, "auto"), "asked", focus, summary)
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
+        """The provider refused the last request as too long: go down to the floor, twice at most."""
+        self._render_new()
+        if limit:
+            self.window = min(self.window, limit)
+        if actual:
+            self.meter = self.meter.reported(self._estimate(), actual)
+        self._refusals += 1
+        made = self._pass(ladder.floor(self.budget), "refused") if self._refusals <= ATTEMPTS else None
+        if made is None:
+            raise FloorError(self.window, self.breakdown())
+        return made
+
+    def recall(self, ref: str | int) -> Page:
+        """The page behind a handle."""
+        return self.past.pages.get(ref)
+
+    # -- what a person may ask
+
+    @property
+    def budget(self) -> Budget:
+        """The marks in estimated tokens, so that plans and views are counted alike."""
+        return budget_for(round(self.window / self.meter.ratio), self.policy)
+
+    @property
+    def projection(self) -> Projection:
+        """What is in force."""
+        return self._passes[-1].projection
+
+    def breakdown(self) -> dict[str, int]:
+        """What fills the floor, in tokens."""
+        units = self.past.units
+        current = next((unit for unit in reversed(units) if unit.kind == "user"), None)
+        newest = next((unit for unit in reversed(units) if unit is not current), None)
+        parts = {
+            "system": estimate(self.past.system),
+            "tools": self._tools_tokens(),
+            "state": estimate(self._state_block()),
+            "current request": current.tokens if current else 0.0,
+            "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
+            "digest": estimate(self.projection.digest),
+        }
+        return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
+
+    # -- passes
+
+    def _spool(self) -> list[Compacted]:
+        budget = self.budget
+        plan = ladder.spooled(self.past, self._scene(), budget.spool)
+        return [self._commit(plan, "arrival", self._estimate())] if plan else []
+
+    def _relieve(self, now: float | None) -> list[Compacted]:
+        budget = self.budget
+        total = self._estimate(self._state_block())
+        reason = ladder.due(self.past, budget, total, self._tokens - self._after_pass)
+        if not reason or (reason == "cold" and not self._is_cold(now)):
+            return []
+        made = self._pass(ladder.usual(budget), reason)
+        if self._estimate() <= budget.hard:
+            return [made] if made else []
+        again = self._pass(ladder.floor(budget), "limit")
+        if self._estimate() > self.window / self.meter.ratio:
+            raise FloorError(self.window, self.breakdown())
+        return [event for event in (made, again) if event]
+
+    def _is_cold(self, now: float | None) -> bool:
+        asked = self.past.asked_at
+        moment = self.past.last_time if now is None else now
+        return asked is not None and moment - asked > self.policy.cache_seconds
+
+    def _pass(self, reach: ladder.Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
+        before = self._estimate()
+        scene = self._scene(focus, summary)
+        try:
+            plan, after = ladder.attempt(self.past, scene, reach, before)
+        except BrokenContract:
+            self._after_pass = self._tokens  # do not try the same again on every turn
+            return None
+        if before - after < (self.budget.gain if reason != "refused" else 1):
+            self._after_pass = self._tokens
+            return None
+        return self._commit(plan, reason, before, focus, after)
+
+    def _commit(self, plan: ladder.Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
+        scene = self._scene(focus)
+        after = after or ladder.view_tokens(scene, plan)
+        event = ladder.compacted(self.past, scene, plan, reason, before, after, focus)
+        self.append(event)
+        return event
+
+    def _scene(self, focus: str = "", summary: str = "") -> Scene:
+        now = self._passes[-1]
+        state = self.past.state
+        return Scene(
+            units=self.past.units,
+            index=self.past.index,
+            projection=now.projection,
+            folded=now.folded,
+            pool=now.pool,
+            overhead=estimate(self.past.system) + self._tools_tokens() + estimate(self._state_block()),
+            budget=self.budget,
+            protected=frozenset(state.preserved_refs),
+            focus=tuple(word for word in focus.lower().split() if len(word) > 3),
+            facts=facts(self.past.ledger),
+            summary=summary or now.projection.summary,
+        )
+
+    # -- the view
+
+    def _apply(self, projection: Projection) -> None:
+        now = self._passes[-1]
+        folded = now.folded
+        while folded < len(self.past.units) and self.past.units[folded].event <= projection.fold_to:
+            folded += 1
+        pool = next_pool(self._scene(), folded) if folded > now.folded else now.pool
+        self._passes.append(_Pass(projection, folded, pool))
+        self._render_all()
         self._after_pass = self._tokens
 
-    def _render_new(self) -> None:
-        while self._rendered < len(self.units):
-            unit = self.units[self._rendered]
-            join(self._messages, unit_messages(unit, self.projection.edits))
-            self._tokens += planning.unit_tokens(unit, self.projection)
-            self._rendered += 1
+    def _undo(self, target: int) -> None:
+        self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
+        self._render_all()
 
-    def _scene(self) -> planning.Scene:
-        return planning.Scene(self.units, self.index, self.projection, self.folded, self.pool,
-            estimate(self.system), budget_for(self.window, self.policy))
+    def _rewind(self, event: Undone) -> None:
+        """Start again from what stays; pages are never numbered anew."""
+        live = [kept for kept in self._live if kept.id <= event.target]
+        fresh = Engine(self.window, self.policy)
+        fresh.past = Past(self.past.pages)
+        fresh.extend(live)
+        fresh.past.last_id = event.id
+        fresh.meter = self.meter
+        self.__dict__.update(fresh.__dict__)
 
-    def next_request(self) -> Request:
+    def _renewal(self, event: Renewed) -> Projection:
+        pages = " ".join(handle(number) for number in range(1, len(self.past.pages) + 1))
+        text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
+        return Projection(event.id, event.id, text)
+
+    def _render_all(self) -> None:
+        self._messages = history((), self.projection)
+        self._tokens = estimate(self.projection.digest)
+        self._rendered = self._passes[-1].folded
+        self._checked = 0
         self._render_new()
-        budget = budget_for(self.window, self.policy)
-        total = self._tokens + estimate(self.system)
-        cold = self._asked_at is not None and self._last_time - self._asked_at > self.policy.cache_seconds
-        events: tuple[Compacted, ...] = ()
-        mark = budget.cold if cold else budget.engage
-        if total > mark and self._tokens > self._after_pass + budget.gain or total > budget.hard:
-            plan = planning.plan_pass(self._scene(), budget.target, budget.tail, budget.skeleton)
-            edits = tuple(Edit(e, b, t) for (e, b), t in plan.projection.edits.items())
-            after = planning.view_tokens(self._scene(), plan)
-            if after < total - budget.gain:
-                event = Compacted(id=self._last_id + 1, time=self._last_time, fold_to=plan.projection.fold_to,
-                    digest=plan.projection.digest, edits=edits,
-                    receipt=Receipt(plan.rungs, "cold" if cold else "pressure", round(total), round(after), lines_kept=plan.lines))
-                self.append(event)
-                events = (event,)
-        return Request(self.system, with_state(self._messages, ""), round(self._tokens), events)
+
+    def _render_new(self) -> None:
+        for unit in self.past.units[self._rendered :]:
+            join(self._messages, unit_messages(unit, self.projection.edits))
+            self._tokens += unit_tokens(unit, self.projection)
+        self._rendered = len(self.past.units)
+
+    def _state_block(self) -> str:
+        past = self.past
+        compacted = len(self._passes) > 1
+        return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=past.notes)
+
+    def _tools_tokens(self) -> float:
+        return estimate(json.dumps(self.past.tools, ensure_ascii=False)) if self.past.tools else 0.0
+
+    def _estimate(self, block: str = "") -> float:
+        """Estimated tokens of the whole request."""
+        return self._tokens + estimate(self.past.system) + self._tools_tokens() + estimate(block)

@@ -8,15 +8,15 @@ from outlive.context.index import Index, Seen
 from outlive.context.names import shape_odds
 from outlive.context.pieces import Line, Piece
 
-USED = 5.9
+USED = 8.0
 USED_RECENTLY = 2.4
 TYPED = 3.3
 REPORTED = 4.0
-FILE_RECENT = 1.9
+FILE_RECENT = 1.2
 STALE_READ = 0.35
 AGE_POWER = -0.38
 SIZE_POWER = -0.18
-TIMES_POWER = 0.26
+TIMES_POWER = 0.4
 RECENT = 20_000
 """Tokens of log that count as recent."""
 
@@ -28,7 +28,11 @@ def piece_odds(index: Index, piece: Piece) -> float:
     if piece.file:
         if index.tokens - index.file_used.get(piece.file, -1e9) < RECENT:
             odds *= FILE_RECENT
-        if piece.kind == "result" and not piece.writes and index.file_written.get(piece.file, -1.0) > piece.at:
+        if (
+            piece.kind == "result"
+            and not piece.writes
+            and index.file_written.get(piece.file, -1.0) > piece.at
+        ):
             odds *= STALE_READ
     return odds
 

@@ -21,8 +21,6 @@ from outlive.context.words import allowance, shorten
 
 POOL = 3.0
 """Folded lines worth looking at again, as a multiple of the low-water mark."""
-LEAST_LINES = 0.04
-"""Part of the window that chosen lines get however crowded it is."""
 LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
 STUB_GAIN = 0.85
@@ -94,9 +92,13 @@ def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
 
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
-    results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
+    results = sum(
+        min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result"
+    )
     rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
-    return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
+    return (
+        unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
+    )
 
 
 def plan_pass(scene: Scene, target: float, tail: float, skeleton: float) -> Plan:
@@ -111,15 +113,15 @@ def plan_pass(scene: Scene, target: float, tail: float, skeleton: float) -> Plan
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
     fixed += sum(min(p.tokens, cap) + 3 for u in folding if u.kind == "user" for p in u.pieces)
-    room = max(target - fixed, LEAST_LINES * budget.window)
+    room = max(target - fixed, budget.lines)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable), weigher(scene))
     for _ in range(2):
         plan = _render(scene, boundary, start, cap, shrinkable, take(scored, room, opening_cost))
         excess = view_tokens(scene, plan) - target
-        if excess < 0.03 * target or room <= LEAST_LINES * budget.window:
+        if excess < 0.03 * target or room <= budget.lines:
             break
-        room = max(room - excess, LEAST_LINES * budget.window)
+        room = max(room - excess, budget.lines)
     return plan
 
 
@@ -167,7 +169,9 @@ def _render(
     scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice
 ) -> Plan:
     edits = {
-        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
+        key: text
+        for key, text in scene.projection.edits.items()
+        if key[0] >= _first_event(scene.units, boundary)
     }
     shrunk = 0
     for piece in shrinkable:

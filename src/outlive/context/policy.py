@@ -20,6 +20,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
     skeleton: float = 0.1
     """Older units that keep their calls in place while only results shrink; what is older still is folded."""
+    lines: float = 0.15
+    """What lines chosen by last mention get at least, however much of the window is taken by the rest."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
     spool: float = 0.4

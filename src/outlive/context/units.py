@@ -9,11 +9,16 @@ from dataclasses import dataclass, field
 from outlive.context.pieces import Piece, call_text, make_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
 from outlive.events import AssistantSaid, ToolFinished, UserSaid
-from outlive.messages import Block, Image, Text, Thinking, ToolCall, tool_calls
-
-PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
-COMMAND_KEYS = ("command", "cmd", "script", "code")
-WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
+from outlive.messages import (
+    Block,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    call_file,
+    call_label,
+    is_writing,
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -73,10 +78,9 @@ def step_unit(event: AssistantSaid) -> Unit:
 def _call_piece(event: int, number: int, call: ToolCall) -> Piece:
     piece = make_piece(event, number, "call", call_text(call))
     piece.tool = call.name
-    piece.label = label_of(call)
-    piece.file = file_of(call)
-    lowered = call.name.lower()
-    piece.writes = any(word in lowered for word in WRITING)
+    piece.label = call_label(call)
+    piece.file = call_file(call)
+    piece.writes = is_writing(call)
     return piece
 
 
@@ -91,32 +95,3 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)
     unit.last_event = max(unit.last_event, event.id)
     return piece
-
-
-def file_of(call: ToolCall) -> str:
-    """The file a call is about, as far as its input says."""
-    for key in PATH_KEYS:
-        value = call.input.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return ""
-
-
-def label_of(call: ToolCall, longest: int = 100) -> str:
-    """A call in a few words: the tool and what it was pointed at."""
-    target = file_of(call)
-    for key in (*COMMAND_KEYS, "pattern", "query", "url", "description", "prompt"):
-        if target:
-            break
-        value = call.input.get(key)
-        if isinstance(value, str):
-            target = value
-    first = target.strip().split("\n", 1)[0]
-    if len(first) > longest:
-        first = first[: longest - 1] + "…"
-    return f"{call.name} {first}".strip()
-
-
-def has_calls(blocks: tuple[Block, ...]) -> bool:
-    """Whether an answer asks for tools."""
-    return next(tool_calls(blocks), None) is not None
