@@ -3,9 +3,7 @@
 Importing this package does nothing but define names; each public name is loaded when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing.TYPE_CHECKING would load typing, which costs a command more than its whole answer
 if TYPE_CHECKING:
     from outlive.config import Workspace as Workspace
     from outlive.errors import OutliveError as OutliveError
@@ -17,14 +15,14 @@ if TYPE_CHECKING:
     from outlive.stores.records import Change as Change
     from outlive.stores.records import Lease as Lease
     from outlive.stores.records import Task as Task
-    from outlive.tasks.graph import Draft as Draft
+    from outlive.tasks.draft import Draft as Draft
     from outlive.tasks.graph import TaskGraph as TaskGraph
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Change": "outlive.stores.records",
-    "Draft": "outlive.tasks.graph",
+    "Draft": "outlive.tasks.draft",
     "Lease": "outlive.stores.records",
     "OutliveError": "outlive.errors",
     "StoreError": "outlive.errors",
@@ -37,16 +35,15 @@ _HOME = {
     "open_task_store": "outlive.stores",
 }
 
-__all__ = [  # noqa: PLE0604, RUF022 - built from the table above, so that the two cannot disagree
-    "__version__",
-    *_HOME,
-]
+__all__ = ["__version__", *_HOME]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'outlive' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

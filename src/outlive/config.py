@@ -2,39 +2,30 @@
 
 import os
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from outlive.errors import ConfigError
 
 MARKERS = ("outlive.toml", ".tasks", ".git")
 DEFAULT_STORE = "files:.tasks"
+DURABILITIES = ("full", "process")
 
 
-class StoreConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    url: str = DEFAULT_STORE
-    durability: str = "full"
-    """`full`: acknowledged means on disk. `process`: survives the death of the process, not of the machine."""
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    store: StoreConfig = StoreConfig()
-
-
-class Workspace(msgspec.Struct, frozen=True):
+class Workspace:
     """The folder that outlive works in, found like git finds its root, and its settings."""
 
-    root: Path
-    store: StoreConfig = StoreConfig()
+    def __init__(self, root: Path, *, store_url: str = DEFAULT_STORE, durability: str = "full") -> None:
+        self.root = root
+        self.store_url = store_url
+        self.durability = durability
+        """`full`: acknowledged means on disk. `process`: survives the death of the process, not of the machine."""
 
     @classmethod
     def find(cls, start: Path | None = None, *, store: str | None = None) -> "Workspace":
         """Settings from `store`, else OUTLIVE_STORE, else `outlive.toml`, else the default."""
         root = _root(start or Path.cwd())
         settings = _load(root / "outlive.toml")
-        url = store or os.environ.get("OUTLIVE_STORE") or settings.store.url
-        return cls(root, msgspec.structs.replace(settings.store, url=url))
+        url = store or os.environ.get("OUTLIVE_STORE") or settings.get("url", DEFAULT_STORE)
+        return cls(root, store_url=url, durability=settings.get("durability", "full"))
 
 
 def default_owner() -> str | None:
@@ -52,20 +43,25 @@ def _root(start: Path) -> Path:
     return next(marked, start)
 
 
-def _load(path: Path) -> _File:
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        return _File()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+def _load(path: Path) -> dict[str, str]:
+    """The settings of the store in `outlive.toml`, checked."""
+    if not path.exists():
+        return {}
     import tomllib
 
     try:
-        form: dict[str, Any] = tomllib.loads(raw.decode())
-        settings = msgspec.convert(form, _File)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        form = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
-    if settings.store.durability not in ("full", "process"):
-        raise ConfigError(f"{path}: durability must be 'full' or 'process', not {settings.store.durability!r}")
-    return settings
+    unknown = [name for name in form if name != "store"]
+    store = form.get("store", {})
+    if unknown or not isinstance(store, dict):
+        raise ConfigError(f"{path}: {(unknown or ['store'])[0]!r} is not a section; the sections are: [store]")
+    for key, value in store.items():
+        if key not in ("url", "durability") or not isinstance(value, str):
+            raise ConfigError(f"{path}: [store] {key} = {value!r} is not a setting; it takes url and durability")
+    if store.get("durability", "full") not in DURABILITIES:
+        raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {store['durability']!r}")
+    return store

@@ -5,9 +5,11 @@ from datetime import datetime
 from pathlib import Path
 
 from outlive.errors import ConfigError
-from outlive.stores.protocol import TaskStore
+from outlive.stores.locations import FORMS, path_of
 
-FORMS = "files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from outlive.stores.protocol import TaskStore
 
 
 def open_task_store(
@@ -16,7 +18,7 @@ def open_task_store(
     base: Path | None = None,
     durability: str = "full",
     clock: Callable[[], datetime] | None = None,
-) -> TaskStore:
+) -> "TaskStore":
     """Open an engine by URL. Relative paths are taken from `base`, the current folder by default.
 
     `clock` replaces the clock of the engine, for tests.
@@ -29,22 +31,15 @@ def open_task_store(
     if scheme == "files":
         from outlive.stores.files.tasks import FileTaskStore
 
-        return FileTaskStore(base / _path(rest.removeprefix("//"), url), durability=durability, **options)
+        return FileTaskStore(path_of(url, base), durability=durability, **options)
     if scheme == "sqlite":
         from outlive.stores.sql.sqlite import SQLiteDatabase
         from outlive.stores.sql.tasks import SQLTaskStore
 
-        file = base / _path(rest.removeprefix("///"), url)
-        return SQLTaskStore(SQLiteDatabase(file, durability=durability), **options)
+        return SQLTaskStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
     if scheme in ("postgresql", "postgres"):
         from outlive.stores.sql.postgres import PostgresDatabase
         from outlive.stores.sql.tasks import SQLTaskStore
 
         return SQLTaskStore(PostgresDatabase(url), **options)
     raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
-
-
-def _path(text: str, url: str) -> Path:
-    if not text or text == ":memory:":
-        raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {FORMS}")
-    return Path(text).expanduser()

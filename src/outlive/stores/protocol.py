@@ -151,6 +151,9 @@ class TaskStore(Protocol):
 
     def watch(self) -> AbstractContextManager[Watch]: ...
 
+    def left_out(self) -> list[str]:
+        """Records that the last look could not understand, each with its place and the reason. Costs nothing."""
+
     def check(self) -> list[Problem]:
         """Look at every record and every derived value."""
 

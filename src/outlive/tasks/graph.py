@@ -1,55 +1,35 @@
 """`TaskGraph`: the operations on tasks. Each is one change of the store: it happens whole or not at all."""
 
-import getpass
-import os
-import socket
-from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from outlive.errors import (
-    ConflictError,
-    CycleError,
-    DependencyError,
-    HasDependents,
-    InvalidTask,
-    LeaseError,
-    NothingReady,
-)
+from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady
 from outlive.stores.protocol import Fit, Problem, TaskQuery, TaskReader, TaskStore, TaskWriter
-from outlive.stores.records import (
-    DEFAULT_PRIORITY,
-    FINISHED,
-    Change,
-    Lease,
-    Status,
-    Task,
-    task_to_json,
-)
+from outlive.stores.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
 from outlive.tasks import rules, shape
-from outlive.tasks.refs import Ref, parse_id, unknown
+from outlive.tasks.audit import Audit
+from outlive.tasks.doctor import graph_problems
+from outlive.tasks.draft import Draft, checked, to_task
+from outlive.tasks.edges import refuse_batch_cycles, refuse_cycles, split
+from outlive.tasks.edit import Edit
+from outlive.tasks.lookup import (
+    OPEN,
+    closure,
+    find_id,
+    find_ids,
+    find_one,
+    lock_one,
+    lock_with_dependents,
+)
+from outlive.tasks.refs import Ref, unknown
+from outlive.tasks.waiting import until
 
 DEFAULT_TTL = timedelta(minutes=15)
-_BOOKKEEPING = {"id", "blockedBy", "blocks", "updatedAt", "revision", "version"}
-_OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
-
-
-class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A task to be. In a batch, `key` is a temporary name that other drafts may use in place of an id."""
-
-    subject: str
-    description: str = ""
-    key: str | None = None
-    blocked_by: tuple[Ref, ...] = ()
-    blocks: tuple[Ref, ...] = ()
-    priority: int = DEFAULT_PRIORITY
-    labels: tuple[str, ...] = ()
-    owner: str | None = None
-    metadata: dict[str, Any] = {}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -64,18 +44,17 @@ class TaskGraph:
 
     def __init__(self, store: TaskStore, *, actor: str | None = None, origin: str | None = None) -> None:
         self.store = store
-        self.actor = rules.name(actor, "the actor") if actor else None
-        self.origin = origin or f"{socket.gethostname()}:{os.getpid()}"
+        self._audit = Audit(actor, origin)
 
     # -- looking ---------------------------------------------------------------------------------------
 
     def get(self, ref: Ref) -> Task:
-        return self.store.read(lambda tx: _one(tx, ref))
+        return self.store.read(lambda tx: find_one(tx, ref))
 
-    def find(self, query: TaskQuery = _OPEN) -> list[Task]:
+    def find(self, query: TaskQuery = OPEN) -> list[Task]:
         return self.store.read(lambda tx: tx.find(query))
 
-    def count(self, query: TaskQuery = _OPEN) -> int:
+    def count(self, query: TaskQuery = OPEN) -> int:
         return self.store.read(lambda tx: tx.count(query))
 
     def ready(self, fit: Fit | None = None, *, limit: int | None = None) -> list[Task]:
@@ -95,12 +74,12 @@ class TaskGraph:
         self, fit: Fit | None = None, *, limit: int | None = None, timeout: float | None = None
     ) -> list[Task]:
         """Like `ready`, but sleeps until there is something. Empty when the time is over."""
-        return self._wait(lambda: self.ready(fit, limit=limit), timeout)
+        return until(self.store, lambda: self.ready(fit, limit=limit), timeout)
 
     def history(self, ref: Ref | None = None) -> list[Change]:
         if ref is None:
             return self.store.read(lambda tx: tx.history())
-        number = self.store.read(lambda tx: _id(tx, ref))
+        number = self.store.read(lambda tx: find_id(tx, ref))
         changes = self.store.read(lambda tx: tx.history(number))
         if not changes:
             self.get(number)
@@ -108,11 +87,11 @@ class TaskGraph:
 
     def subtree(self, ref: Ref) -> list[Task]:
         """The task and all it depends on, directly or not."""
-        return self.store.read(lambda tx: _closure(tx, ref, tx.depends_on))
+        return self.store.read(lambda tx: closure(tx, ref, tx.depends_on))
 
     def unblocks(self, ref: Ref) -> list[Task]:
         """The open tasks that wait for this one, directly or not."""
-        tasks = self.store.read(lambda tx: _closure(tx, ref, tx.dependents))
+        tasks = self.store.read(lambda tx: closure(tx, ref, tx.dependents))
         return [task for task in tasks[1:] if not task.finished]
 
     def critical_path(self, ref: Ref | None = None) -> list[Task]:
@@ -120,38 +99,16 @@ class TaskGraph:
         tasks = self.find() if ref is None else self.subtree(ref)
         open_tasks = {task.id: task for task in tasks if not task.finished}
         edges = {task.id: task.blocked_by for task in open_tasks.values()}
+        if tasks and ref is not None:
+            # What lies behind a finished task is not in the way of this one.
+            edges = {number: edges[number] for number in shape.reachable(tasks[0].id, edges) if number in edges}
         return [open_tasks[number] for number in shape.longest_chain(edges)]
 
     def doctor(self) -> list[Problem]:
         """What is wrong with the store, and with the graph in it."""
         problems = self.store.check()
         tasks = self.find(TaskQuery(archived=True, sort="id"))
-        hidden = {problem.task for problem in problems}
-        known = {task.id for task in tasks}
-        for task in tasks:
-            lost = [number for number in task.depends_on if number not in known | hidden]
-            if lost:
-                listed = ", ".join(map(str, lost))
-                options = " ".join(f"--remove-blocked-by {number}" for number in lost)
-                problems.append(
-                    Problem(
-                        f"task {task.id}",
-                        f"depends on {listed}, which does not exist, and stays blocked",
-                        f"outlive task update {task.id} {options}",
-                        task=task.id,
-                    )
-                )
-        cycle = shape.find_cycle({task.id: task.depends_on for task in tasks})
-        if cycle:
-            problems.append(
-                Problem(
-                    f"task {cycle[0]}",
-                    f"depends on itself: {_arrows(cycle)}",
-                    f"outlive task update {cycle[0]} --remove-blocked-by {cycle[1]}",
-                    task=cycle[0],
-                )
-            )
-        return problems
+        return [*problems, *graph_problems(tasks, {problem.task for problem in problems})]
 
     # -- building --------------------------------------------------------------------------------------
 
@@ -181,13 +138,13 @@ class TaskGraph:
 
     def create_many(self, drafts: Iterable[Draft]) -> list[Task]:
         """Create all of them or none. Drafts may name each other by `key`, in any order."""
-        checked = [_checked(draft) for draft in drafts]
-        keys = [draft.key for draft in checked if draft.key is not None]
+        ready = [checked(draft) for draft in drafts]
+        keys = [draft.key for draft in ready if draft.key is not None]
         if doubled := next((key for key in keys if keys.count(key) > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
 
         def work(tx: TaskWriter) -> list[Task]:
-            return self._create(tx, checked)
+            return self._create(tx, ready)
 
         return self.store.write(work)
 
@@ -198,13 +155,13 @@ class TaskGraph:
         subject: str | UnsetType = UNSET,
         description: str | UnsetType = UNSET,
         status: str | UnsetType = UNSET,
-        owner: str | None | UnsetType = UNSET,
+        owner: str | UnsetType | None = UNSET,
         priority: int | UnsetType = UNSET,
         labels: Iterable[str] | UnsetType = UNSET,
         add_labels: Iterable[str] = (),
         remove_labels: Iterable[str] = (),
         metadata: dict[str, Any] | UnsetType = UNSET,
-        result: str | None | UnsetType = UNSET,
+        result: str | UnsetType | None = UNSET,
         add_blocked_by: Iterable[Ref] = (),
         remove_blocked_by: Iterable[Ref] = (),
         add_blocks: Iterable[Ref] = (),
@@ -212,66 +169,30 @@ class TaskGraph:
         force: bool = False,
     ) -> Task:
         """Change what is given and leave the rest. Edges can be added and removed from both sides."""
-        fields: dict[str, Any] = {}
-        if not isinstance(subject, UnsetType):
-            fields["subject"] = rules.subject(subject)
-        if not isinstance(description, UnsetType):
-            fields["description"] = rules.long_text(description, "the description")
-        if not isinstance(priority, UnsetType):
-            fields["priority"] = rules.priority(priority)
-        if not isinstance(metadata, UnsetType):
-            fields["metadata"] = rules.metadata(metadata)
-        if not isinstance(result, UnsetType):
-            fields["result"] = None if result is None else rules.long_text(result, "the result")
-        if not isinstance(owner, UnsetType):
-            fields["owner"] = rules.name(owner, "the owner") if owner else None
-        target = None if isinstance(status, UnsetType) else rules.status(status)
-        added, removed = rules.labels(add_labels), set(remove_labels)
-        fixed = None if isinstance(labels, UnsetType) else rules.labels(labels)
-        more_before, less_before = list(add_blocked_by), list(remove_blocked_by)
-        more_after, less_after = list(add_blocks), list(remove_blocks)
-
-        def work(tx: TaskWriter) -> Task:
-            number = _id(tx, ref)
-            before = _ids(tx, more_before), _ids(tx, less_before)
-            after = _ids(tx, more_after), _ids(tx, less_after)
-            others = {*before[0], *after[0], *after[1]}
-            tasks = tx.lock({number, *others}, edges=bool(before[0] or after[0]))
-            if missing := {number, *others} - tasks.keys():
-                raise unknown(missing)
-            task = tasks[number]
-            if "owner" in fields and task.lease and fields["owner"] != task.owner:
-                raise LeaseError(
-                    f"cannot give task {number} to another: {rules.held(task)}; release it first"
-                )
-            kept = fixed if fixed is not None else task.labels
-            edges = (set(task.depends_on) | set(before[0])) - set(before[1])
-            new = replace(
-                task,
-                labels=tuple(sorted((set(kept) | set(added)) - removed)),
-                depends_on=tuple(sorted(edges)),
-                **fields,
-            )
-            self._save(tx, "update", task, new)
-            for other in sorted({*after[0], *after[1]}):
-                held = tasks[other] if other != number else _one(tx, number)
-                edges = (set(held.depends_on) | ({number} if other in after[0] else set())) - (
-                    {number} if other in after[1] else set()
-                )
-                self._save(tx, "update", held, replace(held, depends_on=tuple(sorted(edges))))
-            _refuse_cycles(tx, [(number, other) for other in before[0]])
-            _refuse_cycles(tx, [(other, number) for other in after[0]])
-            if target is not None:
-                self._move(tx, number, target, force=force)
-            return _one(tx, number)
-
-        return self.store.write(work)
+        edit = Edit(
+            subject=subject,
+            description=description,
+            status=status,
+            owner=owner,
+            priority=priority,
+            labels=labels,
+            add_labels=tuple(add_labels),
+            remove_labels=tuple(remove_labels),
+            metadata=metadata,
+            result=result,
+            add_blocked_by=tuple(add_blocked_by),
+            remove_blocked_by=tuple(remove_blocked_by),
+            add_blocks=tuple(add_blocks),
+            remove_blocks=tuple(remove_blocks),
+        )
+        return self.store.write(lambda tx: self._update(tx, ref, edit, force=force))
 
     def delete(self, ref: Ref, *, force: bool = False) -> Outcome:
         """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies."""
 
         def work(tx: TaskWriter) -> Outcome:
-            task, dependents = _locked_with_dependents(tx, ref, archived=True)
+            # Edges are handed down, so nobody may look for cycles meanwhile.
+            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force)
             ids = [other.id for other in dependents]
             if dependents and not force:
                 listed = ", ".join(map(str, ids))
@@ -282,10 +203,9 @@ class TaskGraph:
                 )
             waiting = [other.id for other in dependents if other.blocked_by]
             for heir in dependents:
-                edges = {*heir.depends_on, *task.depends_on} - {task.id}
-                self._save(tx, "rewire", heir, replace(heir, depends_on=tuple(sorted(edges))))
-            form = task_to_json(task)
-            tx.remove(task.id, self._change(tx, "delete", task, {"task": (form, None)}))
+                rewired = _with_edges(heir, add=task.depends_on, remove=[task.id])
+                self._audit.save(tx, "rewire", heir, rewired)
+            self._audit.delete(tx, task)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
             return Outcome(task, tuple(unblocked))
 
@@ -304,7 +224,7 @@ class TaskGraph:
             moved = []
             for task in tx.lock(old).values():
                 if task.finished and task.archived_at is None:
-                    moved.append(self._save(tx, "archive", task, replace(task, archived_at=tx.now)))
+                    moved.append(self._audit.save(tx, "archive", task, replace(task, archived_at=tx.now)))
             return moved
 
         return self.store.write(work)
@@ -321,24 +241,21 @@ class TaskGraph:
     ) -> Task:
         """Take a task, or the best ready one, for as long as the lease runs. The lease holds the fencing token."""
         owner = rules.name(owner, "the owner")
-        if ttl <= timedelta(0):
-            raise InvalidTask("the lease must be longer than nothing (--ttl)")
+        rules.ttl(ttl)
         fit = fit or Fit()
 
         def work(tx: TaskWriter) -> Task:
             if ref is None:
-                self._give_back(tx, tx.expired())
+                self._give_back(tx, tx.expired(), actor=owner)
                 task = tx.pick(fit)
                 if task is None:
                     raise NothingReady(_why_nothing(tx, fit))
             else:
-                task = _locked(tx, ref)
+                task = lock_one(tx, ref)
                 rules.may_start(task, tx.now)
-            lease = Lease(
-                owner=owner, token=task.revision + 1, claimed_at=tx.now, expires_at=tx.now + ttl
-            )
+            lease = Lease(owner=owner, token=task.revision + 1, claimed_at=tx.now, expires_at=tx.now + ttl)
             started = replace(task, status="in_progress", owner=owner, lease=lease)
-            return self._save(tx, "claim", task, started)
+            return self._audit.save(tx, "claim", task, started, actor=owner)
 
         return self.store.write(work)
 
@@ -358,7 +275,7 @@ class TaskGraph:
             except NothingReady:
                 return []
 
-        taken = self._wait(attempt, timeout)
+        taken = until(self.store, attempt, timeout)
         return taken[0] if taken else self.claim(owner=owner, ttl=ttl, fit=fit)
 
     def heartbeat(
@@ -370,29 +287,28 @@ class TaskGraph:
         ttl: timedelta = DEFAULT_TTL,
     ) -> Task:
         """Let the lease run from now on for another `ttl`. Refused once the task is no longer held."""
+        rules.ttl(ttl)
 
         def work(tx: TaskWriter) -> Task:
-            task = _locked(tx, ref)
+            task = lock_one(tx, ref)
             if task.lease is None:
                 raise LeaseError(f"cannot extend task {task.id}: {rules.held(task)}; claim it first")
             rules.may_act(task, owner=owner, token=token, verb="extend")
             lease = replace(task.lease, expires_at=tx.now + ttl)
-            return self._save(tx, "heartbeat", task, replace(task, lease=lease))
+            return self._audit.save(tx, "heartbeat", task, replace(task, lease=lease), actor=lease.owner)
 
         return self.store.write(work)
 
-    def release(
-        self, ref: Ref, *, owner: str | None = None, token: int | None = None, force: bool = False
-    ) -> Task:
+    def release(self, ref: Ref, *, owner: str | None = None, token: int | None = None, force: bool = False) -> Task:
         """Give a task back unfinished."""
 
         def work(tx: TaskWriter) -> Task:
-            task = _locked(tx, ref)
+            task = lock_one(tx, ref)
             if not force:
                 rules.may_act(task, owner=owner, token=token, verb="release")
             if task.status != "in_progress":
                 raise ConflictError(f"cannot release task {task.id}: {rules.held(task)}")
-            return self._save(tx, "release", task, _given_back(task))
+            return self._audit.save(tx, "release", task, _given_back(task), actor=owner)
 
         return self.store.write(work)
 
@@ -420,7 +336,7 @@ class TaskGraph:
         """Make a finished task pending again. Whatever depends on it is blocked again."""
 
         def work(tx: TaskWriter) -> Task:
-            task, _ = _locked_with_dependents(tx, ref)
+            task, _ = lock_with_dependents(tx, ref)
             if not task.finished:
                 raise ConflictError(f"cannot reopen task {task.id}: it is {task.status}")
             return self._move(tx, task.id, "pending", force=True)
@@ -431,266 +347,114 @@ class TaskGraph:
 
     def _create(self, tx: TaskWriter, drafts: Sequence[Draft]) -> list[Task]:
         keys = {draft.key: index for index, draft in enumerate(drafts) if draft.key is not None}
-        before = [_split(tx, draft.blocked_by, keys) for draft in drafts]
-        after = [_split(tx, draft.blocks, keys) for draft in drafts]
+        before = [split(tx, draft.blocked_by, keys) for draft in drafts]
+        after = [split(tx, draft.blocks, keys) for draft in drafts]
         inner: list[set[int]] = [set(inside) for _, inside in before]
         for index, (_, inside) in enumerate(after):
             for other in inside:
                 inner[other].add(index)
-        _refuse_batch_cycles(drafts, inner)
+        refuse_batch_cycles(drafts, inner)
 
         outside = {number for known, _ in (*before, *after) for number in known}
         tasks = tx.lock(outside, edges=any(known for known, _ in after))
         if missing := outside - tasks.keys():
             raise unknown(missing)
         ids = tx.new_ids(len(drafts))
-        now = tx.now
         for index, draft in enumerate(drafts):
             edges = {*before[index][0], *(ids[other] for other in inner[index])}
-            task = Task(
-                id=ids[index],
-                subject=draft.subject,
-                description=draft.description,
-                depends_on=tuple(sorted(edges)),
-                priority=draft.priority,
-                labels=draft.labels,
-                owner=draft.owner,
-                metadata=draft.metadata,
-                created_at=now,
-                updated_at=now,
-            )
-            tx.put(task, self._change(tx, "create", task, {"subject": (None, task.subject)}, revision=1))
-        for index, (known, _) in enumerate(after):
-            for number in known:
-                task = tx.get([number])[number]
-                edges = {*task.depends_on, ids[index]}
-                self._save(tx, "update", task, replace(task, depends_on=tuple(sorted(edges))))
-        _refuse_cycles(tx, [(number, ids[index]) for index, (known, _) in enumerate(after) for number in known])
+            self._audit.create(tx, to_task(draft, ids[index], edges, tx.now))
+        wanted = [(number, ids[index]) for index, (known, _) in enumerate(after) for number in known]
+        for number, other in wanted:
+            task = tx.get([number])[number]
+            self._audit.save(tx, "update", task, _with_edges(task, add=[other]))
+        refuse_cycles(tx, wanted)
         made = tx.get(ids)
         return [made[number] for number in ids]
+
+    def _update(self, tx: TaskWriter, ref: Ref, edit: Edit, *, force: bool) -> Task:
+        number = find_id(tx, ref)
+        add, remove = find_ids(tx, edit.add_blocked_by), find_ids(tx, edit.remove_blocked_by)
+        add_after, remove_after = find_ids(tx, edit.add_blocks), find_ids(tx, edit.remove_blocks)
+        needed = {number, *add, *add_after, *remove_after}
+        tasks = tx.lock(needed, edges=bool(add or add_after))
+        if missing := needed - tasks.keys():
+            raise unknown(missing)
+        if number in (*add, *add_after):
+            refuse_cycles(tx, [(number, number)])
+        task = tasks[number]
+        self._audit.save(tx, "update", task, _with_edges(edit.applied(task), add=add, remove=remove))
+        for other in sorted({*add_after, *remove_after} - {number}):
+            changed = _with_edges(
+                tasks[other],
+                add=[number] if other in add_after else (),
+                remove=[number] if other in remove_after else (),
+            )
+            self._audit.save(tx, "update", tasks[other], changed)
+        refuse_cycles(tx, [(number, other) for other in add] + [(other, number) for other in add_after])
+        target = edit.target()
+        return find_one(tx, number) if target is None else self._move(tx, number, target, force=force)
 
     def _finish(
         self, ref: Ref, status: Status, note: str | None, *, owner: str | None, token: int | None, force: bool
     ) -> Outcome:
+        verb = "complete" if status == "completed" else "cancel"
+
         def work(tx: TaskWriter) -> Outcome:
-            task, dependents = _locked_with_dependents(tx, ref)
-            rules.may_act(task, owner=owner, token=token, verb="complete" if status == "completed" else "cancel")
+            task, dependents = lock_with_dependents(tx, ref)
+            rules.may_act(task, owner=owner, token=token, verb=verb)
             if task.status == status and note in (None, task.result):
                 return Outcome(task, ())
             waiting = [other.id for other in dependents if task.id in other.blocked_by]
-            done = self._move(tx, task.id, status, note=note, force=force)
+            actor = owner or (task.lease.owner if task.lease and token is not None else None)
+            done = self._move(tx, task.id, status, note=note, force=force, actor=actor)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
             return Outcome(done, tuple(unblocked))
 
         return self.store.write(work)
 
     def _move(
-        self, tx: TaskWriter, number: int, status: Status, *, note: str | None = None, force: bool = False
+        self,
+        tx: TaskWriter,
+        number: int,
+        status: Status,
+        *,
+        note: str | None = None,
+        force: bool = False,
+        actor: str | None = None,
     ) -> Task:
         """Every change of status that is not a claim goes through here."""
-        task = _one(tx, number)
+        task = find_one(tx, number)
+        if task.status == status and note is None:
+            return task
         if status == "pending":
             new = replace(_given_back(task), completed_at=None, archived_at=None)
             op = "reopen" if task.finished else "release"
         elif status == "in_progress":
-            if task.status != "in_progress" and task.blocked_by and not force:
+            if task.blocked_by and not force:
                 rules.may_start(task, tx.now)
             new = replace(task, status=status, completed_at=None, archived_at=None)
             op = "start"
         else:
             if status == "completed":
                 rules.may_finish(task, force=force)
-            new = replace(
-                task,
-                status=status,
-                completed_at=tx.now,
-                lease=None,
-                result=task.result if note is None else note,
-            )
+            result = task.result if note is None else note
+            new = replace(task, status=status, completed_at=tx.now, lease=None, result=result)
             op = "complete" if status == "completed" else "cancel"
-        if task.status == status and note is None:
-            return task
-        return self._save(tx, op, task, new)
+        return self._audit.save(tx, op, task, new, actor=actor)
 
-    def _give_back(self, tx: TaskWriter, expired: Collection[int]) -> None:
+    def _give_back(self, tx: TaskWriter, expired: Collection[int], actor: str | None = None) -> None:
         for task in tx.lock(expired).values() if expired else ():
             if task.status == "in_progress" and task.lease and task.lease.expires_at <= tx.now:
                 note = f"the lease of {task.lease.owner} ran out"
-                self._save(tx, "expire", task, _given_back(task), note=note)
-
-    def _save(self, tx: TaskWriter, op: str, old: Task, new: Task, *, note: str | None = None) -> Task:
-        was, now = task_to_json(old), task_to_json(new)
-        changed = {
-            key: (was.get(key), now.get(key))
-            for key in {**was, **now}
-            if key not in _BOOKKEEPING and was.get(key) != now.get(key)
-        }
-        if not changed:
-            return old
-        new = replace(new, revision=old.revision + 1, updated_at=tx.now)
-        tx.put(new, self._change(tx, op, new, changed, note=note, revision=new.revision))
-        return tx.get([new.id])[new.id]
-
-    def _change(
-        self,
-        tx: TaskReader,
-        op: str,
-        task: Task,
-        changed: dict[str, tuple[Any, Any]],
-        *,
-        note: str | None = None,
-        revision: int | None = None,
-    ) -> Change:
-        return Change(
-            id=os.urandom(9).hex(),
-            at=tx.now,
-            actor=self.actor or (task.lease.owner if task.lease and op in _WORKER_OPS else _user()),
-            origin=self.origin,
-            op=op,
-            task=task.id,
-            revision=revision if revision is not None else task.revision + 1,
-            changed=changed,
-            note=note,
-        )
-
-    def _wait(self, attempt: Callable[[], list[Task]], timeout: float | None) -> list[Task]:
-        """Try again whenever the store changed or a lease ran out, until there is a result."""
-        import time
-
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with self.store.watch() as watch:
-            while not (result := attempt()):
-                pause = _LONGEST_PAUSE
-                now, expiry = self.store.read(lambda tx: (tx.now, tx.next_expiry()))
-                if expiry is not None:
-                    pause = min(pause, max(0.0, (expiry - now).total_seconds()) + 0.001)
-                if deadline is not None:
-                    left = deadline - time.monotonic()
-                    if left <= 0:
-                        break
-                    pause = min(pause, left)
-                watch.wait(pause)
-        return result
-
-
-_WORKER_OPS = {"claim", "heartbeat"}
-_LONGEST_PAUSE = 2.0
-"""A watch may miss a file edited in place by hand; nothing is overlooked for longer than this."""
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except OSError:
-        return str(os.getuid())
-
-
-def _checked(draft: Draft) -> Draft:
-    return replace(
-        draft,
-        subject=rules.subject(draft.subject),
-        description=rules.long_text(draft.description, "the description"),
-        priority=rules.priority(draft.priority),
-        labels=rules.labels(draft.labels),
-        owner=rules.name(draft.owner, "the owner") if draft.owner else None,
-        metadata=rules.metadata(draft.metadata),
-    )
-
-
-def _id(tx: TaskReader, ref: Ref) -> int:
-    return parse_id(ref, lambda: tx.find(_OPEN))
-
-
-def _ids(tx: TaskReader, refs: Iterable[Ref]) -> list[int]:
-    return [_id(tx, ref) for ref in refs]
-
-
-def _one(tx: TaskReader, ref: Ref) -> Task:
-    number = _id(tx, ref)
-    found = tx.get([number])
-    if number not in found:
-        raise unknown([number])
-    return found[number]
-
-
-def _locked(tx: TaskWriter, ref: Ref) -> Task:
-    number = _id(tx, ref)
-    found = tx.lock([number])
-    if number not in found:
-        raise unknown([number])
-    return found[number]
-
-
-def _locked_with_dependents(
-    tx: TaskWriter, ref: Ref, *, archived: bool = False
-) -> tuple[Task, list[Task]]:
-    """For changes that decide whether others are ready."""
-    number = _id(tx, ref)
-    dependents = tx.dependents([number], archived=archived).get(number, ())
-    found = tx.lock({number, *dependents})
-    if number not in found:
-        raise unknown([number])
-    return found[number], [found[other] for other in dependents if other in found]
+                self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
 
 
 def _given_back(task: Task) -> Task:
     return replace(task, status="pending", owner=None, lease=None)
 
 
-def _closure(
-    tx: TaskReader, ref: Ref, neighbours: Callable[[Collection[int]], dict[int, tuple[int, ...]]]
-) -> list[Task]:
-    start = _one(tx, ref)
-    found = {start.id: None}
-    frontier: list[int] = [start.id]
-    while frontier:
-        steps = neighbours(frontier)
-        frontier = list(
-            dict.fromkeys(other for number in frontier for other in steps.get(number, ()) if other not in found)
-        )
-        found.update(dict.fromkeys(frontier))
-    tasks = tx.get(found.keys())
-    return [tasks[number] for number in found if number in tasks]
-
-
-def _split(tx: TaskReader, refs: Iterable[Ref], keys: dict[str, int]) -> tuple[set[int], set[int]]:
-    """Ids of tasks that exist already, and positions of drafts in the same batch."""
-    known, inside = set(), set()
-    for ref in refs:
-        if isinstance(ref, str) and ref in keys:
-            inside.add(keys[ref])
-        else:
-            known.add(_id(tx, ref))
-    return known, inside
-
-
-def _refuse_batch_cycles(drafts: Sequence[Draft], inner: Sequence[set[int]]) -> None:
-    cycle = shape.find_cycle(dict(enumerate(inner)))
-    if cycle is None:
-        return
-    names = [drafts[index].key or drafts[index].subject for index in cycle]
-    if len(cycle) == 2:
-        raise DependencyError(f"task {names[0]!r} of the batch cannot depend on itself")
-    raise CycleError(f"the batch has a cycle: {_arrows(names)}; leave out one of these edges", names)
-
-
-def _refuse_cycles(tx: TaskWriter, edges: Iterable[tuple[int, int]]) -> None:
-    """Refuse new edges (from, to) when a path leads from `to` back to `from`."""
-    for number, other in edges:
-        if number == other:
-            raise DependencyError(f"task {number} cannot depend on itself; leave {number} out")
-        path = shape.find_path(other, number, tx.depends_on)
-        if path is not None:
-            cycle = [number, *path]
-            raise CycleError(
-                f"task {number} cannot depend on {other}: that closes the cycle {_arrows(cycle)}; "
-                f"remove one of these edges first (--remove-blocked-by)",
-                cycle,
-            )
-
-
-def _arrows(nodes: Iterable[Any]) -> str:
-    return " -> ".join(map(str, nodes))
+def _with_edges(task: Task, *, add: Iterable[int] = (), remove: Iterable[int] = ()) -> Task:
+    return replace(task, depends_on=tuple(sorted((set(task.depends_on) | set(add)) - set(remove))))
 
 
 def _why_nothing(tx: TaskReader, fit: Fit) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from difflib import SequenceMatcher
 
 from outlive.errors import UnknownTask
 from outlive.stores.records import MAX_ID, Task
@@ -31,6 +30,8 @@ def unknown(ids: Iterable[int]) -> UnknownTask:
 
 
 def _meant(text: str, candidates: Iterable[Task]) -> str:
+    from difflib import SequenceMatcher
+
     wanted = text.strip().casefold()
     scored = []
     for task in candidates:

@@ -9,9 +9,7 @@ Node = TypeVar("Node", bound=Hashable)
 Edges = Mapping[Node, Collection[Node]]
 
 
-def find_path(
-    start: Node, goal: Node, neighbours: Callable[[Collection[Node]], Edges[Node]]
-) -> list[Node] | None:
+def find_path(start: Node, goal: Node, neighbours: Callable[[Collection[Node]], Edges[Node]]) -> list[Node] | None:
     """The shortest way from start to goal, asking for the neighbours of a whole frontier at a time."""
     came_from: dict[Node, Node | None] = {start: None}
     frontier = [start]

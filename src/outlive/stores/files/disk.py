@@ -29,7 +29,7 @@ def errors_named(doing: str, path: Path) -> Iterator[None]:
 
 
 class Disk:
-    """Writes below one folder. Only the holder of the lock writes, so one temporary name is enough."""
+    """Writes by way of a local folder. Only the holder of the lock writes, so one scratch file is enough."""
 
     def __init__(self, local: Path, *, durable: bool) -> None:
         self.local = local
@@ -62,15 +62,16 @@ class Disk:
         finally:
             handle.release()
 
-    def stage(self, data: bytes, *, durable: bool | None = None) -> Path:
-        """Write a temporary file that `commit` can put in place."""
-        path = self.local / "staged"
+    def staged(self, change: str) -> Path:
+        """Where the bytes of a change wait for their commit. As long as they lie there, it has not happened."""
+        return self.local / f"staged.{change}"
+
+    def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
         with path.open("wb") as file:
             file.write(data)
             file.flush()
             if self.durable if durable is None else durable:
                 os.fsync(file.fileno())
-        return path
 
     def commit(self, staged: Path, target: Path, *, durable: bool | None = None) -> None:
         """The atomic moment: before it nothing happened, after it all did."""
@@ -79,7 +80,15 @@ class Disk:
             self.sync_folder(target.parent)
 
     def write(self, target: Path, data: bytes, *, durable: bool | None = None) -> None:
-        self.commit(self.stage(data, durable=durable), target, durable=durable)
+        """Replace a file that is not a commit point."""
+        scratch = self.local / "scratch"
+        self.stage(scratch, data, durable=durable)
+        self.commit(scratch, target, durable=durable)
+
+    def sweep(self) -> None:
+        """Remove what a writer that died had staged. Only for the holder of the lock."""
+        for path in self.local.glob("staged.*"):
+            path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
         descriptor = os.open(folder, os.O_RDONLY)

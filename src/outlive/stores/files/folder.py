@@ -1,22 +1,22 @@
 """What lies in `.tasks`, read once and then only where it changed. Knows files, not rules."""
 
+import math
 import os
-import re
 import stat
 import time
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.files.index import Node, Print, load_index
-from outlive.stores.records import FINISHED, Task, decode_task, encode_task
+from outlive.stores.records import FINISHED, MAX_ID, Task, decode_task, encode_task
 
-_NAME = re.compile(r"task_([1-9]\d{0,14})\.json")
-_UNTRUSTED: Print = (0, 0, 0)
+_UNTRUSTED = Print(0, 0, 0)
 _SETTLING = 100_000_000
 """Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
 without showing it; it is read again next time."""
@@ -34,11 +34,17 @@ class Folder:
         """Committed but perhaps not yet written: read over the files."""
         self.reread = 0
         """Files that the last scan had to read."""
+        self._scanned_at = -math.inf
         self._dependents: dict[int, set[int]] | None = None
         self._archived: dict[int, Node | None] = {}
 
+    def age(self) -> float:
+        """Seconds since the last full scan."""
+        return time.monotonic() - self._scanned_at
+
     def forget(self) -> None:
         self.nodes, self.damaged, self._dependents, self._archived = {}, {}, None, {}
+        self._scanned_at = -math.inf
 
     # -- bringing it up to date ------------------------------------------------------------------------
 
@@ -48,21 +54,15 @@ class Folder:
             self.nodes = load_index(self._index)
             self._dependents = None
         self.reread = 0
+        self._scanned_at = time.monotonic()
         self._archived = {}
-        seen = set()
-        nodes, damaged = self.nodes, self.damaged
-        for name, print_ in self._listing():
-            match = _NAME.fullmatch(name)
-            if match is None:
-                continue
-            number = int(match[1])
-            seen.add(number)
-            node = nodes.get(number)
-            if node is not None and node.print == print_ and name not in self.overlay:
-                continue
+        known = {f"task_{number}.json": node for number, node in self.nodes.items()}
+        changed = self._differing(known)
+        gone = {node.id for node in known.values()} | self.damaged.keys()
+        for number in filter(None, map(task_number, [*changed, *self.overlay])):
+            gone.discard(number)
             self._load(number)
-        seen.update(self._load_overlay())
-        for number in [*(nodes.keys() - seen), *(damaged.keys() - seen)]:
+        for number in gone:
             self._drop(number)
 
     def check(self, numbers: Iterable[int]) -> None:
@@ -73,14 +73,14 @@ class Folder:
             node = self.nodes.get(number)
             if print_ is None:
                 self._drop(number)
-            elif node is None or node.print != print_:
+            elif node is None or (node.inode, node.size, node.changed) != print_:
                 self._load(number)
             self._archived.pop(number, None)
 
     def place(self, task: Task) -> None:
         """Take a task as it is about to be written."""
         self._archived.pop(task.id, None)
-        node = Node.of(task, _UNTRUSTED, ((), ()))
+        node = Node.of(task, _UNTRUSTED)
         if task.archived_at is not None:
             self._drop(task.id)
             self._archived[task.id] = node
@@ -100,6 +100,15 @@ class Folder:
         node = self.nodes.get(number) or self._archived_node(number)
         return node is not None and node.status in FINISHED
 
+    def ready(self) -> list[Node]:
+        """Pending and not blocked, in the order of work."""
+        pending = [node for node in self.nodes.values() if node.status == "pending"]
+        waiting = {number for node in pending for number in node.depends_on}
+        open_ = {number for number in waiting if not self.finished(number)}
+        found = [node for node in pending if not node.depends_on or open_.isdisjoint(node.depends_on)]
+        found.sort(key=lambda node: node.age_key)
+        return found
+
     def blocked_by(self, node: Node) -> tuple[int, ...]:
         return tuple(number for number in node.depends_on if not self.finished(number))
 
@@ -113,9 +122,7 @@ class Folder:
 
     def full(self, node: Node) -> Task:
         """The task with its derived fields as they are now."""
-        return replace(
-            node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id)))
-        )
+        return replace(node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id))))
 
     def encoded(self, number: int) -> bytes:
         node = self.node(number)
@@ -125,8 +132,7 @@ class Folder:
     def stale(self, number: int) -> bool:
         """Whether the derived fields in the file differ from the truth."""
         node = self.nodes.get(number)
-        truth = node and (self.blocked_by(node), tuple(sorted(self.dependents(number))))
-        return node is not None and node.derived != truth
+        return node is not None and node.task() != self.full(node)
 
     def foreign(self) -> list[str]:
         """Files that are not ours."""
@@ -135,7 +141,7 @@ class Folder:
             return sorted(
                 entry.name
                 for entry in entries
-                if not _NAME.fullmatch(entry.name) and entry.name not in ours and not entry.is_dir()
+                if task_number(entry.name) is None and entry.name not in ours and not entry.is_dir()
             )
 
     def all_dependents(self, number: int) -> list[int]:
@@ -149,34 +155,38 @@ class Folder:
         except FileNotFoundError:
             names = []
         names += [Path(name).name for name, data in self.overlay.items() if name.startswith("archive/") and data]
-        found = {int(match[1]) for name in names if (match := _NAME.fullmatch(name))}
+        found = {number for name in names if (number := task_number(name))}
         return sorted(found - self.nodes.keys())
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _listing(self) -> list[tuple[str, Print]]:
+    def _differing(self, known: dict[str, Node]) -> list[str]:
+        """Names of files that are not as they are known; takes those that exist out of `known`.
+
+        A look at every file is most of what a scan costs, so this loop is written for speed.
+        """
         try:
-            descriptor = os.open(self.path, os.O_RDONLY)
+            folder = os.open(self.path, os.O_RDONLY)
         except FileNotFoundError:
             return []
-        listing = []
+        look, take, differing = os.stat, known.pop, []
         try:
-            for name in os.listdir(descriptor):
-                if name.startswith("task_"):
-                    try:
-                        found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
-                    listing.append((name, (found.st_ino, found.st_size, found.st_ctime_ns)))
+            for name in os.listdir(folder):
+                try:
+                    found = look(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                node = take(name, None)
+                if (
+                    node is None
+                    or node.changed != found.st_ctime_ns
+                    or node.size != found.st_size
+                    or node.inode != found.st_ino
+                ):
+                    differing.append(name)
         finally:
-            os.close(descriptor)
-        return listing
-
-    def _load_overlay(self) -> set[int]:
-        hot = [(match, data) for name, data in self.overlay.items() if (match := _NAME.fullmatch(name))]
-        for match, _ in hot:
-            self._load(int(match[1]))
-        return {int(match[1]) for match, data in hot if data is not None}
+            os.close(folder)
+        return differing
 
     def _load(self, number: int) -> None:
         name = task_name(number)
@@ -213,13 +223,14 @@ class Folder:
                 raise DamagedRecord(f"{path}: cannot be read ({error.strerror})") from None
             moment = found.st_mtime
             if found.st_ctime_ns < time.time_ns() - _SETTLING:
-                print_ = (found.st_ino, found.st_size, found.st_ctime_ns)
+                print_ = Print(found.st_ino, found.st_size, found.st_ctime_ns)
         written_at = datetime.fromtimestamp(int(moment), UTC)
         task = decode_task(raw, where=str(path), written_at=written_at)
         if path.name != task_name(task.id):
             raise DamagedRecord(f"{path}: holds task {task.id}, which belongs into {task_name(task.id)}")
         derived = msgspec.json.decode(raw, type=_Derived)
-        return Node.of(task, print_, (_numbers(derived.blockedBy), _numbers(derived.blocks)))
+        task = replace(task, blocked_by=_numbers(derived.blockedBy), blocks=_numbers(derived.blocks))
+        return Node.of(task, print_)
 
     def _archived_node(self, number: int) -> Node | None:
         if number not in self._archived:
@@ -247,12 +258,21 @@ class Folder:
 
 class _Derived(msgspec.Struct):
     # Read leniently: hand-written files may hold anything here, and it is only compared.
-    blockedBy: tuple[int | str, ...] = ()  # noqa: N815 - the name in the file
-    blocks: tuple[int | str, ...] = ()
+    blockedBy: list[Any] = []  # noqa: N815 - the name in the file
+    blocks: list[Any] = []
 
 
-def _numbers(values: Iterable[int | str]) -> tuple[int, ...]:
-    return tuple(value for value in values if isinstance(value, int))
+def task_number(name: str) -> int | None:
+    """12 for task_12.json. Other spellings of a number (012, ¹²) are not our files."""
+    digits = name[5:-5]
+    if name.startswith("task_") and name.endswith(".json") and digits.isascii() and digits.isdecimal():
+        return int(digits) if digits[0] != "0" and len(digits) <= 15 else None
+    return None
+
+
+def _numbers(values: Iterable[Any]) -> tuple[int, ...]:
+    # Larger ones could not be packed, and are nobody's id.
+    return tuple(value for value in values if isinstance(value, int) and abs(value) <= MAX_ID)
 
 
 def task_name(number: int) -> str:
@@ -264,4 +284,4 @@ def _print(path: Path) -> Print | None:
         found = path.lstat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_size, found.st_ctime_ns
+    return Print(found.st_ino, found.st_size, found.st_ctime_ns)

@@ -1,11 +1,11 @@
 """The audit trail of the file store: `history.jsonl`, one commit a line, only ever appended to.
 
-A line is written just before the commit point of its change. If a writer dies in between, the last line speaks
-of something that did not happen; the next writer notices and appends a line that voids it.
+A line is written just before the commit point of its change. If a writer dies in between, what it had staged still
+lies there, so the last line is known to speak of something that did not happen; the next writer voids it.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,7 +19,7 @@ _BLOCK = 65536
 class _Line(msgspec.Struct, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     void: str | None = None
-    """The first change of an earlier line, none of which happened."""
+    """The last change of an earlier line, none of which happened."""
 
 
 _decode = msgspec.json.Decoder(_Line).decode
@@ -32,6 +32,7 @@ class History:
         self._disk = disk
         self._seen = 0
         self._inode = 0
+        self._settled: tuple[int, int] | None = None
 
     def mark_seen(self) -> None:
         """All that is there now is known; `news` reports what comes after."""
@@ -67,25 +68,36 @@ class History:
         os.truncate(self.path, size)
         self.mark_seen()
 
-    def settle(self, happened: Callable[[Change], bool]) -> tuple[Change, ...]:
+    @property
+    def settled(self) -> bool:
+        """Whether every line there is known to have happened or to be void. Reading does not settle."""
+        return self._settled == self._state()
+
+    def mark_settled(self) -> None:
+        self._settled = self._state()
+
+    def settle(self) -> tuple[Change, ...]:
         """Void the last line if its writer died before committing it, else return its changes."""
         last = self._last()
-        if last and not happened(last[0]):
-            self._append(_Line(void=last[0].id))
-            return ()
-        return last
+        if self._hangs(last):
+            self._append(_Line(void=last.changes[-1].id))
+            last = _Line()
+        self._disk.sweep()
+        self.mark_settled()
+        return last.changes
 
-    def read(self, task: int | None, happened: Callable[[Change], bool]) -> list[Change]:
+    def read(self, task: int | None = None) -> list[Change]:
         commits: dict[str, tuple[Change, ...]] = {}
         needle = b'"task":%d,' % task if task is not None else b""
+        last = self._last()
+        hanging = last.changes[-1].id if self._hangs(last) else None
         for line in _parse(line for line in self.lines() if needle in line or line.startswith(b'{"void"')):
             if line.changes:
-                commits[line.changes[0].id] = line.changes
+                commits[line.changes[-1].id] = line.changes
             elif line.void is not None:
                 commits.pop(line.void, None)
-        last = self._last()
-        if last and last[0].id in commits and not happened(last[0]):
-            del commits[last[0].id]
+        if hanging is not None:
+            commits.pop(hanging, None)
         changes = [change for commit in commits.values() for change in commit]
         return [change for change in changes if task in (None, change.task)]
 
@@ -121,8 +133,19 @@ class History:
             self._seen, self._inode = stat.st_size, stat.st_ino
         return size
 
-    def _last(self) -> tuple[Change, ...]:
-        """The changes on the last line, read from the end."""
+    def _hangs(self, line: _Line) -> bool:
+        """Whether the change of a line, the last one, was staged and not committed."""
+        return bool(line.changes) and self._disk.staged(line.changes[-1].id).exists()
+
+    def _state(self) -> tuple[int, int]:
+        try:
+            stat = self.path.stat()
+        except FileNotFoundError:
+            return 0, 0
+        return stat.st_size, stat.st_ino
+
+    def _last(self) -> _Line:
+        """The last line, read from the end; an empty one if it cannot be read."""
         try:
             with self.path.open("rb") as file:
                 start = file.seek(0, os.SEEK_END)
@@ -133,9 +156,8 @@ class History:
                     file.seek(start)
                     tail = file.read(step) + tail
         except FileNotFoundError:
-            return ()
-        last = list(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]))
-        return last[0].changes if last else ()
+            return _Line()
+        return next(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]), _Line())
 
 
 def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:

@@ -4,54 +4,57 @@ It cannot lie: an entry counts only while its file still has the inode, size and
 was read, and a damaged or foreign index is ignored. Deleting it costs nothing but time.
 """
 
+import mmap
 import zlib
-from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from outlive.stores.files.disk import Disk, read_bytes
+from outlive.stores.files.disk import Disk
 from outlive.stores.records import Status, Task
 
 _MAGIC = b"outlive-index-1\n"
 
-Print = tuple[int, int, int]
-"""Inode, size and change time (which no program can set) of a file."""
+
+class Print(NamedTuple):
+    """What tells one state of a file from another. No program can set the change time."""
+
+    inode: int
+    size: int
+    changed: int
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A task file as it was read: what the graph needs at hand, the rest packed."""
 
     id: int
-    print: Print
+    inode: int
+    size: int
+    changed: int
     status: Status
     depends_on: tuple[int, ...]
     priority: int
     created_at: int
     """Microseconds, for sorting."""
     lease_until: float | None
-    derived: tuple[tuple[int, ...], tuple[int, ...]]
-    """`blockedBy` and `blocks` as they stand in the file."""
     packed: bytes
 
     @classmethod
-    def of(cls, task: Task, print_: Print, derived: tuple[tuple[int, ...], tuple[int, ...]]) -> "Node":
-        lease_until = task.lease.expires_at.timestamp() if task.lease else None
-        created_at = _microseconds(task.created_at)
-        packed = _pack(task)
+    def of(cls, task: Task, print_: Print) -> "Node":
         return cls(
             task.id,
-            print_,
+            *print_,
             task.status,
             task.depends_on,
             task.priority,
-            created_at,
-            lease_until,
-            derived,
-            packed,
+            int(task.created_at.timestamp() * 1_000_000),
+            task.lease.expires_at.timestamp() if task.lease else None,
+            _pack(task),
         )
 
     def task(self) -> Task:
+        """The task, with `blocked_by` and `blocks` as they stand in the file."""
         return _unpack(self.packed)
 
     @property
@@ -65,16 +68,21 @@ _unpack_nodes = msgspec.msgpack.Decoder(list[Node]).decode
 
 
 def load_index(path: Path) -> dict[int, Node]:
-    raw = read_bytes(path)
-    if raw is None or not raw.startswith(_MAGIC):
-        return {}
+    """What the index knows; nothing when it is missing or not what was written."""
     start = len(_MAGIC) + 4
-    body = memoryview(raw)[start:]
-    if zlib.crc32(body) != int.from_bytes(raw[len(_MAGIC) : start], "big"):
-        return {}
     try:
-        return {node.id: node for node in _unpack_nodes(body)}
-    except msgspec.DecodeError:
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+            memoryview(raw) as view,
+        ):
+            if (
+                view[: len(_MAGIC)] != _MAGIC
+                or zlib.crc32(view[start:]).to_bytes(4, "big") != view[len(_MAGIC) : start]
+            ):
+                return {}
+            return {node.id: node for node in _unpack_nodes(view[start:])}
+    except (OSError, ValueError, msgspec.DecodeError):
         return {}
 
 
@@ -82,7 +90,3 @@ def save_index(path: Path, nodes: list[Node], disk: Disk) -> None:
     """Only for the holder of the lock."""
     body = _pack(nodes)
     disk.write(path, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
-
-
-def _microseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1_000_000)

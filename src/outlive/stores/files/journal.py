@@ -18,6 +18,9 @@ class Journal(msgspec.Struct, frozen=True):
 
     files: dict[str, bytes | None]
 
+    def encode(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
 
 class JournalFile:
     def __init__(self, folder: Path, disk: Disk) -> None:
@@ -25,9 +28,6 @@ class JournalFile:
         self._disk = disk
         self._pending = disk.local / "journal"
         self._done = disk.local / "journal.done"
-
-    def stage(self, journal: Journal) -> Path:
-        return self._disk.stage(msgspec.msgpack.encode(journal))
 
     def commit(self, staged: Path) -> None:
         self._disk.commit(staged, self._pending)

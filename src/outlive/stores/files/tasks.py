@@ -28,13 +28,19 @@ T = TypeVar("T")
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 _POLL = 0.05
+_RECENT = 0.25
+"""Seconds for which a full scan counts as fresh where only an edit by hand could make a difference."""
 
 
 class FileTaskStore:
     """See the module. `clock` is there for tests that must not wait for a lease to run out."""
 
     def __init__(
-        self, path: Path, *, durability: str = "full", clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        path: Path,
+        *,
+        durability: str = "full",
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.path = path
         self.url = f"files:{path}"
@@ -48,16 +54,19 @@ class FileTaskStore:
         self._warm = False
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
-        with self._mutex:
+        with self._mutex, errors_named("cannot read", self.path):
             for _ in range(3):
                 before = self.journal.state()
-                with errors_named("cannot read", self.path):
-                    scanned = self._catch_up() is None
-                    result = work(_Transaction(self, scanned=scanned))
+                result = self._look(work)
                 if self.journal.state() == before:
                     break
                 # A change of several files went on meanwhile; look again rather than see half of it.
                 self._warm = False
+            else:
+                # Writers leave no moment in between, so take turns with them for once. Where no lock can be
+                # had, on a disk that may only be read, there is no better look than the last one.
+                with suppress(StoreUnavailable), self._locked():
+                    result = self._look(work)
             self._save_index_if_worthwhile()
             return result
 
@@ -74,7 +83,7 @@ class FileTaskStore:
                 if transaction.changes:
                     self._forget()
                 raise
-            self._mend(transaction.changes)
+            self._mend(transaction.neighbours())
             self._save_index_if_worthwhile(locked=True)
             return result
 
@@ -82,8 +91,11 @@ class FileTaskStore:
     def watch(self) -> Iterator[Watch]:
         yield _Watch(self)
 
+    def left_out(self) -> list[str]:
+        return [str(error) for _, error in sorted(self.folder.damaged.items())]
+
     def check(self) -> list[Problem]:
-        with self._mutex:
+        with self._mutex, errors_named("cannot read", self.path):
             self._forget()
             if not self.path.exists():
                 return []
@@ -136,6 +148,10 @@ class FileTaskStore:
         finally:
             lock.__exit__(None, None, None)
 
+    def _look(self, work: Callable[[TaskReader], T]) -> T:
+        scanned = self._catch_up() is None
+        return work(_Transaction(self, scanned=scanned))
+
     def _forget(self) -> None:
         self._warm = False
         self.folder.forget()
@@ -145,8 +161,8 @@ class FileTaskStore:
         if self.journal.carry_out():
             self._warm = False
         news = self._catch_up()
-        if news or news is None:
-            self._mend(self.history.settle(self._happened))
+        if not self.history.settled:
+            self._mend(self._neighbours(self.history.settle()))
         return news is None
 
     def _catch_up(self) -> set[int] | None:
@@ -162,31 +178,25 @@ class FileTaskStore:
             self.folder.check(news)
         return news
 
-    def _mend(self, changes: Iterable[Change]) -> None:
-        """Write `blockedBy` and `blocks` of the neighbours anew. Derived, and so never an error."""
-        neighbours: set[int] = set()
-        for change in changes:
-            node = self.folder.node(change.task)
-            neighbours.update(node.depends_on if node else ())
-            if "status" in change.changed:
-                neighbours.update(self.folder.dependents(change.task))
-            for edges in change.changed.get("dependsOn", ()):
-                neighbours.update(edges or ())
-            if change.op == "delete":
-                neighbours.update(change.changed["task"][0]["dependsOn"])
+    def _mend(self, neighbours: Collection[int]) -> None:
+        """Write `blockedBy` and `blocks` of these tasks anew. Derived, and so never an error."""
         with suppress(OSError):
             self.folder.check(neighbours)
             for number in sorted(neighbours):
                 if self.folder.stale(number):
                     self.disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)
 
-    def _happened(self, change: Change) -> bool:
-        """Whether the task shows that a change was committed."""
-        self.folder.check([change.task])
-        node = self.folder.node(change.task)
-        if change.op == "delete":
-            return node is None
-        return node is not None and node.task().revision >= change.revision
+    def _neighbours(self, changes: Iterable[Change]) -> set[int]:
+        """Whose derived fields these changes, made by another, may have touched."""
+        found: set[int] = set()
+        for change in changes:
+            node = self.folder.node(change.task)
+            found.update(node.depends_on if node else (), self.folder.dependents(change.task))
+            deleted = change.changed.get("task", (None, None))[0]
+            was = deleted.get("dependsOn") if isinstance(deleted, dict) else ()
+            for edges in (was, *change.changed.get("dependsOn", ())):
+                found.update(edges or ())
+        return found
 
     def _save_index_if_worthwhile(self, *, locked: bool = False) -> None:
         """Reading files again costs more than writing the index once a few of them differ from it."""
@@ -194,7 +204,7 @@ class FileTaskStore:
         if folder.reread <= max(32, len(folder.nodes) // 50):
             return
         folder.reread = 0
-        settled = [node for node in folder.nodes.values() if node.print[0]]
+        settled = [node for node in folder.nodes.values() if node.inode]
         with suppress(OSError, StoreUnavailable):
             if locked:
                 save_index(self.disk.local / "index", settled, self.disk)
@@ -209,7 +219,7 @@ class FileTaskStore:
         if marked is None:
             # Lost or never written: every id that was ever seen counts.
             archived = self.folder.archived_ids()
-            named = [change.task for change in self.history.read(None, lambda _: True)]
+            named = [change.task for change in self.history.read()]
             marked = max([0, *archived, *named])
         return max([marked, *self.folder.nodes, *self.folder.damaged])
 
@@ -265,7 +275,7 @@ class FileTaskStore:
             )
             for line in self.history.damaged()
         ]
-        changes = self.history.read(None, self._happened)
+        changes = self.history.read()
         deleted = {change.task for change in changes if change.op == "delete"}
         known = {change.task for change in changes} - deleted
         for number in sorted(known - self.folder.nodes.keys() - self.folder.damaged.keys()):
@@ -320,22 +330,11 @@ class _Transaction:
 
     def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
         self._scan()
-        blocked_by = self._folder.blocked_by
-        nodes = [
-            node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)
-        ]
-        nodes.sort(key=lambda node: node.age_key)
-        found: list[Task] = []
-        for node in nodes:
-            if limit is not None and len(found) >= limit:
-                break
-            task = self._folder.full(node)
-            if fit.suits(task.labels):
-                found.append(task)
-        return found
+        return self._ready(fit, limit)
 
     def expired(self) -> list[int]:
-        self._scan()
+        if self._folder.age() >= _RECENT:
+            self._scan()
         now = self.now.timestamp()
         return sorted(
             node.id
@@ -345,7 +344,8 @@ class _Transaction:
 
     def next_expiry(self) -> datetime | None:
         self._scan()
-        leases = [node.task().lease for node in self._folder.nodes.values() if node.lease_until is not None]
+        running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
+        leases = [node.task().lease for node in running if node.lease_until is not None]
         return min((lease.expires_at for lease in leases if lease), default=None)
 
     def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
@@ -353,11 +353,13 @@ class _Transaction:
         return {number: node.depends_on for number in ids if (node := self._folder.node(number))}
 
     def dependents(self, ids: Collection[int], *, archived: bool = False) -> dict[int, tuple[int, ...]]:
+        if archived:
+            self._scan()  # asked before something is removed for good: an edge added by hand must count
         find = self._folder.all_dependents if archived else self._folder.dependents
         return {number: tuple(sorted(find(number))) for number in ids}
 
     def history(self, task: int | None = None) -> list[Change]:
-        return self._store.history.read(task, self._store._happened)
+        return self._store.history.read(task)
 
     def high_water(self) -> int:
         return self._store._high_water()
@@ -370,6 +372,11 @@ class _Transaction:
         return self.get(ids)
 
     def pick(self, fit: Fit = ANY) -> Task | None:
+        """The task itself is looked at anew; a better one that just now came by hand may be overlooked."""
+        if self._folder.age() < _RECENT:
+            for task in self._ready(fit, 1):
+                if self.get([task.id]).get(task.id) == task:
+                    return task
         return next(iter(self.ready(fit, 1)), None)
 
     def new_ids(self, count: int) -> Sequence[int]:
@@ -411,16 +418,22 @@ class _Transaction:
         single = writes[0] if len(files) == len(writes) == 1 else None
         if any(name.startswith("archive/") for name in files):
             self._folder.archive.mkdir(exist_ok=True)
-        staged = store.disk.stage(single[1]) if single else store.journal.stage(Journal(files))
-        size = store.history.append(self.changes)
+        staged = store.disk.staged(self.changes[-1].id)
+        store.disk.stage(staged, single[1] if single else Journal(files).encode())
         try:
-            if single:
-                store.disk.commit(staged, store.path / single[0])
-            else:
-                store.journal.commit(staged)
+            size = store.history.append(self.changes)
+            try:
+                if single:
+                    store.disk.commit(staged, store.path / single[0])
+                else:
+                    store.journal.commit(staged)
+            except OSError:
+                store.history.take_back(size)
+                raise
         except OSError:
-            store.history.take_back(size)
+            staged.unlink(missing_ok=True)
             raise
+        store.history.mark_settled()
         if not single:
             try:
                 store.journal.carry_out()
@@ -428,12 +441,32 @@ class _Transaction:
                 # It is committed: readers see it in the journal, and the next writer carries it out.
                 store._warm = False
 
+    def neighbours(self) -> set[int]:
+        """Whose derived fields this change touches."""
+        found: set[int] = set()
+        for number, old in self._before.items():
+            node = self._folder.node(number)
+            found.update(old.depends_on if old else (), node.depends_on if node else ())
+            found.update(self._folder.dependents(number))
+        return found
+
     # -- inside ----------------------------------------------------------------------------------------
 
     def _scan(self) -> None:
         if not self._scanned and not self.changes:
             self._folder.scan()
         self._scanned = True
+
+    def _ready(self, fit: Fit, limit: int | None) -> list[Task]:
+        """Ready tasks by what is known without another look at the disk."""
+        found: list[Task] = []
+        for node in self._folder.ready():
+            if limit is not None and len(found) >= limit:
+                break
+            task = self._folder.full(node)
+            if fit.suits(task.labels):
+                found.append(task)
+        return found
 
     def _look_at(self, ids: Collection[int]) -> None:
         """Notice edits by hand to these tasks. What this transaction has changed is newer than the files."""

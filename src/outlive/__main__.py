@@ -1,0 +1,5 @@
+"""`python -m outlive`."""
+
+from outlive.cli import main
+
+main()

@@ -1,0 +1,58 @@
+"""The command line itself. Commands are loaded when they are used, so that each starts as fast as it can."""
+
+import os
+import sys
+
+import click
+
+from outlive import __version__
+from outlive.cli.lazy import LazyGroup
+from outlive.errors import OutliveError
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
+        "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
+        "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, prog_name="outlive")
+@click.option(
+    "-C",
+    "directory",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="Work in this folder instead of the current one.",
+)
+def cli(directory: str | None) -> None:
+    """Keep the work of agents alive beyond the conversation.
+
+    \b
+    Examples:
+      outlive demo                              see it work
+      outlive task create "Write the parser"    start a graph in this folder
+      outlive task ready                        what can be done now
+    """
+    if directory:
+        os.chdir(directory)
+
+
+def run() -> None:
+    """Errors that are meant for the user end with exit code 1 and one message."""
+    try:
+        cli(prog_name="outlive", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except OutliveError as error:
+        click.echo(f"{click.style('refused:', fg='red', bold=True)} {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader of our output has gone, which is its right; nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

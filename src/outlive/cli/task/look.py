@@ -1,0 +1,163 @@
+"""get, list, history."""
+
+from datetime import datetime
+from typing import Any, cast
+
+import click
+
+from outlive.cli.task.common import command, local, paint, print_json
+from outlive.stores.protocol import SortKey, TaskQuery
+from outlive.stores.records import STATUSES, Change, Status, Task, task_to_json
+from outlive.tasks.graph import TaskGraph
+from outlive.tasks.listing import DEFAULT_BUDGET, fits, line, listing
+from outlive.tasks.lookup import OPEN
+
+
+@command()
+@click.argument("refs", metavar="ID...", nargs=-1, required=True)
+def get(graph: TaskGraph, refs: tuple[str, ...], as_json: bool) -> None:
+    """Show tasks in full.
+
+    \b
+    Examples:
+      outlive task get 3
+      outlive task get 3 4 5 --json
+    """
+    tasks = [graph.get(ref) for ref in refs]
+    if as_json:
+        print_json(task_to_json(tasks[0]) if len(tasks) == 1 else [task_to_json(task) for task in tasks])
+    else:
+        click.echo("\n\n".join(_full(task) for task in tasks))
+
+
+@command("list")
+@click.option("-a", "--all", "everything", is_flag=True, help="Finished tasks too.")
+@click.option("--status", "statuses", type=click.Choice(STATUSES), multiple=True, help="Repeat for more.")
+@click.option("--owner", metavar="NAME")
+@click.option("-l", "--label", "labels", multiple=True, help="Has this label; repeat for more.")
+@click.option(
+    "--blocked/--unblocked", default=None, help="Only tasks that wait for others, or only those that do not."
+)
+@click.option("--text", metavar="TEXT", help="Subject or description contains it.")
+@click.option("--archived", is_flag=True, help="Archived tasks too (implies --all).")
+@click.option(
+    "--sort",
+    type=click.Choice(["priority", "id", "created", "updated", "status"]),
+    default="priority",
+    show_default=True,
+)
+@click.option("--reverse", is_flag=True)
+@click.option("-n", "--limit", type=click.IntRange(min=1))
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json.",
+)
+def list_(
+    graph: TaskGraph,
+    everything: bool,
+    statuses: tuple[str, ...],
+    sort: str,
+    reverse: bool,
+    limit: int | None,
+    budget: int | None,
+    archived: bool,
+    as_json: bool,
+    **conditions: Any,
+) -> None:
+    """List tasks, open ones by default.
+
+    \b
+    Examples:
+      outlive task list --status in_progress
+      outlive task list --all --label docs --text parser
+      outlive task list --blocked --sort created --json
+    """
+    chosen = frozenset(cast(tuple[Status, ...], statuses)) or (None if everything or archived else OPEN.statuses)
+    budget = budget if budget is not None else 0 if as_json else DEFAULT_BUDGET
+    most = min((number for number in (limit, fits(budget)) if number is not None), default=None)
+    query = TaskQuery(
+        statuses=chosen,
+        archived=archived,
+        sort=cast(SortKey, sort),
+        descending=reverse,
+        limit=most,
+        **conditions,
+    )
+    tasks = graph.find(query)
+    total = len(tasks) if most is None or len(tasks) < most else graph.count(query)
+    if limit is not None:
+        total = min(total, limit)
+    if as_json:
+        print_json([task_to_json(task) for task in tasks])
+    elif tasks:
+        text = listing(tasks, total=total, budget=budget, paint=paint)
+        click.echo(text)
+        if text.count("\n") + 1 <= total and "… and" in text.rsplit("\n", 1)[-1]:
+            click.echo(paint("narrow it with --status, --label, --text; or --budget 0 for all", "dim"), err=True)
+    else:
+        click.echo(paint("no tasks" if everything else "no open tasks (--all shows finished ones)", "dim"), err=True)
+
+
+@command()
+@click.argument("ref", metavar="[ID]", required=False)
+def history(graph: TaskGraph, ref: str | None, as_json: bool) -> None:
+    """Who changed what, when and from where; of one task, or of all.
+
+    \b
+    Examples:
+      outlive task history 3
+      outlive task history --json
+    """
+    changes = graph.history(ref)
+    if as_json:
+        print_json(changes)
+        return
+    for change in changes:
+        click.echo(_change(change, name_task=ref is None))
+
+
+def _full(task: Task) -> str:
+    rows = [
+        ("status", task.status.replace("_", " ") + (" (ready)" if task.ready else "")),
+        ("priority", f"P{task.priority}"),
+        ("labels", ", ".join(task.labels)),
+        ("owner", task.owner or ""),
+        ("lease", f"until {local(task.lease.expires_at)}, token {task.lease.token}" if task.lease else ""),
+        ("blocked by", ", ".join(map(str, task.blocked_by))),
+        ("depends on", ", ".join(map(str, task.depends_on)) if task.depends_on != task.blocked_by else ""),
+        ("blocks", ", ".join(map(str, task.blocks))),
+        ("created", local(task.created_at)),
+        ("updated", f"{local(task.updated_at)} (revision {task.revision})"),
+        ("finished", local(task.completed_at) if task.completed_at else ""),
+        ("archived", local(task.archived_at) if task.archived_at else ""),
+        ("result", task.result or ""),
+        *((key, str(value)) for key, value in {**task.metadata, **task.extra}.items()),
+    ]
+    lines = [line(task, paint)]
+    lines += [f"  {paint(f'{name:<11}', 'dim')}{value}" for name, value in rows if value]
+    if task.description:
+        lines += ["", *(f"  {text}" for text in task.description.splitlines())]
+    return "\n".join(lines)
+
+
+def _change(change: Change, *, name_task: bool) -> str:
+    edits = [
+        _short(new) if change.op in ("create", "import") else f"{field} {_short(old)} → {_short(new)}"
+        for field, (old, new) in change.changed.items()
+        if field not in ("completedAt", "archivedAt", "lease", "task")
+    ]
+    lease = change.changed.get("lease", (None, None))[1]
+    if lease:
+        until = datetime.fromisoformat(lease["expiresAt"])
+        edits.append(f"until {local(until, '%H:%M:%S')}, token {lease['token']}")
+    where = f"task {change.task} " if name_task else ""
+    what = "; ".join(filter(None, [", ".join(edits), change.note]))
+    who = paint(f"by {change.actor} from {change.origin}", "dim")
+    return f"{paint(local(change.at), 'dim')}  {where}{paint(change.op, 'bold')}  {what}  {who}"
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value in (None, "", [], {}) else str(value).replace("\n", " ")
+    return text if len(text) <= 60 else text[:59] + "…"

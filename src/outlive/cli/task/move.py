@@ -1,0 +1,94 @@
+"""import, export, doctor."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from outlive.cli.task.common import command, paint, print_json
+from outlive.config import default_actor
+from outlive.errors import StoreUnavailable
+from outlive.stores.records import task_to_json
+from outlive.tasks.audit import Audit
+from outlive.tasks.graph import TaskGraph
+from outlive.tasks.transfer import export_lines, import_bundle, read_bundle, read_folder
+
+
+@command("import")
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@click.option("--renumber", is_flag=True, help="Give the tasks new ids; their edges follow.")
+def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> None:
+    """Take over tasks, all or none, from an export, a JSON file of tasks, or a folder of task files.
+
+    The plain form of other tools ({"id", "subject", "status", "blockedBy", …}) is understood. Tasks that are
+    there already are passed over.
+
+    \b
+    Examples:
+      outlive task export | outlive task import - --store sqlite:///tasks.db
+      outlive task import plan.json --renumber
+      outlive task import ../other/.tasks --renumber
+    """
+    if str(source) == "-":
+        bundle = read_bundle(sys.stdin.buffer.read(), where="standard input")
+    elif source.is_dir():
+        bundle = read_folder(source)
+    else:
+        bundle = read_bundle(source.read_bytes(), where=str(source))
+    made = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
+    if as_json:
+        print_json([task_to_json(task) for task in made])
+    else:
+        there = len(bundle.tasks) - len(made)
+        click.echo(f"imported {len(made)} tasks" + (f", {there} were there already" if there else ""))
+
+
+@command()
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
+    """Write the whole graph, archived tasks and history included, as JSON lines.
+
+    --json changes nothing: the export is JSON lines already.
+
+    \b
+    Examples:
+      outlive task export -o tasks.jsonl
+      outlive task export | outlive task import - --store postgresql://host/team
+    """
+    if output is None:
+        for text in export_lines(graph.store):
+            click.echo(text)
+        return
+    partial = output.with_name(output.name + ".part")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.writelines(text + "\n" for text in export_lines(graph.store))
+        partial.replace(output)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+
+
+@command()
+@click.option("--repair", is_flag=True, help="Mend what can be mended. Nothing is ever deleted.")
+def doctor(graph: TaskGraph, repair: bool, as_json: bool) -> None:
+    """Check every record and every derived value; exit code 1 when something is wrong.
+
+    \b
+    Examples:
+      outlive task doctor
+      outlive task doctor --repair    damaged files are set apart, derived values written anew
+    """
+    done = graph.store.repair() if repair else []
+    problems = graph.doctor()
+    if as_json:
+        print_json({"problems": problems, "repaired": done})
+    else:
+        for text in done:
+            click.echo(f"{paint('repaired', 'ready')} {text}")
+        for problem in problems:
+            kind = paint("note", "dim") if problem.harmless else click.style("problem", fg="red")
+            click.echo(f"{kind} {problem.where}: {problem.what}\n  {paint(problem.remedy, 'dim')}")
+        if not any(not problem.harmless for problem in problems):
+            click.echo(paint("all is well", "ready"))
+    if any(not problem.harmless for problem in problems):
+        sys.exit(1)

@@ -1,0 +1,111 @@
+"""graph."""
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from outlive.cli.task.common import command, paint, print_json, usage
+from outlive.errors import StoreUnavailable
+from outlive.stores.protocol import TaskQuery
+from outlive.stores.records import Task, task_to_json
+from outlive.tasks.drawing.marks import state
+from outlive.tasks.graph import TaskGraph
+from outlive.tasks.listing import line
+
+FORMATS = ("tree", "layers", "mermaid", "dot", "svg", "json")
+
+
+@command()
+@click.argument("ref", metavar="[ID]", required=False)
+@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="tree if not given; by the ending of -o.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Finished tasks too.")
+@click.option("--unblocks", is_flag=True, help="Instead of what ID needs: what waits for ID.")
+@click.option("--critical-path", is_flag=True, help="Only the longest chain of open tasks (up to ID).")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+def graph(
+    graph: TaskGraph,
+    ref: str | None,
+    form: str | None,
+    everything: bool,
+    unblocks: bool,
+    critical_path: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Draw the graph; with an ID, the task and all that it depends on.
+
+    \b
+    Examples:
+      outlive task graph
+      outlive task graph 12 --format layers
+      outlive task graph 12 --unblocks
+      outlive task graph --critical-path
+      outlive task graph --all -o plan.svg
+    """
+    if unblocks and ref is None:
+        usage("--unblocks needs an ID")
+    tasks = _chosen(graph, ref, everything=everything, unblocks=unblocks, critical_path=critical_path)
+    form = "json" if as_json else form or _form_of(output)
+    if form == "json" and output is None:
+        print_json([task_to_json(task) for task in tasks])
+        return
+    if not tasks:
+        click.echo(paint("nothing to draw; --all draws finished tasks too", "dim"), err=True)
+    text = _drawn(tasks, form, styled=output is None and not critical_path, chain=critical_path)
+    if output is None:
+        click.echo(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+
+
+def _chosen(
+    graph: TaskGraph, ref: str | None, *, everything: bool, unblocks: bool, critical_path: bool
+) -> list[Task]:
+    if critical_path:
+        return graph.critical_path(ref)
+    if ref is None:
+        return graph.find(TaskQuery(sort="id")) if everything else graph.find()
+    if unblocks:
+        return [graph.get(ref), *graph.unblocks(ref)]
+    return graph.subtree(ref)
+
+
+def _form_of(output: Path | None) -> str:
+    endings = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
+    return endings.get(output.suffix.lower(), "tree") if output else "tree"
+
+
+def _drawn(tasks: Sequence[Task], form: str, *, styled: bool, chain: bool) -> str:
+    def style(text: str, task: Task) -> str:
+        return paint(text, state(task)) if styled else text
+
+    if form == "json":
+        import msgspec
+
+        return msgspec.json.encode([task_to_json(task) for task in tasks]).decode()
+    if form == "mermaid":
+        from outlive.tasks.drawing.mermaid import mermaid
+
+        return mermaid(tasks)
+    if form == "dot":
+        from outlive.tasks.drawing.dot import dot
+
+        return dot(tasks)
+    if form == "svg":
+        from outlive.tasks.drawing.svg import svg
+
+        return svg(tasks)
+    from outlive.tasks.drawing import terminal
+
+    if form == "layers":
+        width = shutil.get_terminal_size((100, 40)).columns if sys.stdout.isatty() else 100
+        return terminal.layers(tasks, width=width, style=style)
+    if chain:
+        return "\n".join(f"{index}. {line(task, paint)}" for index, task in enumerate(tasks, start=1))
+    return terminal.tree(tasks, style=style)

@@ -1,0 +1,173 @@
+"""ready, claim, heartbeat, release, complete."""
+
+from datetime import timedelta
+
+import click
+
+from outlive.cli.task.common import (
+    Duration,
+    command,
+    fit_options,
+    holder_options,
+    id_argument,
+    local,
+    paint,
+    print_json,
+    print_task,
+    usage,
+)
+from outlive.config import default_owner
+from outlive.stores.protocol import Fit
+from outlive.stores.records import task_to_json
+from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
+from outlive.tasks.listing import DEFAULT_BUDGET, listing
+
+_TTL = click.option(
+    "--ttl",
+    type=Duration(),
+    default=f"{DEFAULT_TTL.seconds // 60}m",
+    show_default=True,
+    help="How long the claim holds without a heartbeat, such as 90s, 15m, 2h.",
+)
+
+
+@command()
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many.")
+@fit_options
+@click.option("--wait", is_flag=True, help="Sleep until there is something.")
+@click.option("--timeout", type=Duration(), help="With --wait: give up after this long.")
+def ready(
+    graph: TaskGraph,
+    limit: int | None,
+    labels: tuple[str, ...],
+    capabilities: tuple[str, ...],
+    wait: bool,
+    timeout: timedelta | None,
+    as_json: bool,
+) -> None:
+    """List what can be started now: pending and not blocked, most urgent first, then oldest.
+
+    \b
+    Examples:
+      outlive task ready -n 5
+      outlive task ready --label docs --json
+      outlive task ready --wait --timeout 10m
+    """
+    if timeout is not None and not wait:
+        usage("--timeout goes with --wait")
+    fit = Fit(labels, capabilities or None)
+    if wait:
+        tasks = graph.wait_ready(fit, limit=limit, timeout=timeout.total_seconds() if timeout else None)
+    else:
+        tasks = graph.ready(fit, limit=limit)
+    if as_json:
+        print_json([task_to_json(task) for task in tasks])
+    elif tasks:
+        click.echo(listing(tasks, total=len(tasks), budget=DEFAULT_BUDGET, paint=paint))
+    else:
+        click.echo(paint("nothing is ready", "dim"), err=True)
+
+
+@command()
+@click.argument("ref", metavar="[ID]", required=False)
+@click.option("--owner", metavar="NAME", help="Who takes it; OUTLIVE_OWNER if not given.")
+@_TTL
+@fit_options
+@click.option("--wait", is_flag=True, help="Without an ID: sleep until there is something to take.")
+@click.option("--timeout", type=Duration(), help="With --wait: give up after this long.")
+def claim(
+    graph: TaskGraph,
+    ref: str | None,
+    owner: str | None,
+    ttl: timedelta,
+    labels: tuple[str, ...],
+    capabilities: tuple[str, ...],
+    wait: bool,
+    timeout: timedelta | None,
+    as_json: bool,
+) -> None:
+    """Take a task, or the best ready one, under a lease. Exactly one claimer wins.
+
+    The lease runs out unless it is extended (heartbeat); then the task goes back and another may take it.
+    lease.token is the fencing token: give it to complete, and a claim that was lost cannot overwrite the
+    work of the one that took over.
+
+    \b
+    Examples:
+      outlive task claim 3 --owner me
+      outlive task claim --owner worker-1 --ttl 10m --label python --json
+      outlive task claim --owner worker-1 --wait
+    """
+    owner = owner or default_owner()
+    if not owner:
+        usage("say who takes it: --owner NAME (or set OUTLIVE_OWNER)")
+    fit = Fit(labels, capabilities or None)
+    if ref is not None and (wait or timeout or fit != Fit()):
+        usage("--wait, --timeout, --label and --capability choose a task, so they do not go with an ID")
+    if timeout is not None and not wait:
+        usage("--timeout goes with --wait")
+    if wait:
+        seconds = timeout.total_seconds() if timeout else None
+        task = graph.wait_claim(owner=owner, ttl=ttl, fit=fit, timeout=seconds)
+    else:
+        task = graph.claim(ref, owner=owner, ttl=ttl, fit=fit)
+    print_task(task, "claimed", as_json=as_json)
+    if not as_json and task.lease:
+        until = local(task.lease.expires_at, "%H:%M:%S")
+        click.echo(paint(f"  until {until}, token {task.lease.token}", "dim"))
+
+
+@command()
+@id_argument
+@holder_options
+@_TTL
+def heartbeat(
+    graph: TaskGraph, ref: str, owner: str | None, token: int | None, ttl: timedelta, as_json: bool
+) -> None:
+    """Extend the lease of a claimed task. Refused once it is no longer yours.
+
+    \b
+    Examples:
+      outlive task heartbeat 3 --owner worker-1 --token 7
+    """
+    print_task(graph.heartbeat(ref, owner=owner, token=token, ttl=ttl), "extended", as_json=as_json)
+
+
+@command()
+@id_argument
+@holder_options
+@click.option("--force", is_flag=True, help="Take it away from whoever holds it.")
+def release(graph: TaskGraph, ref: str, owner: str | None, token: int | None, force: bool, as_json: bool) -> None:
+    """Give a claimed task back unfinished.
+
+    \b
+    Examples:
+      outlive task release 3 --owner worker-1
+      outlive task release 3 --force
+    """
+    print_task(graph.release(ref, owner=owner, token=token, force=force), "released", as_json=as_json)
+
+
+@command()
+@id_argument
+@click.option("-r", "--result", metavar="TEXT", help="A note on what came out of it.")
+@holder_options
+@click.option("--force", is_flag=True, help="Although it is still blocked.")
+def complete(
+    graph: TaskGraph,
+    ref: str,
+    result: str | None,
+    owner: str | None,
+    token: int | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Finish a task; what it blocked becomes ready.
+
+    \b
+    Examples:
+      outlive task complete 3
+      outlive task complete 3 --owner worker-1 --token 7 --result "merged in 4f1c2aa"
+    """
+    outcome = graph.complete(ref, result=result, owner=owner, token=token, force=force)
+    print_task(outcome.task, "completed", as_json=as_json, unblocked=outcome.unblocked)

@@ -1,0 +1,276 @@
+"""PostgreSQL: one server, many machines. A lost connection is said, opened again, and the change is done once."""
+
+import logging
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from outlive.errors import ConfigError, StoreError, StoreUnavailable
+from outlive.stores.protocol import Watch
+from outlive.stores.sql.database import Connection, Row, moment
+
+try:
+    import psycopg
+    from psycopg import errors
+except ImportError as missing:
+    raise ConfigError(
+        "a postgresql:// store needs psycopg; install it with: pip install 'outlive[postgres]'"
+    ) from missing
+
+T = TypeVar("T")
+
+log = logging.getLogger("outlive.stores")
+
+RECONNECT_SECONDS = 60.0
+_CONNECT_SECONDS = 10
+_CHANNEL = "outlive_tasks"
+_EDGES_KEY = 0x6F75746C69766501
+_MIGRATE_KEY = 0x6F75746C69766502
+_TYPES = {
+    "ID": "BIGINT",
+    "MOMENT": "TIMESTAMPTZ",
+    "COUNTED": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+}
+_CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
+
+
+@lru_cache(maxsize=256)
+def _translated(statement: str) -> str:
+    statement = re.sub(r"NOT IN :(\w+)", r"<> ALL(%(\1)s)", statement)
+    statement = re.sub(r"\bIN :(\w+)", r"= ANY(%(\1)s)", statement)
+    return re.sub(r"(?<!:):(\w+)", r"%(\1)s", statement)
+
+
+class _Connection:
+    def __init__(self, raw: psycopg.Connection[Row]) -> None:
+        self.raw = raw
+
+    def rows(self, statement: str, **values: Any) -> list[Row]:
+        return self.raw.execute(_translated(statement).encode(), values).fetchall()
+
+    def run(self, statement: str, **values: Any) -> None:
+        self.raw.execute(_translated(statement).encode(), values)
+
+    def run_many(self, statement: str, values: Sequence[Mapping[str, Any]]) -> None:
+        with self.raw.cursor() as cursor:
+            cursor.executemany(_translated(statement).encode(), values)
+
+
+class PostgresDatabase:
+    def __init__(self, url: str) -> None:
+        self._conninfo = url
+        self.url = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url)
+        self._local = threading.local()
+        self._open: list[psycopg.Connection[Row]] = []
+        self._met = False
+        """Whether a connection was ever had: only then is a failure worth waiting for."""
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        begin = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        return self._retrying(lambda: self._transaction(begin, work), landed=None)
+
+    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
+        return self._retrying(lambda: self._transaction(b"BEGIN", work), landed=landed)
+
+    def migrate(self, work: Callable[[Connection], None]) -> None:
+        def alone(connection: Connection) -> None:
+            connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATE_KEY)
+            work(connection)
+
+        self.write(alone, landed=lambda _: False)
+
+    def schema(self, statement: str) -> str:
+        for neutral, own in _TYPES.items():
+            statement = re.sub(rf"\b{neutral}\b", own, statement)
+        return statement
+
+    def applied(self) -> set[str] | None:
+        def work(connection: Connection) -> set[str] | None:
+            if connection.rows("SELECT to_regclass('outlive_migrations')") == [(None,)]:
+                return None
+            return {name for (name,) in connection.rows("SELECT name FROM outlive_migrations")}
+
+        return self.read(work)
+
+    def now(self, connection: Connection) -> datetime:
+        return moment(connection.rows("SELECT clock_timestamp()")[0][0])
+
+    def lock_edges(self, connection: Connection) -> None:
+        connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_EDGES_KEY)
+
+    def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
+        rows = connection.rows("SELECT nextval('outlive_task_ids') FROM generate_series(1, :count)", count=count)
+        return [row[0] for row in rows]
+
+    def reserve(self, connection: Connection, high_water: int) -> None:
+        if high_water > self.high_water(connection):
+            connection.rows("SELECT setval('outlive_task_ids', :high_water)", high_water=high_water)
+
+    def high_water(self, connection: Connection) -> int:
+        last, called = connection.rows("SELECT last_value, is_called FROM outlive_task_ids")[0]
+        return int(last) if called else 0
+
+    def announce(self, connection: Connection) -> None:
+        connection.run(f"NOTIFY {_CHANNEL}")
+
+    @contextmanager
+    def watch(self) -> Iterator[Watch]:
+        watch = _Watch(self)
+        try:
+            yield watch
+        finally:
+            watch.close()
+
+    def integrity(self) -> list[str]:
+        """The server looks after its own storage."""
+        return []
+
+    def close(self) -> None:
+        while self._open:
+            self._open.pop().close()
+        self._local = threading.local()
+
+    def connect(self) -> psycopg.Connection[Row]:
+        """A new connection. Once the server was there, waits for it to come back."""
+        deadline = time.monotonic() + (RECONNECT_SECONDS if self._met else 0)
+        pause = 0.1
+        while True:
+            try:
+                raw = psycopg.connect(
+                    self._conninfo,
+                    autocommit=True,
+                    connect_timeout=_CONNECT_SECONDS,
+                    application_name="outlive",
+                )
+                raw.execute("SET TIME ZONE 'UTC'")
+            except psycopg.OperationalError as error:
+                if time.monotonic() + pause > deadline:
+                    raise StoreUnavailable(
+                        f"{self.url}: cannot connect ({_reason(error)}); "
+                        "check that the server runs and the URL is right. Nothing was changed."
+                    ) from error
+                log.warning("no connection to %s (%s); trying again in %.1f s", self.url, _reason(error), pause)
+                time.sleep(pause)
+                pause = min(pause * 2, 5.0) * random.uniform(0.8, 1.2)
+            else:
+                self._met = True
+                return raw
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _transaction(self, begin: bytes, work: Callable[[Connection], T]) -> T:
+        connection = self._connection()
+        connection.raw.execute(begin)
+        backend = connection.raw.info.backend_pid  # a lost connection no longer knows
+        try:
+            result = work(connection)
+        except BaseException:
+            with suppress(psycopg.OperationalError):
+                connection.raw.execute(b"ROLLBACK")
+            raise
+        try:
+            connection.raw.execute(b"COMMIT")
+        except psycopg.OperationalError as error:
+            if connection.raw.closed:
+                raise _CommitInDoubt(result, backend) from error
+            raise
+        return result
+
+    def _retrying(self, attempt: Callable[[], T], *, landed: Callable[[Connection], bool] | None) -> T:
+        deadline = time.monotonic() + RECONNECT_SECONDS
+        while True:
+            try:
+                return attempt()
+            except _CommitInDoubt as doubt:
+                log.warning("connection to %s lost during a commit; looking whether it took effect", self.url)
+                if landed is not None and self._landed(doubt.backend, landed):
+                    result: T = doubt.result
+                    return result
+            except _CONFLICTS:
+                if time.monotonic() > deadline:
+                    raise StoreUnavailable(
+                        f"{self.url}: other writers were in the way for {RECONNECT_SECONDS:.0f} s. "
+                        "Nothing was changed."
+                    ) from None
+                time.sleep(random.uniform(0.001, 0.02))
+            except psycopg.OperationalError as error:
+                if not self._lost() or time.monotonic() > deadline:
+                    raise StoreUnavailable(f"{self.url}: {_reason(error)}. Nothing was changed.") from error
+                log.warning("connection to %s lost (%s); opening it again", self.url, _reason(error))
+            except psycopg.Error as error:
+                kind = StoreUnavailable if isinstance(error, errors.InsufficientPrivilege) else StoreError
+                raise kind(f"{self.url}: {_reason(error)}. Nothing was changed.") from error
+
+    def _landed(self, backend: int, landed: Callable[[Connection], bool]) -> bool:
+        """Ask only after the server process that had the commit is gone, so that the answer is final."""
+        deadline = time.monotonic() + RECONNECT_SECONDS
+        while time.monotonic() < deadline:
+            gone = self.read(lambda c: c.rows("SELECT 1 FROM pg_stat_activity WHERE pid = :pid", pid=backend) == [])
+            if gone:
+                break
+            time.sleep(0.05)
+        return self.read(landed)
+
+    def _connection(self) -> _Connection:
+        """One connection a thread, and never one inherited from a parent process."""
+        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
+        if held is None or held[0] != os.getpid() or held[1].raw.closed:
+            raw = self.connect()
+            self._open = [other for other in self._open if not other.closed] + [raw]
+            held = (os.getpid(), _Connection(raw))
+            self._local.held = held
+        return held[1]
+
+    def _lost(self) -> bool:
+        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
+        return held is not None and held[1].raw.closed
+
+
+class _CommitInDoubt(Exception):
+    """Not an error yet: whether the commit took effect decides."""
+
+    def __init__(self, result: Any, backend: int) -> None:
+        super().__init__()
+        self.result = result
+        self.backend = backend
+
+
+class _Watch:
+    """Listens on a connection of its own."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+        self._raw = self._listen()
+
+    def wait(self, timeout: float) -> bool:
+        try:
+            return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
+        except psycopg.OperationalError as error:
+            log.warning(
+                "connection to %s lost while waiting (%s); opening it again",
+                self._database.url,
+                _reason(error),
+            )
+            self.close()
+            self._raw = self._listen()
+            return True
+
+    def close(self) -> None:
+        self._raw.close()
+
+    def _listen(self) -> psycopg.Connection[Row]:
+        raw = self._database.connect()
+        raw.execute(f"LISTEN {_CHANNEL}".encode())
+        return raw
+
+
+def _reason(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

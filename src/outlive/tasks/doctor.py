@@ -1,0 +1,31 @@
+"""What can be wrong with a graph even when every record in it can be read."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from outlive.stores.protocol import Problem
+from outlive.stores.records import Task
+from outlive.tasks import shape
+from outlive.tasks.edges import arrows
+
+
+def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None]) -> Iterator[Problem]:
+    """Dependencies that lead nowhere, and a cycle if there is one. Both come only from files edited by hand."""
+    known = {task.id for task in tasks} | set(unreadable)
+    for task in tasks:
+        lost = [number for number in task.depends_on if number not in known]
+        if lost:
+            options = " ".join(f"--remove-blocked-by {number}" for number in lost)
+            yield Problem(
+                f"task {task.id}",
+                f"depends on {', '.join(map(str, lost))}, which does not exist, and stays blocked",
+                f"outlive task update {task.id} {options}",
+                task=task.id,
+            )
+    cycle = shape.find_cycle({task.id: task.depends_on for task in tasks})
+    if cycle:
+        yield Problem(
+            f"task {cycle[0]}",
+            f"depends on itself: {arrows(cycle)}",
+            f"outlive task update {cycle[0]} --remove-blocked-by {cycle[1]}",
+            task=cycle[0],
+        )

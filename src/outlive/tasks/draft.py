@@ -1,0 +1,53 @@
+"""A task to be."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.stores.records import DEFAULT_PRIORITY, Task
+from outlive.tasks import rules
+from outlive.tasks.refs import Ref
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A task to be. In a batch, `key` is a temporary name that other drafts may use in place of an id."""
+
+    subject: str
+    description: str = ""
+    key: str | None = None
+    blocked_by: tuple[Ref, ...] = ()
+    blocks: tuple[Ref, ...] = ()
+    priority: int = DEFAULT_PRIORITY
+    labels: tuple[str, ...] = ()
+    owner: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+def checked(draft: Draft) -> Draft:
+    return replace(
+        draft,
+        subject=rules.subject(draft.subject),
+        description=rules.long_text(draft.description, "the description"),
+        priority=rules.priority(draft.priority),
+        labels=rules.labels(draft.labels),
+        owner=rules.name(draft.owner, "the owner") if draft.owner else None,
+        metadata=rules.metadata(draft.metadata),
+    )
+
+
+def to_task(draft: Draft, number: int, edges: Collection[int], now: datetime) -> Task:
+    return Task(
+        id=number,
+        subject=draft.subject,
+        description=draft.description,
+        depends_on=tuple(sorted(edges)),
+        priority=draft.priority,
+        labels=draft.labels,
+        owner=draft.owner,
+        metadata=draft.metadata,
+        created_at=now,
+        updated_at=now,
+    )

@@ -1,0 +1,43 @@
+"""The task graph in the language of Graphviz."""
+
+from collections.abc import Iterable
+
+from outlive.stores.records import Task
+from outlive.tasks.drawing.diagram import diagram, label
+from outlive.tasks.drawing.marks import state
+from outlive.tasks.drawing.palette import LIGHT
+from outlive.tasks.drawing.text import clean, wrap
+
+_LABEL_WIDTH = 28
+_LABEL_LINES = 3
+_LINES = {"blocked": "rounded,filled,dashed", "in_progress": "rounded,filled,bold"}
+
+
+def dot(tasks: Iterable[Task]) -> str:
+    """A digraph; an arrow points from a task to what waits for it."""
+    shown = diagram(tasks)
+    closing = set(shown.closing)
+    lines = [
+        "digraph tasks {",
+        '  rankdir="LR";',
+        '  node [shape="box", style="rounded,filled", fontname="Helvetica,Arial,sans-serif", fontsize=11];',
+        '  edge [color="#94a3b8", arrowsize=0.7];',
+    ]
+    for number, task in shown.tasks.items():
+        name = state(task)
+        fill, line, text = LIGHT[name]
+        words = "\\n".join(escape(part) for part in wrap(label(task), _LABEL_WIDTH, _LABEL_LINES))
+        lines.append(
+            f'  t{number} [label="{words}", tooltip="{escape(clean(task.subject))}", '
+            f'style="{_LINES.get(name, "rounded,filled")}", fillcolor="{fill}", color="{line}", fontcolor="{text}"];'
+        )
+    for edge in shown.edges():
+        look = ' [color="#dc2626", style="dashed", constraint=false]' if edge in closing else ""
+        lines.append(f"  t{edge[0]} -> t{edge[1]}{look};")
+    lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text for a quoted label. Graphviz reads HTML entities in it, so an ampersand is one."""
+    return text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,32 @@
+"""The state of a task as pictures and lists show it, and the one mark for each."""
+
+from typing import Literal, get_args
+
+from outlive.stores.records import Task
+
+State = Literal["ready", "blocked", "in_progress", "completed", "cancelled"]
+STATES: tuple[State, ...] = get_args(State)
+
+MARKS: dict[State, str] = {
+    "ready": "○",
+    "blocked": "◌",
+    "in_progress": "◐",
+    "completed": "✓",
+    "cancelled": "✗",
+}
+
+
+def state(task: Task) -> State:
+    """The status, with pending split into what can be started and what cannot."""
+    if task.status == "pending":
+        return "blocked" if task.blocked_by else "ready"
+    return task.status
+
+
+def mark(task: Task) -> str:
+    return MARKS[state(task)]
+
+
+def words(state: State) -> str:
+    """The state as people write it."""
+    return state.replace("_", " ")

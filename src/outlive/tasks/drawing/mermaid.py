@@ -1,0 +1,36 @@
+"""The task graph as a Mermaid flowchart, as GitHub and many editors show it."""
+
+from collections.abc import Iterable
+
+from outlive.stores.records import Task
+from outlive.tasks.drawing.diagram import diagram, label
+from outlive.tasks.drawing.marks import STATES, state
+from outlive.tasks.drawing.palette import LIGHT
+
+_PLAIN = frozenset(" ,.-")
+_LINES = {"blocked": ",stroke-dasharray:4 3", "in_progress": ",stroke-width:2px"}
+
+
+def mermaid(tasks: Iterable[Task]) -> str:
+    """A flowchart with a class per state; an arrow points from a task to what waits for it."""
+    shown = diagram(tasks)
+    closing = set(shown.closing)
+    lines = ["flowchart LR"]
+    for number, task in shown.tasks.items():
+        lines.append(f'    t{number}["{escape(label(task))}"]:::{state(task)}')
+    for edge in shown.edges():
+        arrow = "-. cycle .->" if edge in closing else "-->"
+        lines.append(f"    t{edge[0]} {arrow} t{edge[1]}")
+    occurring = {state(task) for task in shown.tasks.values()}
+    for name in STATES:
+        if name in occurring:
+            fill, line, text = LIGHT[name]
+            lines.append(f"    classDef {name} fill:{fill},stroke:{line},color:{text}{_LINES.get(name, '')}")
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text for a quoted label: all ASCII signs that could mean something to Mermaid, Markdown or HTML as codes."""
+    return "".join(
+        char if char.isalnum() or char in _PLAIN or not char.isascii() else f"#{ord(char)};" for char in text
+    )

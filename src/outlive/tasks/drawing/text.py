@@ -1,0 +1,100 @@
+"""Subjects made fit for a picture: one clean line, measured, shortened, wrapped."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+Measure = Callable[[str], float]
+
+ELLIPSIS = "…"
+_JOINER = "\u200d"
+_EMOJI_FORM = "\ufe0f"
+# What could turn the line around, break it or be refused by XML and UTF-8. Files edited by hand may hold it.
+_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_INVISIBLE = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufdd0-\ufdef\ufffe\uffff]")
+_NARROW = frozenset("iljtfrI.,:;'|!()[]{}/\\` ")
+_BROAD = frozenset("mwMW@%")
+
+
+def clean(text: str) -> str:
+    """One line without control characters: what a subject should be, and after an edit by hand may not be."""
+    return " ".join(_INVISIBLE.sub("", _BREAKING.sub(" ", text)).split())
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(1 if part == _EMOJI_FORM else _cells(part) for part in _visible(text))
+
+
+def pixels(text: str) -> float:
+    """About how wide the text is in a sans-serif font of size 1; rather too wide than too narrow."""
+    return sum(_em(part) for part in _visible(text))
+
+
+def shorten(text: str, room: float, measure: Measure = cells) -> str:
+    """The text, cut with an ellipsis where it does not fit."""
+    if measure(text) <= room:
+        return text
+    kept, used = 0, measure(ELLIPSIS)
+    for end in range(1, len(text) + 1):
+        used += measure(text[end - 1 : end])
+        if used > room:
+            break
+        kept = end
+    while kept and measure(text[:kept] + ELLIPSIS) > room:
+        kept -= 1
+    return text[:kept].rstrip(" " + _JOINER) + ELLIPSIS
+
+
+def wrap(text: str, room: float, lines: int, measure: Measure = cells) -> list[str]:
+    """The text in at most so many lines; the last one is cut where it does not fit."""
+    result: list[str] = []
+    rest = text
+    while rest and len(result) < lines - 1 and measure(rest) > room:
+        line = _fitting(rest, room, measure)
+        result.append(line.rstrip())
+        rest = rest[len(line) :].lstrip()
+    return [*result, shorten(rest, room, measure)] if rest else result
+
+
+def _fitting(text: str, room: float, measure: Measure) -> str:
+    """The longest beginning that fits, up to the end of a word if there is one, at least one character."""
+    used = 0.0
+    word_end = 0
+    for place, char in enumerate(text):
+        if char == " ":
+            word_end = place
+        used += measure(char)
+        if used > room:
+            return text[: word_end or max(place, 1)]
+    return text
+
+
+def _visible(text: str) -> Iterator[str]:
+    """The characters that take room; what a joiner glues to the character before takes none."""
+    before = ""
+    for char in text:
+        if (char == _EMOJI_FORM and before and _cells(before) == 1) or (
+            before != _JOINER and unicodedata.category(char) not in ("Mn", "Me", "Cf")
+        ):
+            yield char
+        before = char
+
+
+def _cells(char: str) -> int:
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def _em(char: str) -> float:
+    if char == _EMOJI_FORM:
+        return 0.5
+    if not char.isascii():
+        wide = unicodedata.east_asian_width(char)
+        return (1.35 if ord(char) > 0xFFFF else 1.0) if wide in ("W", "F") else 0.68
+    if char in _NARROW:
+        return 0.34
+    if char in _BROAD:
+        return 0.92
+    return 0.7 if char.isupper() else 0.58

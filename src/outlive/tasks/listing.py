@@ -1,0 +1,62 @@
+"""Tasks as text for people and models: one line each, within a token budget."""
+
+from collections.abc import Callable, Sequence
+
+from outlive.stores.records import DEFAULT_PRIORITY, Task
+from outlive.tasks.drawing.marks import mark, state
+
+DEFAULT_BUDGET = 4000
+"""Tokens. A list goes into somebody's context; nobody asked for 400,000 characters of it."""
+
+Paint = Callable[[str, str], str]
+"""(text, role) to text, where a role is a state of a task, "dim" or "label"."""
+
+
+def plain(text: str, role: str) -> str:
+    return text
+
+
+def line(task: Task, paint: Paint = plain) -> str:
+    """`○ 12 Write the parser P1 [docs] @alice ← 3, 4`"""
+    parts = [paint(f"{mark(task)} {task.id}", state(task)), task.subject]
+    if task.priority != DEFAULT_PRIORITY:
+        parts.append(paint(f"P{task.priority}", "dim"))
+    if task.labels:
+        parts.append(paint(f"[{', '.join(task.labels)}]", "label"))
+    if task.owner:
+        parts.append(paint(f"@{task.owner}", "dim"))
+    if task.blocked_by and not task.finished:
+        parts.append(paint(f"← {_some(task.blocked_by)}", "dim"))
+    if task.archived_at:
+        parts.append(paint("(archived)", "dim"))
+    return " ".join(parts)
+
+
+def listing(tasks: Sequence[Task], *, total: int, budget: int = DEFAULT_BUDGET, paint: Paint = plain) -> str:
+    """As many lines as the budget holds (0: all), and how many more there are."""
+    lines: list[str] = []
+    spent = 0
+    for task in tasks:
+        spent += tokens(line(task))
+        if budget and spent > budget and lines:
+            break
+        lines.append(line(task, paint))
+    if (more := total - len(lines)) > 0:
+        lines.append(paint(f"… and {more:,} more", "dim"))
+    return "\n".join(lines)
+
+
+def fits(budget: int) -> int | None:
+    """How many tasks could be in a list of this budget at the most, so that no more are read."""
+    return budget // 3 + 1 if budget else None
+
+
+def tokens(text: str) -> int:
+    """A cautious estimate: three characters a token, and one for each character beyond Latin script."""
+    wide = sum(ord(char) > 0x24F for char in text)
+    return (len(text) - wide) // 3 + wide + 1
+
+
+def _some(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5]))
+    return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown

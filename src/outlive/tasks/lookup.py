@@ -1,0 +1,61 @@
+"""Finding tasks within a transaction; what is not there is refused by name."""
+
+from collections.abc import Callable, Collection, Iterable
+
+from outlive.stores.protocol import TaskQuery, TaskReader, TaskWriter
+from outlive.stores.records import Task
+from outlive.tasks.refs import Ref, parse_id, unknown
+
+OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
+
+
+def find_id(tx: TaskReader, ref: Ref) -> int:
+    return parse_id(ref, lambda: tx.find(OPEN))
+
+
+def find_ids(tx: TaskReader, refs: Iterable[Ref]) -> list[int]:
+    return [find_id(tx, ref) for ref in refs]
+
+
+def find_one(tx: TaskReader, ref: Ref) -> Task:
+    number = find_id(tx, ref)
+    found = tx.get([number])
+    if number not in found:
+        raise unknown([number])
+    return found[number]
+
+
+def lock_one(tx: TaskWriter, ref: Ref) -> Task:
+    number = find_id(tx, ref)
+    found = tx.lock([number])
+    if number not in found:
+        raise unknown([number])
+    return found[number]
+
+
+def lock_with_dependents(
+    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False
+) -> tuple[Task, list[Task]]:
+    """For changes that decide whether others are ready."""
+    number = find_id(tx, ref)
+    dependents = tx.dependents([number], archived=archived).get(number, ())
+    found = tx.lock({number, *dependents}, edges=edges)
+    if number not in found:
+        raise unknown([number])
+    return found[number], [found[other] for other in dependents if other in found]
+
+
+def closure(
+    tx: TaskReader, ref: Ref, neighbours: Callable[[Collection[int]], dict[int, tuple[int, ...]]]
+) -> list[Task]:
+    start = find_one(tx, ref)
+    found = {start.id: None}
+    frontier: list[int] = [start.id]
+    while frontier:
+        steps = neighbours(frontier)
+        frontier = list(
+            dict.fromkeys(other for number in frontier for other in steps.get(number, ()) if other not in found)
+        )
+        found.update(dict.fromkeys(frontier))
+    tasks = tx.get(found.keys())
+    return [tasks[number] for number in found if number in tasks]

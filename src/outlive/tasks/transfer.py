@@ -1,0 +1,165 @@
+"""Moving a graph between stores without loss, and taking one over from other tools.
+
+The exported form is JSON lines: a head, then tasks, then the audit trail.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.errors import ConflictError, CycleError, DamagedRecord, DependencyError, FutureVersion
+from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
+from outlive.stores.records import Change, Task, task_from_json, task_to_json
+from outlive.tasks import shape
+from outlive.tasks.audit import Audit
+from outlive.tasks.edges import arrows, refuse_cycles
+
+EXPORT_VERSION = 1
+"""1: first form."""
+
+
+class Bundle(msgspec.Struct):
+    """What was read from an export, or from the files of another tool."""
+
+    tasks: list[Task] = []
+    changes: list[Change] = []
+    high_water: int = 0
+
+
+def export_lines(store: TaskStore) -> Iterator[str]:
+    """All tasks, archived ones included, and their history, as of one moment."""
+    tasks, changes, high_water = store.read(
+        lambda tx: (tx.find(TaskQuery(archived=True, sort="id")), tx.history(), tx.high_water())
+    )
+    yield _line({"outlive": "tasks", "version": EXPORT_VERSION, "highWater": high_water})
+    yield from (_line({"task": task_to_json(task)}) for task in tasks)
+    yield from (_line({"change": change}) for change in changes)
+
+
+def read_bundle(raw: bytes, *, where: str) -> Bundle:
+    """Our export, or tasks of another tool as a JSON array, one object, or JSON lines."""
+    try:
+        whole = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        forms = list(_json_lines(raw, where))
+    else:
+        items = whole if isinstance(whole, list) else [whole]
+        forms = [(f"{where}, item {index}", item) for index, item in enumerate(items, start=1)]
+    bundle = Bundle()
+    for place, form in forms:
+        _take(bundle, place, form)
+    return _checked(bundle, where)
+
+
+def read_folder(folder: Path) -> Bundle:
+    """A folder of task files, ours or in the plain form: one JSON object a file."""
+    bundle = Bundle()
+    for path in sorted(folder.glob("*.json")):
+        moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+        for place, form in _json_lines(path.read_bytes().replace(b"\n", b" "), str(path)):
+            bundle.tasks.append(task_from_json(form, where=place.partition(", line")[0], written_at=moment))
+    return _checked(bundle, str(folder))
+
+
+def import_bundle(store: TaskStore, bundle: Bundle, audit: Audit, *, renumber: bool = False) -> list[Task]:
+    """Put all of it into the store, or nothing. Tasks that are there already, unchanged, are passed over."""
+
+    def work(tx: TaskWriter) -> list[Task]:
+        tasks, changes = bundle.tasks, bundle.changes
+        if renumber:
+            tasks, changes = _renumbered(tx, bundle)
+        present = tx.lock([task.id for task in tasks], edges=True)
+        new = [task for task in tasks if task.id not in present]
+        clashes = [task.id for task in tasks if task.id in present and not _same(task, present[task.id])]
+        if clashes:
+            listed = ", ".join(map(str, clashes[:10])) + (" …" if len(clashes) > 10 else "")
+            raise ConflictError(
+                f"the store already has other tasks with the ids {listed}; "
+                "use --renumber to give the imported ones new ids"
+            )
+        if not new:
+            return []
+        tx.reserve(max(bundle.high_water, *(task.id for task in new)))
+        known = {change.id for change in tx.history()}
+        tx.record([change for change in changes if change.id not in known])
+        for task in new:
+            audit.create(tx, task, op="import")
+        inside = {task.id for task in new}
+        refuse_cycles(tx, [(task.id, other) for task in new for other in task.depends_on if other not in inside])
+        made = tx.get(inside)
+        return [made[task.id] for task in new]
+
+    return store.write(work)
+
+
+def _line(form: Any) -> str:
+    return msgspec.json.encode(form).decode()
+
+
+def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if line.strip():
+            place = f"{where}, line {number}"
+            try:
+                yield place, msgspec.json.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was imported.") from None
+
+
+def _take(bundle: Bundle, place: str, form: Any) -> None:
+    if not isinstance(form, dict):
+        raise DamagedRecord(f"{place}: expected a JSON object, found {type(form).__name__}. Nothing was imported.")
+    if form.get("outlive") == "tasks":
+        if form.get("version", 0) > EXPORT_VERSION:
+            raise FutureVersion(f"{place}: exported by a newer outlive; upgrade outlive to import it")
+        bundle.high_water = int(form.get("highWater", 0))
+    elif "change" in form:
+        try:
+            bundle.changes.append(msgspec.convert(form["change"], Change))
+        except msgspec.ValidationError as error:
+            raise DamagedRecord(f"{place}: {error}. Nothing was imported.") from None
+    else:
+        bundle.tasks.append(task_from_json(form.get("task", form), where=place, written_at=datetime.now(UTC)))
+
+
+def _checked(bundle: Bundle, where: str) -> Bundle:
+    ids = [task.id for task in bundle.tasks]
+    if doubled := sorted({number for number in ids if ids.count(number) > 1} if len(set(ids)) < len(ids) else ()):
+        raise ConflictError(f"{where}: the id {doubled[0]} occurs twice. Nothing was imported.")
+    cycle = shape.find_cycle({task.id: task.depends_on for task in bundle.tasks})
+    if cycle:
+        raise CycleError(f"{where}: has the cycle {arrows(cycle)}; remove one of these edges", cycle)
+    return bundle
+
+
+def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change]]:
+    ids = dict(zip((task.id for task in bundle.tasks), tx.new_ids(len(bundle.tasks)), strict=True))
+    for task in bundle.tasks:
+        if lost := [number for number in task.depends_on if number not in ids]:
+            raise DependencyError(
+                f"task {task.id} of the import depends on {', '.join(map(str, lost))}, which is not in it; "
+                "import that too, or import without --renumber"
+            )
+    tasks = [
+        replace(task, id=ids[task.id], depends_on=tuple(sorted(ids[number] for number in task.depends_on)))
+        for task in bundle.tasks
+    ]
+    return tasks, _carried(bundle.changes, ids)
+
+
+def _carried(changes: Iterable[Change], ids: dict[int, int]) -> list[Change]:
+    """The audit trail under new ids; what it says about tasks that were deleted stays behind."""
+    return [
+        replace(change, id=f"{change.id}-{ids[change.task]}", task=ids[change.task])
+        for change in changes
+        if change.task in ids
+    ]
+
+
+def _same(one: Task, other: Task) -> bool:
+    bare: Sequence[Task] = [replace(task, blocked_by=(), blocks=()) for task in (one, other)]
+    return bare[0] == bare[1]

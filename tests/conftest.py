@@ -1,0 +1,69 @@
+"""Fixtures for all tests: the three engines, one of them with a real PostgreSQL server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from outlive.tasks.graph import TaskGraph
+from outlive.testing import Clock
+from tests.engines import ENGINES, Engine, PostgresServer
+
+pytest_plugins = ["pytester"]
+
+pytest.register_assert_rewrite("tests.model", "tests.truth")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for each process that runs tests."""
+    try:
+        server = PostgresServer()
+    except Exception as error:  # noqa: BLE001 - whatever the reason, it is said and the rest is tested
+        pytest.skip(f"NO POSTGRESQL: no server can be started here ({error!r})")
+    yield server
+    server.stop()
+
+
+def engine_params() -> list[object]:
+    return [pytest.param(name, marks=pytest.mark.postgres) if name == "postgres" else name for name in ENGINES]
+
+
+@pytest.fixture(params=engine_params())
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """Each of the three engines, with a place of its own."""
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        with server.schema() as url:
+            engine = Engine("postgres", url)
+            yield engine
+            engine.close()
+        return
+    url = f"files:{tmp_path / '.tasks'}" if request.param == "files" else f"sqlite:///{tmp_path / 'tasks.db'}"
+    engine = Engine(request.param, url)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine("files", f"files:{tmp_path / '.tasks'}")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine("sqlite", f"sqlite:///{tmp_path / 'tasks.db'}")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def graph(engine: Engine, clock: Clock) -> TaskGraph:
+    return engine.graph(clock)

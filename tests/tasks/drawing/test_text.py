@@ -1,0 +1,60 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outlive.tasks.drawing.text import cells, clean, pixels, shorten, wrap
+from tests.tasks.drawing.plans import characters
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("one\ntwo\t three", "one two three"),
+        ("\x1b[31mred\x00", "[31mred"),
+        ("right \u202eto left", "right to left"),
+        ("  much   room ", "much room"),
+        ("half \ud83d a pair", "half a pair"),
+    ],
+)
+def test_a_subject_becomes_one_harmless_line(raw: str, expected: str) -> None:
+    assert clean(raw) == expected
+
+
+@given(st.text(characters))
+def test_a_clean_text_can_be_encoded_and_has_no_control_characters(raw: str) -> None:
+    assert not [char for char in clean(raw) if unicodedata.category(char) in ("Cc", "Zl", "Zp")]
+    clean(raw).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("abc", 3), ("漢字", 4), ("e\u0301", 1), ("🎉", 2), ("☎️", 2), ("👩‍👧", 2), ("", 0)]
+)
+def test_cells_counts_the_columns_of_a_terminal(text: str, width: int) -> None:
+    assert cells(text) == width
+
+
+def test_wide_characters_are_estimated_wide() -> None:
+    assert pixels("漢字漢字") > 1.5 * pixels("abcd")
+
+
+@given(st.text(characters), st.integers(1, 30))
+def test_a_shortened_text_fits(text: str, room: int) -> None:
+    assert cells(shorten(text, room)) <= room
+
+
+@given(st.text(characters), st.integers(2, 30), st.integers(1, 4))
+def test_wrapped_lines_fit_and_lose_nothing_but_the_end(raw: str, room: int, lines: int) -> None:
+    text = clean(raw)
+    wrapped = wrap(text, room, lines)
+    assert len(wrapped) <= lines
+    assert all(cells(line) <= room + 1 for line in wrapped)
+    kept = "".join(wrapped).replace(" ", "")
+    assert kept == text.replace(" ", "") or text.replace(" ", "").startswith(kept.removesuffix("…"))
+
+
+def test_lines_break_between_words_and_inside_words_that_are_too_long() -> None:
+    assert wrap("write the parser", 9, 3) == ["write the", "parser"]
+    assert wrap("internationalisation", 8, 2) == ["internat", "ionalis…"]
+    assert wrap("漢字漢字", 5, 2) == ["漢字", "漢字"]
