@@ -1,7 +1,7 @@
 """The engine: append events, ask for the next request. Everything is in memory; there is no I/O and no clock.
 
-A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already; the
-session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
+A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already;
+the session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
 """
 
 from collections.abc import Iterable
@@ -83,11 +83,7 @@ class Engine:
             self._asked_tokens = {event.id: self._estimate()}
             self._refusals = 0
         changed = self.past.append(event)
-        if (
-            changed is not None
-            and self._rendered
-            and changed.event <= self.past.units[self._rendered - 1].event
-        ):
+        if changed is not None and self._rendered and changed.event <= self.past.units[self._rendered - 1].event:
             self._render_all()  # a result came after its placeholder had been shown
         match event:
             case Compacted():
@@ -110,7 +106,7 @@ class Engine:
     # -- requests out
 
     def next_request(self, now: float | None = None) -> Request:
-        """The request that continues the session, after the passes that were due. `now` defaults to the last event."""
+        """The request that continues the session, after the passes that were due. `now`: else the last event."""
         made: list[Compacted] = []
         self._render_new()
         block = self._state_block()
@@ -218,9 +214,7 @@ class Engine:
             return None
         return self._commit(plan, reason, before, focus, after)
 
-    def _commit(
-        self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0
-    ) -> Compacted:
+    def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
         scene = self._scene(focus)
         after = after or view_tokens(scene, plan)
         event = ladder.compacted(self.past, scene, plan, reason, before, after, focus)

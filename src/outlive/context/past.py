@@ -72,9 +72,7 @@ class Past:
 
     def _finish(self, event: ToolFinished) -> Unit | None:
         if event.call_id not in self._open:
-            self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][
-                -RECENT_NOTES:
-            ]
+            self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][-RECENT_NOTES:]
             return None
         unit, call = self._open.pop(event.call_id)
         self._read([add_result(unit, event)])

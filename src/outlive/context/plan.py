@@ -1,7 +1,7 @@
 """One pass: from a view that is too large to one at the low-water mark.
 
-The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what is
-older still is folded into the digest (`collapse`). All of it shares one budget of lines.
+The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what
+is older still is folded into the digest (`collapse`). All of it shares one budget of lines.
 """
 
 from collections.abc import Callable, Iterable
@@ -109,13 +109,9 @@ def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
 
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
-    results = sum(
-        min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result"
-    )
+    results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
     rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
-    return (
-        unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
-    )
+    return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
 def plan_pass(scene: Scene, reach: Reach) -> Plan:
@@ -188,13 +184,9 @@ def _shrinkable(scene: Scene, boundary: int, start: int, cap: float) -> Iterable
                 yield piece
 
 
-def _render(
-    scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice
-) -> Plan:
+def _render(scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice) -> Plan:
     edits = {
-        key: text
-        for key, text in scene.projection.edits.items()
-        if key[0] >= _first_event(scene.units, boundary)
+        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
     shrunk = 0
     for piece in shrinkable:

@@ -1,4 +1,4 @@
-"""Rung 0: results that arrive too large are shown as a preview from the start, so that they never crowd out the rest."""
+"""Rung 0: what arrives too large is shown as a preview from the start, so that it never crowds out the rest."""
 
 from collections.abc import Sequence
 
