@@ -74,10 +74,10 @@ class Engine:
 
     def append(self, event: Event) -> None:
         """Take in one event of the log."""
-        self._live.append(event)
         if isinstance(event, Undone) and event.what != "pass":
             self._rewind(event)
             return
+        self._live.append(event)
         if isinstance(event, AssistantSaid):
             self._render_new()
             self._asked_tokens = {event.id: self._estimate()}
@@ -111,7 +111,7 @@ class Engine:
         self._render_new()
         block = self._state_block()
         if not self.past.mid_batch:
-            made = [*self._spool(), *self._relieve(now, block)]
+            made = self._relieve(now, block, self._spool())
             block = self._state_block() if made else block
         messages = with_state(self._messages, block)
         if found := problems(messages, self._checked):
@@ -181,19 +181,20 @@ class Engine:
         plan = ladder.spooled(self.past, self._scene(), room)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
-    def _relieve(self, now: float | None, block: str) -> list[Compacted]:
+    def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
         reason = ladder.due(budget, total, self._tokens - self._after_pass)
         if not reason or (reason == "cold" and not self._is_cold(now)):
-            return []
-        made = self._pass(ladder.usual(budget), reason)
-        if self._estimate() <= budget.hard:
-            return [made] if made else []
-        again = self._pass(ladder.floor(), "limit")
-        if self._estimate() > self.window / self.meter.ratio:
-            raise FloorError(self.window, self.breakdown())
-        return [event for event in (made, again) if event]
+            return made
+        for reach in (ladder.usual(budget), ladder.floor()):
+            event = self._pass(reach, reason)
+            made += [event] if event else []
+            if self._estimate(block) <= budget.hard:
+                return made
+        if self._estimate(block) > self.window / self.meter.ratio:
+            raise FloorError(self.window, self.breakdown(), made)
+        return made
 
     def _is_cold(self, now: float | None) -> bool:
         asked = self.past.asked_at

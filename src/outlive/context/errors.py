@@ -11,6 +11,7 @@ OutliveError
 from collections.abc import Mapping, Sequence
 
 from outlive.errors import OutliveError
+from outlive.events import Compacted
 
 
 class ContextError(OutliveError):
@@ -18,10 +19,14 @@ class ContextError(OutliveError):
 
 
 class FloorError(ContextError):
-    """The irreducible floor is larger than the window; `breakdown` says what fills it, in tokens."""
+    """The irreducible floor is larger than the window; `breakdown` says what fills it, in tokens.
 
-    def __init__(self, window: int, breakdown: Mapping[str, int]) -> None:
-        super().__init__(window, breakdown)
+    `new_events` are the passes that were made before giving up; they are in force and belong in the log.
+    """
+
+    def __init__(self, window: int, breakdown: Mapping[str, int], new_events: Sequence[Compacted] = ()) -> None:
+        super().__init__(window, breakdown, new_events)
+        self.new_events = tuple(new_events)
         self.window = window
         self.breakdown = dict(breakdown)
 

@@ -1,7 +1,7 @@
 """The ladder: which rung is due, from cheap to expensive, and how far it goes.
 
 `spool` when something too large arrives; one pass of `micro`, `snip` and `collapse` above the high-water mark (or
-earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. At most two attempts.
+earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts.
 """
 
 from outlive.context.budget import Budget
