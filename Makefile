@@ -33,10 +33,13 @@ types: .venv/ready ## mypy --strict
 format: .venv/ready ## Let ruff fix and format what it can
 	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
 
+docs: .venv/ready ## Write docs/cli.md anew from the commands
+	@$(BIN)/python -m tests.test_docs
+
 bench: .venv/ready ## Measure; see bench/README.md
 	@$(BIN)/python -m bench.tasks
 
 clean: ## Remove what was set up
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help setup demo test lint types format bench clean
+.PHONY: help setup demo test lint types format docs bench clean

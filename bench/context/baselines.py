@@ -1,4 +1,4 @@
-"""What other agents do, as policies over a recorded session. Each answers with the messages it would send at a turn."""
+"""What other agents do, as policies over a recorded session: the messages each would send at a turn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ CLEARED = "[Old tool result content cleared]"
 
 @dataclass(slots=True)
 class Answer:
-    """What is sent at a turn, and what else had to be paid for it (tokens read from the cache, tokens written out)."""
+    """What is sent at a turn, and what else had to be paid for it (tokens read from the cache, tokens put out)."""
 
     messages: tuple[Message, ...]
     passed: bool = False
@@ -102,10 +102,7 @@ class Listed(Runner):
     def clear(self, keep: int, marker: str = CLEARED) -> None:
         """Replace all but the newest results."""
         places = [
-            (n, i)
-            for n in self.results()
-            for i, b in enumerate(self.view[n].blocks)
-            if isinstance(b, ToolResult)
+            (n, i) for n in self.results() for i, b in enumerate(self.view[n].blocks) if isinstance(b, ToolResult)
         ]
         for n, i in places[: max(0, len(places) - keep)]:
             block = self.view[n].blocks[i]
@@ -130,9 +127,7 @@ class Listed(Runner):
             start += 1
         head = self.view[start]
         kept = tuple(b for b in head.blocks if not isinstance(b, ToolResult))
-        self.replace(
-            [Message("user", kept or (Text("[earlier conversation removed]"),)), *self.view[start + 1 :]]
-        )
+        self.replace([Message("user", kept or (Text("[earlier conversation removed]"),)), *self.view[start + 1 :]])
 
 
 def _opens(message: Message) -> bool:
@@ -169,10 +164,7 @@ def summary_of(view: list[Message], limit: int = 6000) -> str:
     half = limit // 2
     lines = [text.split("\n", 1)[0][:200] for text in said]
     return (
-        "Summary of the work so far.\n"
-        + "\n".join(lines)[-half:]
-        + "\n"
-        + "\n".join(c[:120] for c in calls)[-half:]
+        "Summary of the work so far.\n" + "\n".join(lines)[-half:] + "\n" + "\n".join(c[:120] for c in calls)[-half:]
     )
 
 
@@ -189,11 +181,7 @@ class SummaryAndWords(Listed):
         words: list[Message] = []
         room = min(20_000.0, 0.3 * self.window)
         for message in reversed(self.view):
-            text = (
-                "\n".join(b.text for b in message.blocks if isinstance(b, Text))
-                if message.role == "user"
-                else ""
-            )
+            text = "\n".join(b.text for b in message.blocks if isinstance(b, Text)) if message.role == "user" else ""
             room -= len(text) / CHARS
             if room < 0:
                 break
@@ -201,9 +189,7 @@ class SummaryAndWords(Listed):
                 words.insert(0, Message("user", (Text(text),)))
         blocks = tuple(b for m in words for b in m.blocks)
         last = "\n".join(b.text for b in newest.blocks if isinstance(b, Text))
-        self.replace(
-            [Message("user", (*blocks, Text(summary_of(self.view) + ("\n" + last if last else ""))))]
-        )
+        self.replace([Message("user", (*blocks, Text(summary_of(self.view) + ("\n" + last if last else ""))))])
 
 
 class MicroAndSummary(Listed):

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from os.path import commonprefix
 from time import perf_counter
 
 from bench.context.baselines import CHARS, Answer, Runner
 from bench.context.references import Reference
 from bench.context.sessions import Session, block_text
 from outlive.context.valid import problems
-from outlive.messages import Text
 
 WRITE, READ, OUTPUT = 1.25, 0.1, 5.0
 CACHE_SECONDS = 300.0
@@ -60,13 +58,25 @@ def segments(session: Session, answer: Answer) -> list[str]:
     return [session.system, *(block_text(block) for message in answer.messages for block in message.blocks)]
 
 
+def shared(old: str, new: str) -> int:
+    """Length of the common beginning."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old.startswith(new[:middle]):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def price(before: Sequence[str] | None, now: Sequence[str]) -> float:
     """Cost of the input, given the request whose prefix is still cached."""
     total = sum(map(len, now))
     cached = 0
     for old, new in zip(before or (), now, strict=False):
         if old is not new and old != new:
-            cached += len(commonprefix((old, new)))
+            cached += shared(old, new)
             break
         cached += len(new)
     return (READ * cached + WRITE * (total - cached)) / CHARS
@@ -140,12 +150,8 @@ def _refer(
             score.reachable += 1
             continue
         score.missed.append(reference)
-        visible = (
-            visible if visible is not None else sorted(map(int, set(HANDLE.findall(text))), reverse=True)
-        )
-        page = next(
-            (p for p in map(runner.page, visible) if reference.name in p and len(p) <= LARGEST_RECALL), ""
-        )
+        visible = visible if visible is not None else sorted(map(int, set(HANDLE.findall(text))), reverse=True)
+        page = next((p for p in map(runner.page, visible) if reference.name in p and len(p) <= LARGEST_RECALL), "")
         score.reachable += bool(page)
         again = page or session.texts[reference.message]
         if again not in fetched:
@@ -177,6 +183,3 @@ def _wanted(text: str) -> list[str]:
     if len(text) > WALL:
         return []
     return [part for part in SENTENCE.split(text) if RULE.search(part)]
-
-
-__all__ = ["Score", "Text", "price", "run", "segments"]

@@ -6,7 +6,8 @@ def main() -> None:
 
     from outlive.cli.quick import answer
 
-    if not answer(sys.argv[1:]):
-        from outlive.cli.app import run
+    answer(sys.argv[1:])
 
-        run()
+    from outlive.cli.app import run
+
+    run()

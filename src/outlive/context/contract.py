@@ -7,17 +7,22 @@ from outlive.context.pieces import Piece
 from outlive.context.plan import Plan, Scene, current_request
 from outlive.context.valid import problems as request_problems
 from outlive.context.view import EMPTY
-from outlive.messages import Message, Text, ToolResult
+from outlive.messages import Message, Text
 
 
 def broken(
-    scene: Scene, plan: Plan, messages: Sequence[Message], unseen: Iterable[Piece], before: float, after: float
+    scene: Scene,
+    plan: Plan,
+    messages: Sequence[Message],
+    unseen: Iterable[Piece],
+    before: float,
+    after: float,
 ) -> list[str]:
     """What the pass would break; an empty list means that it may happen."""
     found = [] if after < before else [f"the view would not shrink ({before:.0f} to {after:.0f} tokens)"]
     found += request_problems(_closed(messages))
     found += _lost_request(scene, messages)
-    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(plan, piece)]
+    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(scene, plan, piece)]
     return found + _unreachable(scene, plan)
 
 
@@ -28,22 +33,20 @@ def _closed(messages: Sequence[Message]) -> list[Message]:
     return list(messages)
 
 
-def _touched(plan: Plan, piece: Piece) -> bool:
-    return piece.event <= plan.projection.fold_to or (piece.kind == "result" and piece.key in plan.projection.edits)
+def _touched(scene: Scene, plan: Plan, piece: Piece) -> bool:
+    """Whether something arrived would be shown otherwise than it was going to be."""
+    old, new = scene.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
+    return piece.kind == "result" and (piece.event <= plan.projection.fold_to or old != new)
 
 
 def _lost_request(scene: Scene, messages: Sequence[Message]) -> list[str]:
     """The current request must stand there in full."""
     current = current_request(scene.units)
-    unit = next((unit for unit in reversed(scene.units) if unit.event == current), None)
-    if unit is None:
+    if current is None or not current.text.strip():
         return []
-    shown = [b.text for m in messages if m.role == "user" for b in m.blocks if isinstance(b, (Text, ToolResult))]
-    return [
-        "the current request is not complete"
-        for piece in unit.pieces[-1:]
-        if piece.text.strip() and not any(piece.text in text for text in shown)
-    ]
+    text = scene.projection.edits.get(current.key, current.text)  # a wall was spooled when it arrived
+    shown = [b.text for m in messages if m.role == "user" for b in m.blocks if isinstance(b, Text)]
+    return [] if any(text in other for other in shown) else ["the current request is not complete"]
 
 
 def _unreachable(scene: Scene, plan: Plan) -> list[str]:

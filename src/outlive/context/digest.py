@@ -1,5 +1,5 @@
-"""The digest: whole old turns folded into one message. What was asked stands verbatim; what was done keeps a label, the
-handles and the lines that were chosen over all that was ever folded."""
+"""The digest: whole old turns folded into one message. What was asked stands verbatim; what was done keeps a label,
+the handles and the lines that were chosen over all that was ever folded."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,10 +1,9 @@
 """The engine: append events, ask for the next request. Everything is in memory; there is no I/O and no clock.
 
-A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already; the
-session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
+A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already;
+the session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,7 +16,7 @@ from outlive.context.ledger import facts
 from outlive.context.pages import Page, handle
 from outlive.context.past import Past
 from outlive.context.pieces import Line
-from outlive.context.plan import Scene, next_pool, unit_tokens
+from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
 from outlive.context.policy import RICH, Policy
 from outlive.context.stateblock import render_state
 from outlive.context.tokens import Meter, estimate
@@ -27,6 +26,8 @@ from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, Usa
 from outlive.messages import Message
 
 ATTEMPTS = 2
+DIGEST_ROOM = 0.12
+"""Of the window: the least that a digest and the newest calls need beside what arrives."""
 
 
 class Request(Struct, frozen=True):
@@ -66,21 +67,23 @@ class Engine:
         self._after_pass = 0.0
         self._asked_tokens: dict[int, float] = {}
         self._refusals = 0
+        self.problems: tuple[str, ...] = ()
+        """Why the last planned pass did not happen."""
 
     # -- events in
 
     def append(self, event: Event) -> None:
         """Take in one event of the log."""
-        self._live.append(event)
         if isinstance(event, Undone) and event.what != "pass":
             self._rewind(event)
             return
+        self._live.append(event)
         if isinstance(event, AssistantSaid):
             self._render_new()
             self._asked_tokens = {event.id: self._estimate()}
             self._refusals = 0
         changed = self.past.append(event)
-        if changed is not None and changed in self.past.units[: self._rendered]:
+        if changed is not None and self._rendered and changed.event <= self.past.units[self._rendered - 1].event:
             self._render_all()  # a result came after its placeholder had been shown
         match event:
             case Compacted():
@@ -103,12 +106,13 @@ class Engine:
     # -- requests out
 
     def next_request(self, now: float | None = None) -> Request:
-        """The request that continues the session, after the passes that were due. `now` defaults to the last event."""
+        """The request that continues the session, after the passes that were due. `now`: else the last event."""
         made: list[Compacted] = []
         self._render_new()
-        if not self.past.mid_batch:
-            made = [*self._spool(), *self._relieve(now)]
         block = self._state_block()
+        if not self.past.mid_batch:
+            made = self._relieve(now, block, self._spool())
+            block = self._state_block() if made else block
         messages = with_state(self._messages, block)
         if found := problems(messages, self._checked):
             raise InvalidRequest("; ".join(found))
@@ -129,7 +133,7 @@ class Engine:
         if actual:
             self.meter = self.meter.reported(self._estimate(), actual)
         self._refusals += 1
-        made = self._pass(ladder.floor(self.budget), "refused") if self._refusals <= ATTEMPTS else None
+        made = self._pass(ladder.floor(), "refused") if self._refusals <= ATTEMPTS else None
         if made is None:
             raise FloorError(self.window, self.breakdown())
         return made
@@ -157,7 +161,7 @@ class Engine:
         newest = next((unit for unit in reversed(units) if unit is not current), None)
         parts = {
             "system": estimate(self.past.system),
-            "tools": self._tools_tokens(),
+            "tools": self.past.overhead - estimate(self.past.system),
             "state": estimate(self._state_block()),
             "current request": current.tokens if current else 0.0,
             "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
@@ -169,34 +173,41 @@ class Engine:
 
     def _spool(self) -> list[Compacted]:
         budget = self.budget
-        plan = ladder.spooled(self.past, self._scene(), budget.spool)
+        current = current_request(self.past.units)
+        taken = self.past.overhead + budget.state + budget.words + (current.tokens if current else 0.0)
+        room = max(budget.hard - taken - DIGEST_ROOM * budget.window, budget.spool)
+        if sum(piece.tokens for piece in self.past.unseen()) <= room:
+            return []
+        plan = ladder.spooled(self.past, self._scene(), room)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
-    def _relieve(self, now: float | None) -> list[Compacted]:
+    def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
-        total = self._estimate(self._state_block())
-        reason = ladder.due(self.past, budget, total, self._tokens - self._after_pass)
+        total = self._estimate(block)
+        reason = ladder.due(budget, total, self._tokens - self._after_pass)
         if not reason or (reason == "cold" and not self._is_cold(now)):
-            return []
-        made = self._pass(ladder.usual(budget), reason)
-        if self._estimate() <= budget.hard:
-            return [made] if made else []
-        again = self._pass(ladder.floor(budget), "limit")
-        if self._estimate() > self.window / self.meter.ratio:
-            raise FloorError(self.window, self.breakdown())
-        return [event for event in (made, again) if event]
+            return made
+        for reach in (ladder.usual(budget), ladder.floor()):
+            event = self._pass(reach, reason)
+            made += [event] if event else []
+            if self._estimate(block) <= budget.hard:
+                return made
+        if self._estimate(block) > self.window / self.meter.ratio:
+            raise FloorError(self.window, self.breakdown(), made)
+        return made
 
     def _is_cold(self, now: float | None) -> bool:
         asked = self.past.asked_at
         moment = self.past.last_time if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
 
-    def _pass(self, reach: ladder.Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
+    def _pass(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
         before = self._estimate()
         scene = self._scene(focus, summary)
         try:
             plan, after = ladder.attempt(self.past, scene, reach, before)
-        except BrokenContract:
+        except BrokenContract as error:
+            self.problems = error.problems
             self._after_pass = self._tokens  # do not try the same again on every turn
             return None
         if before - after < (self.budget.gain if reason != "refused" else 1):
@@ -204,9 +215,9 @@ class Engine:
             return None
         return self._commit(plan, reason, before, focus, after)
 
-    def _commit(self, plan: ladder.Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
+    def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
         scene = self._scene(focus)
-        after = after or ladder.view_tokens(scene, plan)
+        after = after or view_tokens(scene, plan)
         event = ladder.compacted(self.past, scene, plan, reason, before, after, focus)
         self.append(event)
         return event
@@ -220,7 +231,7 @@ class Engine:
             projection=now.projection,
             folded=now.folded,
             pool=now.pool,
-            overhead=estimate(self.past.system) + self._tools_tokens() + estimate(self._state_block()),
+            overhead=self.past.overhead + estimate(self._state_block()),
             budget=self.budget,
             protected=frozenset(state.preserved_refs),
             focus=tuple(word for word in focus.lower().split() if len(word) > 3),
@@ -277,9 +288,6 @@ class Engine:
         compacted = len(self._passes) > 1
         return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=past.notes)
 
-    def _tools_tokens(self) -> float:
-        return estimate(json.dumps(self.past.tools, ensure_ascii=False)) if self.past.tools else 0.0
-
     def _estimate(self, block: str = "") -> float:
         """Estimated tokens of the whole request."""
-        return self._tokens + estimate(self.past.system) + self._tools_tokens() + estimate(block)
+        return self._tokens + self.past.overhead + estimate(block)

@@ -11,6 +11,7 @@ OutliveError
 from collections.abc import Mapping, Sequence
 
 from outlive.errors import OutliveError
+from outlive.events import Compacted
 
 
 class ContextError(OutliveError):
@@ -18,30 +19,40 @@ class ContextError(OutliveError):
 
 
 class FloorError(ContextError):
-    """The irreducible floor is larger than the window; `breakdown` says what fills it, in tokens."""
+    """The irreducible floor is larger than the window; `breakdown` says what fills it, in tokens.
 
-    def __init__(self, window: int, breakdown: Mapping[str, int]) -> None:
-        parts = ", ".join(f"{name} {tokens:,}" for name, tokens in breakdown.items())
-        total = sum(breakdown.values())
-        super().__init__(
-            f"the window of {window:,} tokens cannot hold what must stay ({total:,}): {parts}; "
-            "use a larger window, fewer tools or a shorter request"
-        )
+    `new_events` are the passes that were made before giving up; they are in force and belong in the log.
+    """
+
+    def __init__(self, window: int, breakdown: Mapping[str, int], new_events: Sequence[Compacted] = ()) -> None:
+        super().__init__(window, breakdown, new_events)
+        self.new_events = tuple(new_events)
         self.window = window
         self.breakdown = dict(breakdown)
 
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {tokens:,}" for name, tokens in self.breakdown.items())
+        total = sum(self.breakdown.values())
+        return (
+            f"the window of {self.window:,} tokens cannot hold what must stay ({total:,}): {parts}; "
+            "use a larger window, fewer tools or a shorter request"
+        )
 
-class BrokenContract(ContextError):  # noqa: N818 - named for what happened, as in outlive.errors
+
+class BrokenContract(ContextError):
     """A planned pass failed its checks and was not committed."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("the pass would break its contract: " + "; ".join(problems))
+        super().__init__(problems)
         self.problems = tuple(problems)
 
+    def __str__(self) -> str:
+        return "the pass would break its contract: " + "; ".join(self.problems)
 
-class UnknownHandle(ContextError):  # noqa: N818 - named for what happened, as in outlive.errors
+
+class UnknownHandle(ContextError):
     """No page of this session has that number."""
 
 
-class InvalidRequest(ContextError):  # noqa: N818 - named for what happened, as in outlive.errors
+class InvalidRequest(ContextError):
     """The rendered view breaks a rule of the providers."""

@@ -1,53 +1,37 @@
 """The ladder: which rung is due, from cheap to expensive, and how far it goes.
 
 `spool` when something too large arrives; one pass of `micro`, `snip` and `collapse` above the high-water mark (or
-earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts at most.
+earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts.
 """
-
-from dataclasses import dataclass
 
 from outlive.context.budget import Budget
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract
 from outlive.context.past import Past
-from outlive.context.pieces import Line
-from outlive.context.plan import Plan, Scene, plan_pass, view_tokens
+from outlive.context.plan import Plan, Reach, Scene, plan_pass, view_tokens
 from outlive.context.receipts import make_receipt
 from outlive.context.spool import spool
 from outlive.context.view import Projection, history
 from outlive.events import Compacted, Edit
 
-REACTIVE_TARGET = 0.5
-MINIMAL_LINES = 0.03
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far a pass goes: tokens to aim for, to keep whole, and to keep in place."""
-
-    rung: str
-    target: float
-    tail: float
-    skeleton: float
-
 
 def usual(budget: Budget) -> Reach:
     """Under pressure, or with a cold cache."""
-    return Reach("", budget.target, budget.tail, budget.skeleton)
+    return Reach("", budget.target, budget.tail, budget.skeleton, budget.lines)
 
 
 def deep(budget: Budget, rung: str) -> Reach:
     """All but the tail is folded."""
-    return Reach(rung, budget.target, budget.tail, 0.0)
+    return Reach(rung, budget.target, budget.tail, 0.0, budget.lines)
 
 
-def floor(budget: Budget, rung: str = "reactive") -> Reach:
+def floor(rung: str = "reactive") -> Reach:
     """The newest unit and nothing else stays whole."""
-    return Reach(rung, min(budget.target, REACTIVE_TARGET * budget.hard), 0.0, 0.0)
+    return Reach(rung, 0.0, 0.0, 0.0, 0.0)
 
 
-def due(past: Past, budget: Budget, total: float, grown: float) -> str:
-    """Why a pass is due, or nothing. `grown` is what came since the last one: a pass that just ran is not repeated."""
+def due(budget: Budget, total: float, grown: float) -> str:
+    """Why a pass is due, or nothing. `grown` is what came since the last one, which is not repeated for less."""
     if total > budget.hard:
         return "limit"
     if grown <= budget.gain:
@@ -59,7 +43,7 @@ def due(past: Past, budget: Budget, total: float, grown: float) -> str:
 
 def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:
     """Plan a pass and hold it to its contract."""
-    plan = plan_pass(scene, reach.target, reach.tail, reach.skeleton)
+    plan = plan_pass(scene, reach)
     if reach.rung:
         plan.rungs = (*plan.rungs, reach.rung)
     after = view_tokens(scene, plan)
@@ -69,7 +53,9 @@ def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan
     return plan, after
 
 
-def compacted(past: Past, scene: Scene, plan: Plan, reason: str, before: float, after: float, focus: str) -> Compacted:
+def compacted(
+    past: Past, scene: Scene, plan: Plan, reason: str, before: float, after: float, focus: str
+) -> Compacted:
     """The event that commits a plan."""
     edits = tuple(Edit(event, block, text) for (event, block), text in sorted(plan.projection.edits.items()))
     return Compacted(
@@ -87,13 +73,10 @@ def compacted(past: Past, scene: Scene, plan: Plan, reason: str, before: float, 
 
 def spooled(past: Past, scene: Scene, room: float) -> Plan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
-    arrived = [p for p in past.unseen() if p.kind == "result" and p.key not in scene.projection.edits]
+    arrived = [piece for piece in past.unseen() if piece.key not in scene.projection.edits]
     previews = spool(arrived, room)
     if not previews:
         return None
     old = scene.projection
     projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary)
     return Plan(projection, len(scene.units), scene.folded, ("spool",), shrunk=len(previews))
-
-
-__all__ = ["Line", "Reach", "attempt", "compacted", "deep", "due", "floor", "spooled", "usual"]

@@ -19,14 +19,10 @@ _FAILED = re.compile(
     r"^(?:FAILED (\S+)|\s*--- FAIL: (\S+)|test (\S+) \.\.\. FAILED|\s*[✕✗×] (.+)|FAIL[:\s]+(\S+))",
     re.MULTILINE,
 )
-_ERROR = re.compile(
-    r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE
-)
+_ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
 _COMMIT = re.compile(r"^\[([\w./-]+)(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+")
-_BACKGROUND = re.compile(
-    r"(?:running in (?:the )?background with ID:?|session ID|process) ([\w-]+)", re.IGNORECASE
-)
+_BACKGROUND = re.compile(r"(?:running in (?:the )?background with ID:?|session ID|process) ([\w-]+)", re.IGNORECASE)
 
 
 @dataclass(slots=True)

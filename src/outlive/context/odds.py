@@ -24,22 +24,18 @@ RECENT = 20_000
 def piece_odds(index: Index, piece: Piece) -> float:
     """What a name's place says: how old it is, how much stood beside it, whether its file still matters."""
     age = max(index.tokens - piece.at, 1000.0) / 1000.0
-    odds = age**AGE_POWER * float(max(piece.tokens, 50.0) / 50.0) ** SIZE_POWER
+    odds: float = age**AGE_POWER * (max(piece.tokens, 50.0) / 50.0) ** SIZE_POWER
     if piece.file:
         if index.tokens - index.file_used.get(piece.file, -1e9) < RECENT:
             odds *= FILE_RECENT
-        if (
-            piece.kind == "result"
-            and not piece.writes
-            and index.file_written.get(piece.file, -1.0) > piece.at
-        ):
+        if piece.kind == "result" and not piece.writes and index.file_written.get(piece.file, -1.0) > piece.at:
             odds *= STALE_READ
     return odds
 
 
 def name_odds(index: Index, name: str, seen: Seen) -> float:
     """What is known about the name itself."""
-    odds = shape_odds(name) * float(seen.times) ** TIMES_POWER
+    odds: float = shape_odds(name) * seen.times**TIMES_POWER
     if seen.used:
         odds *= USED
         if index.tokens - seen.used_at < RECENT:

@@ -3,12 +3,14 @@
 Grows by one event at a time, at a cost that depends on that event alone.
 """
 
+import json
 from collections.abc import Iterable
 
 from outlive.context.index import Index
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
 from outlive.context.pieces import Piece
+from outlive.context.tokens import estimate
 from outlive.context.units import Unit, add_result, step_unit, user_unit
 from outlive.events import AssistantSaid, Event, Noted, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import ToolCall, tool_calls
@@ -29,6 +31,8 @@ class Past:
         self.notes: list[str] = []
         self.system = ""
         self.tools: tuple[dict[str, object], ...] = ()
+        self.overhead = 0.0
+        """Tokens of system prompt and tools, which no pass can change."""
         self.last_id = 0
         self.last_time = 0.0
         self.asked_at: float | None = None
@@ -42,6 +46,8 @@ class Past:
         match event:
             case SessionStarted():
                 self.system, self.tools = event.system, event.tools
+                tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
+                self.overhead = estimate(event.system) + estimate(tools)
             case UserSaid():
                 self.last_time = event.time
                 self._add(user_unit(event))

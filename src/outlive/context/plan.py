@@ -1,7 +1,7 @@
 """One pass: from a view that is too large to one at the low-water mark.
 
-The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what is
-older still is folded into the digest (`collapse`). All of it shares one budget of lines.
+The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what
+is older still is folded into the digest (`collapse`). All of it shares one budget of lines.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,6 +25,23 @@ LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
 STUB_GAIN = 0.85
 """A result is only replaced when its stub is at most this part of it."""
+LARGEST_TAIL = 0.6
+"""Of what the window has left: one more unit must not make the tail larger than this."""
+SHALLOWEST = 0.75
+"""Of the high-water mark: a pass spends no more on lines than leaves this depth."""
+FEWEST_LINES = 0.03
+"""Of the window: what chosen lines get however crowded it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a pass goes: tokens to aim for, to keep whole, to keep in place, and to spend on lines."""
+
+    rung: str
+    target: float
+    tail: float
+    skeleton: float
+    lines: float
 
 
 @dataclass(slots=True)
@@ -92,20 +109,17 @@ def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
 
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
-    results = sum(
-        min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result"
-    )
+    results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
     rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
-    return (
-        unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
-    )
+    return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
-def plan_pass(scene: Scene, target: float, tail: float, skeleton: float) -> Plan:
-    """Plan one pass down to `target` tokens."""
+def plan_pass(scene: Scene, reach: Reach) -> Plan:
+    """Plan one pass down to the low-water mark."""
     budget = scene.budget
-    start = tail_start(scene.units, scene.folded, tail, max(tail, budget.hard - scene.overhead) * 0.6)
-    boundary = fold_boundary(scene, start, skeleton)
+    most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
+    start = tail_start(scene.units, scene.folded, reach.tail, most)
+    boundary = fold_boundary(scene, start, reach.skeleton)
     cap = words_cap(scene, start)
     shrinkable = list(_shrinkable(scene, boundary, start, cap))
     folding = scene.units[:boundary]
@@ -113,15 +127,17 @@ def plan_pass(scene: Scene, target: float, tail: float, skeleton: float) -> Plan
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
     fixed += sum(min(p.tokens, cap) + 3 for u in folding if u.kind == "user" for p in u.pieces)
-    room = max(target - fixed, budget.lines)
+    least = FEWEST_LINES * budget.window
+    room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
+    goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable), weigher(scene))
     for _ in range(2):
         plan = _render(scene, boundary, start, cap, shrinkable, take(scored, room, opening_cost))
-        excess = view_tokens(scene, plan) - target
-        if excess < 0.03 * target or room <= budget.lines:
+        excess = view_tokens(scene, plan) - goal
+        if excess < 0.02 * goal or room <= least:
             break
-        room = max(room - excess, budget.lines)
+        room = max(room - excess, least)
     return plan
 
 
@@ -147,31 +163,30 @@ def weigher(scene: Scene) -> Callable[[Piece], float]:
 
 
 def words_cap(scene: Scene, start: int) -> float:
-    """How long a text of the user before the current request may be."""
-    pieces = [p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces]
-    return allowance([piece.tokens for piece in pieces], scene.budget.words)
+    """How long a text of the user other than the current request may be."""
+    current = current_request(scene.units)
+    pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
+    return allowance([piece.tokens for piece in pieces if piece is not current], scene.budget.words)
 
 
-def current_request(units: list[Unit]) -> int:
-    """The event of what the user asked for last."""
-    return next((unit.event for unit in reversed(units) if unit.kind == "user"), 0)
+def current_request(units: list[Unit]) -> Piece | None:
+    """What the user asked for last: the last text of the newest message (what stands before it is context)."""
+    unit = next((unit for unit in reversed(units) if unit.kind == "user" and unit.pieces), None)
+    return unit.pieces[-1] if unit else None
 
 
 def _shrinkable(scene: Scene, boundary: int, start: int, cap: float) -> Iterable[Piece]:
+    current = current_request(scene.units)
+    limits = {"result": 0.0, "said": LONG_SAID, "user": cap}
     for unit in scene.units[boundary:start]:
         for piece in unit.pieces:
-            long_said = piece.kind == "said" and piece.tokens > LONG_SAID
-            if piece.kind == "result" or long_said or (piece.kind == "user" and piece.tokens > cap):
+            if piece is not current and piece.tokens > limits.get(piece.kind, piece.tokens):
                 yield piece
 
 
-def _render(
-    scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice
-) -> Plan:
+def _render(scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice) -> Plan:
     edits = {
-        key: text
-        for key, text in scene.projection.edits.items()
-        if key[0] >= _first_event(scene.units, boundary)
+        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
     shrunk = 0
     for piece in shrinkable:
@@ -187,9 +202,9 @@ def _render(
         current = current_request(scene.units)
 
         def words(piece: Piece) -> str:
-            if piece.tokens <= cap or piece.event == current:
-                return piece.text
-            return shorten(piece, cap)
+            if piece is current:
+                return scene.projection.edits.get(piece.key, piece.text)
+            return piece.text if piece.tokens <= cap else shorten(piece, cap)
 
         digest = write_digest(folding, choice, words, scene.facts, scene.summary)
         fold_to = folding[-1].event

@@ -24,8 +24,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What lines chosen by last mention get at least, however much of the window is taken by the rest."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
-    spool: float = 0.4
-    """Results that arrive together and are larger than this are shown as a preview."""
+    spool: float = 0.25
+    """What arrives at once is shown whole as long as it fits; if not, previews may have this much."""
     hard: float = 0.97
     """No request is ever larger than this."""
     state: float = 0.02

@@ -1,11 +1,10 @@
-"""Rung 0: results that arrive too large are shown as a preview from the start, so that they never crowd out the rest."""
+"""Rung 0: what arrives too large is shown as a preview from the start, so that it never crowds out the rest."""
 
 from collections.abc import Sequence
 
-from outlive.context.bones import header
+from outlive.context.bones import GAP, header
 from outlive.context.pieces import Line, Piece
-from outlive.context.bones import GAP
-from outlive.context.words import allowance
+from outlive.context.words import allowance, shorten
 
 HEAD_SHARE = 0.6
 
@@ -17,7 +16,9 @@ def spool(pieces: Sequence[Piece], room: float) -> dict[tuple[int, int], str]:
 
 
 def preview(piece: Piece, room: float) -> str:
-    """Beginning and end of a result, under a header with its handles."""
+    """Beginning and end of a result, under a header with its handles; of the user's words, the rules as well."""
+    if piece.kind == "user":
+        return shorten(piece, room - 10 - 2 * len(piece.pages))
     room = max(room - 40 - 2 * len(piece.pages), 40)
     head, used = _fill(piece.lines, room * HEAD_SHARE)
     tail, _ = _fill(list(reversed(piece.lines[len(head) :])), room - used)

@@ -1,4 +1,4 @@
-"""The state block: the working state as the last words of every request, within a budget. What does not fit is said."""
+"""The state block: the working state as the last words of every request, in a budget. What does not fit is said."""
 
 from collections.abc import Iterable
 

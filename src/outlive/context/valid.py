@@ -1,4 +1,4 @@
-"""Is this a request that providers accept? Checked on every request, so that a session can never get stuck on a 400."""
+"""Is this a request that providers accept? Checked every time, so that a session can never get stuck on a 400."""
 
 from collections.abc import Sequence
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from outlive.context.units import Unit
 from outlive.events import Compacted
-from outlive.messages import Block, Message, Text, ToolCall, ToolResult
+from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"
 OPENING = "[the session starts here]"
@@ -38,7 +38,8 @@ def projection_of(event: Compacted) -> Projection:
 
 def unit_messages(unit: Unit, edits: Edits) -> list[Message]:
     """One unit as messages: the user's words, or an answer and the results of its calls."""
-    blocks = tuple(filter(None, (_shown(unit.event, n, block, edits) for n, block in enumerate(unit.blocks))))
+    shown = (_shown(unit.event, number, block, edits) for number, block in enumerate(unit.blocks))
+    blocks = tuple(block for block in shown if block is not None)
     if unit.kind == "user":
         return [Message("user", blocks or (Text(EMPTY),))]
     messages = [Message("assistant", blocks or (Text(EMPTY),))]
@@ -94,8 +95,3 @@ def with_state(messages: list[Message], block: str) -> tuple[Message, ...]:
     if block:
         join(request, [Message("user", (Text(block),))])
     return tuple(request)
-
-
-def call_names(messages: Iterable[Message]) -> dict[str, str]:
-    """Tool names by call id."""
-    return {b.id: b.name for message in messages for b in message.blocks if isinstance(b, ToolCall)}

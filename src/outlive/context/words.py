@@ -8,9 +8,7 @@ from outlive.context.pieces import Line, Piece
 
 SMALLEST = 120.0
 """Tokens that even the longest text keeps."""
-_RULE = re.compile(
-    r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE
-)
+_RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
 
 
 def allowance(sizes: Sequence[float], total: float) -> float:

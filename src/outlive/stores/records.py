@@ -82,6 +82,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 _KEYS = {field.encode_name for field in msgspec.structs.fields(Task)} - {"extra"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
+_LATEST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
 def task_to_json(task: Task) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def decode_task(raw: bytes, *, where: str, written_at: datetime = _EPOCH) -> Tas
     """Read the JSON form, or the plain form without our extra fields (`written_at` then dates it)."""
     try:
         form = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DamagedRecord(f"{where}: not valid JSON ({error})") from None
     return task_from_json(form, where=where, written_at=written_at)
 
@@ -124,7 +125,8 @@ def task_from_json(form: Any, *, where: str, written_at: datetime = _EPOCH) -> T
     known["extra"] = {key: value for key, value in form.items() if key not in _KEYS and key != "version"}
     try:
         task = msgspec.convert(known, Task, strict=False)
-    except msgspec.ValidationError as error:
+        msgspec.msgpack.encode(task)  # numbers beyond 64 bits are valid JSON, but no engine can keep them
+    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
         raise DamagedRecord(f"{where}: {error}") from None
     return _normalised(task, where)
 
@@ -157,4 +159,4 @@ def _normalised(task: Task, where: str) -> Task:
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
-    return max(moment, _EARLIEST).astimezone(UTC)
+    return min(max(moment, _EARLIEST), _LATEST).astimezone(UTC)

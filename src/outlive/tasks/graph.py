@@ -99,6 +99,9 @@ class TaskGraph:
         tasks = self.find() if ref is None else self.subtree(ref)
         open_tasks = {task.id: task for task in tasks if not task.finished}
         edges = {task.id: task.blocked_by for task in open_tasks.values()}
+        if tasks and ref is not None:
+            # What lies behind a finished task is not in the way of this one.
+            edges = {number: edges[number] for number in shape.reachable(tasks[0].id, edges) if number in edges}
         return [open_tasks[number] for number in shape.longest_chain(edges)]
 
     def doctor(self) -> list[Problem]:
@@ -188,7 +191,8 @@ class TaskGraph:
         """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies."""
 
         def work(tx: TaskWriter) -> Outcome:
-            task, dependents = lock_with_dependents(tx, ref, archived=True)
+            # Edges are handed down, so nobody may look for cycles meanwhile.
+            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force)
             ids = [other.id for other in dependents]
             if dependents and not force:
                 listed = ", ".join(map(str, ids))
@@ -237,8 +241,7 @@ class TaskGraph:
     ) -> Task:
         """Take a task, or the best ready one, for as long as the lease runs. The lease holds the fencing token."""
         owner = rules.name(owner, "the owner")
-        if ttl <= timedelta(0):
-            raise InvalidTask("the lease must be longer than nothing (--ttl)")
+        rules.ttl(ttl)
         fit = fit or Fit()
 
         def work(tx: TaskWriter) -> Task:
@@ -284,6 +287,7 @@ class TaskGraph:
         ttl: timedelta = DEFAULT_TTL,
     ) -> Task:
         """Let the lease run from now on for another `ttl`. Refused once the task is no longer held."""
+        rules.ttl(ttl)
 
         def work(tx: TaskWriter) -> Task:
             task = lock_one(tx, ref)

@@ -33,11 +33,13 @@ def lock_one(tx: TaskWriter, ref: Ref) -> Task:
     return found[number]
 
 
-def lock_with_dependents(tx: TaskWriter, ref: Ref, *, archived: bool = False) -> tuple[Task, list[Task]]:
+def lock_with_dependents(
+    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False
+) -> tuple[Task, list[Task]]:
     """For changes that decide whether others are ready."""
     number = find_id(tx, ref)
     dependents = tx.dependents([number], archived=archived).get(number, ())
-    found = tx.lock({number, *dependents})
+    found = tx.lock({number, *dependents}, edges=edges)
     if number not in found:
         raise unknown([number])
     return found[number], [found[other] for other in dependents if other in found]

@@ -1,7 +1,7 @@
 """What a field may hold, and who may act on a task that is held. Pure; refusals say the way out."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -66,12 +66,18 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
     """Plain JSON, so that it survives every engine."""
     try:
         encoded = msgspec.json.encode(value)
-    except (TypeError, ValueError) as error:
+        msgspec.msgpack.encode(value)  # the index of the file store: whole numbers of 64 bits
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidTask(f"metadata must be plain JSON: {error}") from None
     if b"\\u0000" in encoded:
         raise InvalidTask("metadata must not contain the NUL character")
     decoded: dict[str, Any] = msgspec.json.decode(encoded)
     return decoded
+
+
+def ttl(value: timedelta) -> None:
+    if value <= timedelta(0):
+        raise InvalidTask("the lease must be longer than nothing (--ttl)")
 
 
 def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> None:

@@ -140,7 +140,14 @@ class TaskStoreConformance:
 
     @pytest.mark.parametrize(
         "text",
-        ["Grüße, 世界 🌍", "e\u0301 is not é", "a\u202eb", "'; DROP TABLE tasks; --", '"quoted" \\ %s :name ?', "\U0010ffff"],
+        [
+            "Grüße, 世界 🌍",
+            "e\u0301 is not é",
+            "a\u202eb",
+            "'; DROP TABLE tasks; --",
+            '"quoted" \\ %s :name ?',
+            "\U0010ffff",
+        ],
     )
     def test_any_text_survives(self, store: TaskStore, other: TaskStore, text: str) -> None:
         fields = {"description": text, "owner": text, "labels": (text,), "result": text}
@@ -296,9 +303,7 @@ class TaskStoreConformance:
         assert store.read(lambda tx: nonempty(tx.dependents([one, two, three]))) == {one: (two, three), two: (three,)}
 
     @pytest.mark.parametrize("status", sorted(FINISHED))
-    def test_a_finished_dependency_no_longer_blocks(
-        self, store: TaskStore, other: TaskStore, status: Status
-    ) -> None:
+    def test_a_finished_dependency_no_longer_blocks(self, store: TaskStore, other: TaskStore, status: Status) -> None:
         (one, two) = add(store, "one", "two")
         change(store, two, depends_on=(one,))
         assert ids(ready(other)) == [one]
@@ -398,7 +403,9 @@ class TaskStoreConformance:
     def test_what_ready_says_agrees_with_the_truth_in_a_larger_graph(self, store: TaskStore) -> None:
         numbers = add(store, *(f"task {index}" for index in range(24)))
         for index, number in enumerate(numbers[1:], start=1):
-            change(store, number, depends_on=tuple(numbers[other] for other in range(index) if index % (other + 2) == 0))
+            change(
+                store, number, depends_on=tuple(numbers[other] for other in range(index) if index % (other + 2) == 0)
+            )
         for index, number in enumerate(numbers):
             status: Status = ("completed", "pending", "cancelled", "in_progress", "pending")[index % 5]  # type: ignore[assignment]
             change(store, number, status=status)
@@ -595,7 +602,11 @@ class TaskStoreConformance:
             tx.put(kept, change_of(kept, "import"))
 
         store.write(work)
-        assert [(line.task, line.op) for line in history(other)][:3] == [(41, "create"), (41, "delete"), (42, "create")]
+        assert [(line.task, line.op) for line in history(other)][:3] == [
+            (41, "create"),
+            (41, "delete"),
+            (42, "create"),
+        ]
         assert history(other)[:3] == lines
         add(other, "next")
         assert history(store)[:3] == lines
@@ -648,9 +659,7 @@ class TaskStoreConformance:
 
     # -- leases ----------------------------------------------------------------------------------------
 
-    def test_leases_run_out_by_the_clock_of_the_store(
-        self, store: TaskStore, other: TaskStore, clock: Clock
-    ) -> None:
+    def test_leases_run_out_by_the_clock_of_the_store(self, store: TaskStore, other: TaskStore, clock: Clock) -> None:
         (one, two, three) = add(store, "one", "two", "three")
         change(store, one, status="in_progress", lease=held_until(NOON + timedelta(seconds=60)))
         change(store, two, status="in_progress", lease=held_until(NOON + timedelta(seconds=30)))

@@ -4,7 +4,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -113,6 +113,11 @@ def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task
     click.echo(f"{verb} {line(task, paint)}")
     for other in unblocked or ():
         click.echo(f"  now ready: {line(other, paint)}")
+
+
+def local(moment: datetime, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+    """A moment as people at this terminal read it: in their own time zone. JSON stays in UTC."""
+    return moment.astimezone().strftime(form)
 
 
 def usage(message: str) -> NoReturn:

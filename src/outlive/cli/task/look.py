@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from outlive.cli.task.common import command, paint, print_json
+from outlive.cli.task.common import command, local, paint, print_json
 from outlive.stores.protocol import SortKey, TaskQuery
 from outlive.stores.records import STATUSES, Change, Status, Task, task_to_json
 from outlive.tasks.graph import TaskGraph
@@ -124,14 +124,14 @@ def _full(task: Task) -> str:
         ("priority", f"P{task.priority}"),
         ("labels", ", ".join(task.labels)),
         ("owner", task.owner or ""),
-        ("lease", f"until {_moment(task.lease.expires_at)}, token {task.lease.token}" if task.lease else ""),
+        ("lease", f"until {local(task.lease.expires_at)}, token {task.lease.token}" if task.lease else ""),
         ("blocked by", ", ".join(map(str, task.blocked_by))),
         ("depends on", ", ".join(map(str, task.depends_on)) if task.depends_on != task.blocked_by else ""),
         ("blocks", ", ".join(map(str, task.blocks))),
-        ("created", _moment(task.created_at)),
-        ("updated", f"{_moment(task.updated_at)} (revision {task.revision})"),
-        ("finished", _moment(task.completed_at) if task.completed_at else ""),
-        ("archived", _moment(task.archived_at) if task.archived_at else ""),
+        ("created", local(task.created_at)),
+        ("updated", f"{local(task.updated_at)} (revision {task.revision})"),
+        ("finished", local(task.completed_at) if task.completed_at else ""),
+        ("archived", local(task.archived_at) if task.archived_at else ""),
         ("result", task.result or ""),
         *((key, str(value)) for key, value in {**task.metadata, **task.extra}.items()),
     ]
@@ -150,17 +150,14 @@ def _change(change: Change, *, name_task: bool) -> str:
     ]
     lease = change.changed.get("lease", (None, None))[1]
     if lease:
-        edits.append(f"until {lease['expiresAt'][11:19]} UTC, token {lease['token']}")
+        until = datetime.fromisoformat(lease["expiresAt"])
+        edits.append(f"until {local(until, '%H:%M:%S')}, token {lease['token']}")
     where = f"task {change.task} " if name_task else ""
     what = "; ".join(filter(None, [", ".join(edits), change.note]))
     who = paint(f"by {change.actor} from {change.origin}", "dim")
-    return f"{paint(_moment(change.at), 'dim')}  {where}{paint(change.op, 'bold')}  {what}  {who}"
+    return f"{paint(local(change.at), 'dim')}  {where}{paint(change.op, 'bold')}  {what}  {who}"
 
 
 def _short(value: object) -> str:
     text = "nothing" if value in (None, "", [], {}) else str(value).replace("\n", " ")
     return text if len(text) <= 60 else text[:59] + "…"
-
-
-def _moment(value: datetime) -> str:
-    return f"{value:%Y-%m-%d %H:%M:%S}"

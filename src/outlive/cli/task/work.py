@@ -10,6 +10,7 @@ from outlive.cli.task.common import (
     fit_options,
     holder_options,
     id_argument,
+    local,
     paint,
     print_json,
     print_task,
@@ -112,7 +113,7 @@ def claim(
         task = graph.claim(ref, owner=owner, ttl=ttl, fit=fit)
     print_task(task, "claimed", as_json=as_json)
     if not as_json and task.lease:
-        until = f"{task.lease.expires_at:%H:%M:%S} UTC"
+        until = local(task.lease.expires_at, "%H:%M:%S")
         click.echo(paint(f"  until {until}, token {task.lease.token}", "dim"))
 
 

@@ -4,16 +4,17 @@ import math
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.files.index import Node, Print, load_index
-from outlive.stores.records import FINISHED, Task, decode_task, encode_task
+from outlive.stores.records import FINISHED, MAX_ID, Task, decode_task, encode_task
 
 _UNTRUSTED = Print(0, 0, 0)
 _SETTLING = 100_000_000
@@ -55,19 +56,10 @@ class Folder:
         self.reread = 0
         self._scanned_at = time.monotonic()
         self._archived = {}
-        known = {task_name(number): node for number, node in self.nodes.items()}
-        changed = []
-        for name, found in self._listing():
-            node = known.pop(name, None)
-            if (
-                node is None
-                or node.changed != found.st_ctime_ns
-                or node.size != found.st_size
-                or node.inode != found.st_ino
-            ):
-                changed.append(name)
+        known = {f"task_{number}.json": node for number, node in self.nodes.items()}
+        changed = self._differing(known)
         gone = {node.id for node in known.values()} | self.damaged.keys()
-        for number in [*filter(None, map(task_number, [*changed, *self.overlay]))]:
+        for number in filter(None, map(task_number, [*changed, *self.overlay])):
             gone.discard(number)
             self._load(number)
         for number in gone:
@@ -107,6 +99,15 @@ class Folder:
     def finished(self, number: int) -> bool:
         node = self.nodes.get(number) or self._archived_node(number)
         return node is not None and node.status in FINISHED
+
+    def ready(self) -> list[Node]:
+        """Pending and not blocked, in the order of work."""
+        pending = [node for node in self.nodes.values() if node.status == "pending"]
+        waiting = {number for node in pending for number in node.depends_on}
+        open_ = {number for number in waiting if not self.finished(number)}
+        found = [node for node in pending if not node.depends_on or open_.isdisjoint(node.depends_on)]
+        found.sort(key=lambda node: node.age_key)
+        return found
 
     def blocked_by(self, node: Node) -> tuple[int, ...]:
         return tuple(number for number in node.depends_on if not self.finished(number))
@@ -159,22 +160,33 @@ class Folder:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _listing(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Every name with what is known of the file from outside. This is most of what a scan costs."""
+    def _differing(self, known: dict[str, Node]) -> list[str]:
+        """Names of files that are not as they are known; takes those that exist out of `known`.
+
+        A look at every file is most of what a scan costs, so this loop is written for speed.
+        """
         try:
-            descriptor = os.open(self.path, os.O_RDONLY)
+            folder = os.open(self.path, os.O_RDONLY)
         except FileNotFoundError:
-            return
-        look = os.stat
+            return []
+        look, take, differing = os.stat, known.pop, []
         try:
-            for name in os.listdir(descriptor):
-                if name.startswith("task_"):
-                    try:
-                        yield name, look(name, dir_fd=descriptor, follow_symlinks=False)
-                    except FileNotFoundError:
-                        continue
+            for name in os.listdir(folder):
+                try:
+                    found = look(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                node = take(name, None)
+                if (
+                    node is None
+                    or node.changed != found.st_ctime_ns
+                    or node.size != found.st_size
+                    or node.inode != found.st_ino
+                ):
+                    differing.append(name)
         finally:
-            os.close(descriptor)
+            os.close(folder)
+        return differing
 
     def _load(self, number: int) -> None:
         name = task_name(number)
@@ -246,8 +258,8 @@ class Folder:
 
 class _Derived(msgspec.Struct):
     # Read leniently: hand-written files may hold anything here, and it is only compared.
-    blockedBy: tuple[int | str, ...] = ()  # noqa: N815 - the name in the file
-    blocks: tuple[int | str, ...] = ()
+    blockedBy: list[Any] = []  # noqa: N815 - the name in the file
+    blocks: list[Any] = []
 
 
 def task_number(name: str) -> int | None:
@@ -258,8 +270,9 @@ def task_number(name: str) -> int | None:
     return None
 
 
-def _numbers(values: Iterable[int | str]) -> tuple[int, ...]:
-    return tuple(value for value in values if isinstance(value, int))
+def _numbers(values: Iterable[Any]) -> tuple[int, ...]:
+    # Larger ones could not be packed, and are nobody's id.
+    return tuple(value for value in values if isinstance(value, int) and abs(value) <= MAX_ID)
 
 
 def task_name(number: int) -> str:

@@ -4,13 +4,14 @@ It cannot lie: an entry counts only while its file still has the inode, size and
 was read, and a damaged or foreign index is ignored. Deleting it costs nothing but time.
 """
 
+import mmap
 import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from outlive.stores.files.disk import Disk, read_bytes
+from outlive.stores.files.disk import Disk
 from outlive.stores.records import Status, Task
 
 _MAGIC = b"outlive-index-1\n"
@@ -67,16 +68,21 @@ _unpack_nodes = msgspec.msgpack.Decoder(list[Node]).decode
 
 
 def load_index(path: Path) -> dict[int, Node]:
-    raw = read_bytes(path)
-    if raw is None or not raw.startswith(_MAGIC):
-        return {}
+    """What the index knows; nothing when it is missing or not what was written."""
     start = len(_MAGIC) + 4
-    body = memoryview(raw)[start:]
-    if zlib.crc32(body) != int.from_bytes(raw[len(_MAGIC) : start], "big"):
-        return {}
     try:
-        return {node.id: node for node in _unpack_nodes(body)}
-    except msgspec.DecodeError:
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+            memoryview(raw) as view,
+        ):
+            if (
+                view[: len(_MAGIC)] != _MAGIC
+                or zlib.crc32(view[start:]).to_bytes(4, "big") != view[len(_MAGIC) : start]
+            ):
+                return {}
+            return {node.id: node for node in _unpack_nodes(view[start:])}
+    except (OSError, ValueError, msgspec.DecodeError):
         return {}
 
 

@@ -54,16 +54,19 @@ class FileTaskStore:
         self._warm = False
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
-        with self._mutex:
+        with self._mutex, errors_named("cannot read", self.path):
             for _ in range(3):
                 before = self.journal.state()
-                with errors_named("cannot read", self.path):
-                    scanned = self._catch_up() is None
-                    result = work(_Transaction(self, scanned=scanned))
+                result = self._look(work)
                 if self.journal.state() == before:
                     break
                 # A change of several files went on meanwhile; look again rather than see half of it.
                 self._warm = False
+            else:
+                # Writers leave no moment in between, so take turns with them for once. Where no lock can be
+                # had, on a disk that may only be read, there is no better look than the last one.
+                with suppress(StoreUnavailable), self._locked():
+                    result = self._look(work)
             self._save_index_if_worthwhile()
             return result
 
@@ -92,7 +95,7 @@ class FileTaskStore:
         return [str(error) for _, error in sorted(self.folder.damaged.items())]
 
     def check(self) -> list[Problem]:
-        with self._mutex:
+        with self._mutex, errors_named("cannot read", self.path):
             self._forget()
             if not self.path.exists():
                 return []
@@ -144,6 +147,10 @@ class FileTaskStore:
             yield
         finally:
             lock.__exit__(None, None, None)
+
+    def _look(self, work: Callable[[TaskReader], T]) -> T:
+        scanned = self._catch_up() is None
+        return work(_Transaction(self, scanned=scanned))
 
     def _forget(self) -> None:
         self._warm = False
@@ -346,6 +353,8 @@ class _Transaction:
         return {number: node.depends_on for number in ids if (node := self._folder.node(number))}
 
     def dependents(self, ids: Collection[int], *, archived: bool = False) -> dict[int, tuple[int, ...]]:
+        if archived:
+            self._scan()  # asked before something is removed for good: an edge added by hand must count
         find = self._folder.all_dependents if archived else self._folder.dependents
         return {number: tuple(sorted(find(number))) for number in ids}
 
@@ -450,11 +459,8 @@ class _Transaction:
 
     def _ready(self, fit: Fit, limit: int | None) -> list[Task]:
         """Ready tasks by what is known without another look at the disk."""
-        blocked_by = self._folder.blocked_by
-        nodes = [node for node in self._folder.nodes.values() if node.status == "pending" and not blocked_by(node)]
-        nodes.sort(key=lambda node: node.age_key)
         found: list[Task] = []
-        for node in nodes:
+        for node in self._folder.ready():
             if limit is not None and len(found) >= limit:
                 break
             task = self._folder.full(node)

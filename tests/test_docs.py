@@ -1,0 +1,78 @@
+"""Documents fail the tests when they lag. `python -m tests.test_docs` writes the reference of commands anew."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import outlive
+from outlive.cli.app import cli
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "cli.md"
+
+
+def reference() -> str:
+    """docs/cli.md as it should be."""
+    parts = ["# Commands\n\nWritten by `make docs` from the commands themselves.\n"]
+    parts += [f"## {path}\n\n```text\n{text}\n```\n" for path, text in _helps(cli, "outlive")]
+    return "\n".join(parts)
+
+
+def _helps(command: click.Command, path: str, parent: click.Context | None = None) -> list[tuple[str, str]]:
+    with click.Context(command, info_name=path.split()[-1], parent=parent, terminal_width=100) as context:
+        found = [(path, context.get_help())]
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                inner = command.get_command(context, name)
+                assert inner is not None
+                found += _helps(inner, f"{path} {name}", context)
+    return found
+
+
+def test_the_reference_of_commands_is_up_to_date() -> None:
+    assert REFERENCE.read_text() == reference(), "run: make docs"
+
+
+def test_the_python_in_the_readme_runs(tmp_path: Path) -> None:
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert snippets
+    for snippet in snippets:
+        subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name
+)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_every_dependency_has_its_reason() -> None:
+    reasons = (ROOT / "docs" / "dependencies.md").read_text()
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["postgres"],
+        *project["dependency-groups"]["dev"],
+    ]
+    for requirement in listed:
+        name = re.split(r"[\[<>=]", requirement)[0]
+        assert name in reasons, name
+
+
+def test_the_public_names_are_there() -> None:
+    for name in outlive.__all__:
+        assert getattr(outlive, name) is not None
+    assert len(outlive.__all__) <= 25
+
+
+if __name__ == "__main__":
+    REFERENCE.write_text(reference())
