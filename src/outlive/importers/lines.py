@@ -1,0 +1,80 @@
+"""JSON lines, plain or gzipped, with the number of each. A line that is no JSON is named and passed over."""
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from outlive.errors import OutliveError
+
+_GZIP = b"\x1f\x8b"
+
+
+class ImportRefused(OutliveError):
+    """A file that cannot be read as a recorded session; says which file and line."""
+
+
+class Line(Struct, frozen=True):
+    """One JSON object and the line it stands on."""
+
+    number: int
+    value: dict[str, Any]
+
+
+def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
+    """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
+    raw = _bytes(path)
+    lines: list[Line] = []
+    skipped: list[str] = []
+    for number, text in enumerate(raw.split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = loads(text)
+        except ValueError as error:
+            skipped.append(f"{path}, line {number}: not JSON ({error})")
+            continue
+        if isinstance(value, dict):
+            lines.append(Line(number, value))
+        else:
+            skipped.append(f"{path}, line {number}: not a JSON object")
+    if skipped and not lines:
+        try:
+            whole = loads(raw)
+        except ValueError:
+            return lines, tuple(skipped)
+        if isinstance(whole, dict):
+            return [Line(1, whole)], ()
+    return lines, tuple(skipped)
+
+
+def loads(text: bytes) -> Any:
+    """Strict and fast first; then forgiving, since other programs write halves of surrogate pairs."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _clean(json.loads(text.decode("utf-8", "replace")))
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    return value
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+    except OSError as error:
+        raise ImportRefused(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise ImportRefused(f"{path}: the gzip file is cut off or damaged ({error})") from None

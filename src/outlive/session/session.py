@@ -1,0 +1,306 @@
+"""A session: what is said and done goes to the log first and then to the engine; requests come out of the engine.
+
+The log is the truth. Everything here can be had again from it alone: `Session.resume`.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from msgspec.structs import replace
+
+from outlive.context.directives import detect
+from outlive.context.engine import Engine, Request
+from outlive.context.errors import ContextError
+from outlive.context.policy import RICH, Policy
+from outlive.events import (
+    AssistantSaid,
+    Checkpointed,
+    Compacted,
+    DirectiveDropped,
+    DirectiveGiven,
+    Event,
+    KnownEvent,
+    Noted,
+    Renewed,
+    SessionStarted,
+    ToolFinished,
+    Undone,
+    UserSaid,
+)
+from outlive.messages import Block, Image, Text, ToolCall, call_file, plain_text, tool_calls
+from outlive.session.handoff import handoff_note
+from outlive.session.summary import Summarise, summarised
+from outlive.session.world import SEEN, Seen, World, compare
+from outlive.state import WorkingState
+from outlive.stores.log_names import new_session_id
+from outlive.stores.log_protocol import LogStore, LogWriter
+from outlive.stores.log_reading import full_log
+
+WINDOW = 200_000
+DAMAGE = "damage"
+RECONCILED = "reconciled"
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class NothingToUndo(ContextError):
+    """There is no pass, or no such event, to go back to."""
+
+
+class Session:
+    """One conversation and everything that has to outlive it. Use `start` or `resume`; close it when done."""
+
+    def __init__(
+        self,
+        writer: LogWriter,
+        *,
+        window: int = WINDOW,
+        policy: Policy = RICH,
+        clock: Callable[[], float] = time.time,
+        world: World | None = None,
+        summarise: Summarise | None = None,
+        past: Iterable[Event] = (),
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._world = world
+        self._summarise = summarise
+        self._seen = Seen()
+        self._calls: dict[str, ToolCall] = {}
+        self._passes: set[int] = set()
+        self._unreconciled = False
+        self.engine = Engine(window, policy)
+        self._take(past)
+
+    @classmethod
+    def start(
+        cls,
+        store: LogStore,
+        *,
+        id: str = "",  # noqa: A002 - what it is called everywhere else
+        system: str = "",
+        tools: tuple[dict[str, Any], ...] = (),
+        model: str = "",
+        folder: str = "",
+        **options: Any,
+    ) -> Self:
+        """A new session. `folder` is what it works in; its files are watched when it is given."""
+        clock = options.get("clock", time.time)
+        writer = store.create(id or new_session_id(clock()))
+        if folder:
+            options.setdefault("world", World(Path(folder)))
+        session = cls(writer, **options)
+        session.log(SessionStarted, session=writer.session, system=system, tools=tools, model=model, folder=folder)
+        session._see(())
+        return session
+
+    @classmethod
+    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:  # noqa: A002 - as above
+        """Go on with a session: state, view and handles are rebuilt from its log alone."""
+        writer = store.writer(id)
+        try:
+            log = full_log(store, id)
+            folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
+            if folder and Path(folder).is_dir():
+                options.setdefault("world", World(Path(folder)))
+            session = cls(writer, past=log.events, **options)
+            known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
+            session.note(*(text for text in map(str, log.damage) if text not in known), kind=DAMAGE)
+        except BaseException:
+            writer.close()
+            raise
+        session._unreconciled = session._world is not None
+        return session
+
+    @property
+    def id(self) -> str:
+        return self._writer.session
+
+    @property
+    def state(self) -> WorkingState:
+        return self.engine.past.state
+
+    @property
+    def last_event(self) -> int:
+        return self.engine.past.last_id
+
+    # -- what is said and done
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        """Append one event: checked, written, then seen by the engine."""
+        event = self._made(kind, **fields)
+        self._commit([event])
+        return event
+
+    def user_said(self, words: str | tuple[Block, ...]) -> UserSaid:
+        """The user speaks; standing instructions among the words are kept as directives, verbatim."""
+        blocks = (Text(words),) if isinstance(words, str) else words
+        said = self._made(UserSaid, blocks=blocks)
+        events: list[Event] = [said]
+        for text in detect(plain_text(blocks)):
+            events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
+        dropped = len(self.state.dropped_directives)
+        self._commit(events)
+        for gone in self.state.dropped_directives[dropped:]:
+            self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
+        return said
+
+    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> AssistantSaid:
+        """The model answered."""
+        return self.log(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+
+    def tool_finished(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        is_error: bool = False,
+        exit_code: int | None = None,
+        images: tuple[Image, ...] = (),
+        seconds: float = 0.0,
+    ) -> ToolFinished:
+        """A tool call came back. What it touched on disk is looked at, to know it again later."""
+        call = self._calls.pop(call_id, None)
+        event = self.log(
+            ToolFinished,
+            call_id=call_id,
+            text=text,
+            is_error=is_error,
+            exit_code=exit_code,
+            images=images,
+            seconds=seconds,
+        )
+        if call is not None and self._world is not None:
+            written = [name for name, at in self.engine.past.ledger.written.items() if at == event.id]
+            self._see(dict.fromkeys([*written, *filter(None, [call_file(call)])]))
+        return event
+
+    def note(self, *texts: str, kind: str = "note") -> None:
+        """Things the harness noticed; the state block says them until the user speaks again."""
+        if texts:
+            self._commit([self._made(Noted, n, text=text, kind=kind) for n, text in enumerate(texts)])
+
+    # -- requests and passes
+
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session. Whatever pass it took is on disk before it is handed out."""
+        self.reconcile()
+        request = self._asked(now)
+        if request.new_events and self.reconcile(after_pass=True):
+            made = request.new_events
+            request = self._asked(now)
+            request = replace(request, new_events=(*made, *request.new_events))
+        return request
+
+    def compact(self, focus: str = "") -> Compacted | None:
+        """Fold all but the tail now, with a summary by the model where there is one; None when nothing is gained."""
+        summary = ""
+        if self._summarise is not None:
+            summary, problem = summarised(self._summarise, self._asked(None), self.engine.past, focus)
+            if problem:
+                self.note(f"no summary by the model ({problem}); the digest made by rule stands in", kind="summary")
+        return self._passed(lambda: self.engine.compact(focus, summary))
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
+        """The provider refused the last request as too long: go down to the floor, or raise FloorError."""
+        made = self._passed(lambda: self.engine.too_long(actual, limit))
+        assert made is not None  # noqa: S101 - the engine makes a pass or raises
+        return made
+
+    def undo_pass(self) -> Undone:
+        """Take back the newest pass: the view is again as it was before."""
+        target = self.engine.projection.event
+        if not target or target not in self._passes:
+            raise NothingToUndo(f"session {self.id!r}: no pass is in force that could be taken back")
+        return self.log(Undone, target=target, what="pass")
+
+    def undo_to(self, event: int) -> Undone:
+        """Take back everything after an event. The log keeps it; handles of what left still work."""
+        if not 1 <= event < self.last_event:
+            raise NothingToUndo(f"session {self.id!r}: event {event} is not between 1 and {self.last_event - 1}")
+        return self.log(Undone, target=event, what="after")
+
+    def renew(self, words: str = "") -> Renewed:
+        """A new sprint: state carries over with a handoff note, history starts fresh."""
+        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.past.ledger, words))
+
+    def reconcile(self, *, after_pass: bool = False) -> bool:
+        """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
+        if self._world is None or not (self._unreconciled or after_pass):
+            return False
+        background = self.engine.past.ledger.background
+        found = compare(self._world, self._seen, background, restarted=self._unreconciled)
+        self._unreconciled = False
+        if found.data:
+            self.log(Checkpointed, label=SEEN, data=found.data)
+        self.note(*found.notes, kind=RECONCILED)
+        return bool(found.notes)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- inside
+
+    def _made(self, kind: type[E_], after: int = 0, /, **fields: Any) -> E_:
+        last = self.last_event + after
+        return kind(id=last + 1, time=self._clock(), parent=last, **fields)
+
+    def _commit(self, events: list[Event]) -> None:
+        for event in events:
+            self.state.check(event)
+        self._writer.append(events)
+        self._take(events)
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.engine.append(event)
+            self._remember(event)
+
+    def _remember(self, event: Event) -> None:
+        self._seen.take(event)
+        if isinstance(event, AssistantSaid):
+            self._calls = {call.id: call for call in tool_calls(event.blocks)}
+        elif isinstance(event, Compacted):
+            self._passes.add(event.id)
+
+    def _asked(self, now: float | None) -> Request:
+        request = self.engine.next_request(now)
+        self._write_made(request.new_events)
+        return request
+
+    def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
+        made = make()
+        if made is not None:
+            self._write_made((made,))
+            self.reconcile(after_pass=True)
+        return made
+
+    def _write_made(self, made: tuple[Compacted, ...]) -> None:
+        """The engine has applied its own events already; if the log cannot take them, nothing may build on them."""
+        if not made:
+            return
+        try:
+            self._writer.append(made)
+        except BaseException:
+            self._writer.close()
+            raise
+        for event in made:
+            self._remember(event)
+
+    def _see(self, names: Iterable[str]) -> None:
+        if self._world is None:
+            return
+        files = {name: found for name in names if (found := self._world.hash(name))}
+        data: dict[str, Any] = {"files": files} if files else {}
+        head = self._world.head()
+        if head != self._seen.head:
+            data["head"] = head
+        if data:
+            self.log(Checkpointed, label=SEEN, data=data)
