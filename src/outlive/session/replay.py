@@ -110,5 +110,6 @@ def check_replaceable(store: LogStore, session: str) -> None:
         return
     if not info.replay:
         raise SessionExists(
-            f"{session!r} is a real session here, a replay must not replace it; replay in another folder (outlive -C DIR)"
+            f"{session!r} is a real session here, and a replay must not replace it; "
+            "replay in another folder (outlive -C DIR replay …)"
         )

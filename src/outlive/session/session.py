@@ -78,7 +78,7 @@ class Session:
         cls,
         store: LogStore,
         *,
-        id: str = "",  # noqa: A002 - what it is called everywhere else
+        id: str = "",
         system: str = "",
         tools: tuple[dict[str, Any], ...] = (),
         model: str = "",
@@ -96,7 +96,7 @@ class Session:
         return session
 
     @classmethod
-    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:  # noqa: A002 - as above
+    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
         """Go on with a session: state, view and handles are rebuilt from its log alone."""
         writer = store.writer(id)
         try:

@@ -1,6 +1,6 @@
 """Events as lines, for every engine: large results are kept as blobs, what cannot be read is named and left out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -85,3 +85,13 @@ class Head:
                     self.replay = self.replay or event.label == REPLAY
                 case _:
                     pass
+
+
+def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
+    """The events among lines; what is none is passed over."""
+    for line in lines:
+        if line.strip():
+            try:
+                yield decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue

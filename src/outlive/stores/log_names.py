@@ -23,8 +23,8 @@ def new_session_id(now: float) -> str:
 
 def file_name(session: str) -> str:
     """The file of a session. `~` stands in shortened names only, so these meet no other."""
-    if not session.strip():
-        raise InvalidSession("a session needs a name")
+    if not session.strip() or "\x00" in session:
+        raise InvalidSession(f"{session!r} cannot be the name of a session")
     name = quote(session, safe=" ", errors="replace").replace("~", "%7E")
     if name.startswith("."):
         name = "%2E" + name[1:]

@@ -29,4 +29,3 @@ class RequestWriter:
         """Kept together with the message itself, so that its identity cannot be taken over by another."""
         found = self._known.get(id(message))
         return found if found is not None else (message, _encode(message_form(message)))
-

@@ -11,13 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
 from outlive.errors import StoreError
-from outlive.events import Event, decode
+from outlive.events import Event
 from outlive.stores.files.blobs import Blobs, sync_folder
 from outlive.stores.files.disk import errors_named
-from outlive.stores.log_lines import Head, from_lines, to_line
+from outlive.stores.log_lines import Head, decoded, from_lines, to_line
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
@@ -123,7 +121,7 @@ class FileLogStore:
         try:
             with path.open("rb") as file:
                 stat = os.fstat(file.fileno())
-                head = Head(_decoded(file.read(_BLOCK).split(b"\n")))
+                head = Head(decoded(file.read(_BLOCK).split(b"\n")))
                 last = next(_backwards(file.fileno(), stat.st_size), None)
         except FileNotFoundError:
             return None
@@ -224,15 +222,6 @@ def _write(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _decoded(lines: Sequence[bytes]) -> Iterator[Event]:
-    for line in lines:
-        if line.strip():
-            try:
-                yield decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue
-
-
 def _backwards(descriptor: int, size: int) -> Iterator[Event]:
     """The events of a file from its end, read no further than asked for."""
     start, tail = size, b""
@@ -242,4 +231,4 @@ def _backwards(descriptor: int, size: int) -> Iterator[Event]:
         tail = os.pread(descriptor, step, start) + tail
         lines = tail.split(b"\n")
         tail = lines[0] if start else b""
-        yield from _decoded(lines[:0:-1] if start else lines[::-1])
+        yield from decoded(lines[:0:-1] if start else lines[::-1])
