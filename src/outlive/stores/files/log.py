@@ -22,6 +22,8 @@ from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, Session
 TRANSCRIPTS = ".transcripts"
 OUTPUTS = ".task_outputs/tool-results"
 _BLOCK = 64 * 1024
+_OPEN = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
+"""A link in the folder could lead a writer anywhere."""
 
 
 class FileLogStore:
@@ -65,7 +67,7 @@ class FileLogStore:
         with errors_named("creating", path):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+                descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o644)
             except FileExistsError:
                 raise SessionExists(f"there is a session {session!r} already ({path})") from None
             if self.durable:
@@ -76,7 +78,7 @@ class FileLogStore:
         path = self.path(session)
         with errors_named("opening", path):
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+                descriptor = os.open(path, _OPEN)
             except FileNotFoundError:
                 raise self._unknown(session) from None
         return FileLogWriter(self, session, path, descriptor)
@@ -87,7 +89,7 @@ class FileLogStore:
         with errors_named("writing", path):
             self.folder.mkdir(parents=True, exist_ok=True)
             held = self.writer(session) if path.exists() else None
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT, 0o644)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
