@@ -1,8 +1,8 @@
 """Claude Code's session files: `~/.claude/projects/*/*.jsonl`.
 
 A line is one content block of an answer, or what went back. Lines are linked by `parentUuid`; a rewind leaves
-branches behind, which are not part of the session as it ended. Sub-agents (`isSidechain`), bookkeeping (`isMeta`) and the
-summaries of its own compactions are left out.
+branches behind, which are not part of the session as it ended. Sub-agents (`isSidechain`), bookkeeping (`isMeta`) and
+the summaries of its own compactions are left out.
 """
 
 from pathlib import Path

@@ -1,7 +1,8 @@
 """Codex rollouts: `~/.codex/sessions/**/rollout-*.jsonl`.
 
 A line is `{"timestamp", "type", "payload"}`; the first versions wrote the payload bare. What counts is
-`response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for the screen.
+`response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for
+the screen.
 """
 
 import json

@@ -254,6 +254,7 @@ def _left(event: Compacted, before: Projection, engine: Engine) -> Iterator[Left
 
 
 def _item(piece: Piece, before: float, after: float) -> Left:
-    label = piece.label or " ".join(piece.text.split())[:80]
+    words = " ".join(piece.text[:400].split())[:80]
+    label = f"{piece.label}: {words}" if piece.label and " " not in piece.label else piece.label or words
     what = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}.get(piece.kind, "")
     return Left(what + label, piece.event, round(before), round(after), tuple(map(handle, piece.pages)))

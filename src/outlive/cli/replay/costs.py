@@ -46,7 +46,7 @@ def _shared(before: Sequence[str], now: Sequence[str]) -> int:
     shared = 0
     for old, new in zip(before, now, strict=False):
         if old is not new and old != new:
-            return shared + len(commonprefix((old, new)))
+            return shared + len(commonprefix((old, new)))  # noqa: RUF071 - characters are meant
         shared += len(new)
     return shared
 

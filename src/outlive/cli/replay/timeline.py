@@ -93,7 +93,8 @@ def _sums(report: Report) -> Iterator[str]:
     colour = "green" if report.ratio < 1 else "yellow"
     ratio = click.style(f"{report.ratio:.2f}", fg=colour, bold=True)
     passes = f"{len(report.passes)} passes" if len(report.passes) != 1 else "1 pass"
-    yield f"cost      {ratio} of never compacting  ({_short(report.cost)} against {_short(report.plain_cost)} tokens' worth)"
+    spent = f"{_short(report.cost)} against {_short(report.plain_cost)}, in uncached input tokens"
+    yield f"cost      {ratio} of never compacting  ({spent})"
     yield f"cache     {report.cached:.1%} of the input read from it, {passes}"
     yield f"largest   {report.largest:,} tokens, without compaction {report.plain_largest:,}"
 
