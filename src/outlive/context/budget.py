@@ -32,13 +32,13 @@ def budget_for(window: int, policy: Policy) -> Budget:
     tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
     return Budget(
         window=window,
-        engage=round(policy.engage * window),
+        engage=round(min(policy.engage * window, policy.engage_tokens)),
         target=round(policy.target * window),
-        cold=round(policy.cold * window),
+        cold=round(min(policy.cold * window, policy.cold_tokens)),
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
-        lines=round(policy.lines * window),
+        lines=round(min(policy.lines * window, policy.lines_tokens)),
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),

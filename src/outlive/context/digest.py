@@ -11,7 +11,8 @@ from outlive.context.pieces import Line, Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 
-LABEL = 110
+LABEL = 56
+"""Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
 HEAD = (
     "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
@@ -78,18 +79,29 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> 
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"
     elif piece.kind == "result":
-        label = piece.label[:LABEL] if labelled else ""
+        label = short_label(piece) if labelled else ""
         rows.insert(0, " ".join(filter(None, ("→", label, outcome(piece)))))
     elif kept[0].start:
-        rows.insert(0, piece.label[:LABEL])
+        rows.insert(0, short_label(piece))
     out.row(rows[0])
     out.rows.extend(rows[1:])
+
+
+def short_label(piece: Piece) -> str:
+    """A label without the folders that all paths of a project share."""
+    label = piece.label
+    if len(label) <= LABEL:
+        return label
+    tool, _, target = label.partition(" ")
+    room = LABEL - len(tool) - 2
+    shortened = f"…{target[-room:]}" if piece.file and target.endswith(piece.file[-room:]) else f"{target[:room]}…"
+    return f"{tool} {shortened}"
 
 
 def opening_cost(piece: Piece) -> float:
     """Tokens that the first kept line of a piece adds besides itself."""
     if piece.kind in ("result", "call"):
-        return estimate(piece.label[:LABEL]) + 1
+        return estimate(short_label(piece)) + 1
     return 4.0
 
 

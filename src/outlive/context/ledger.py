@@ -77,7 +77,7 @@ class Ledger:
             _newest(self.read, name, event)
         changed += _REDIRECT.findall(command.partition("<<")[0]) + _IN_PLACE.findall(command)
         for path in changed:
-            if not path.startswith(("/dev/", "/tmp/")):  # noqa: S108 - scratch files are not work
+            if not path.startswith(("/dev/", "/tmp/", "-")):  # noqa: S108 - scratch files are not work
                 _newest(self.written, path.strip(), event)
 
     def _command(self, call: ToolCall, command: str, event: int, text: str, exit_code: int | None) -> None:

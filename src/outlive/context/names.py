@@ -11,6 +11,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./\-]{3,}[A-Za-z0-9_]")
 _INNER = re.compile(r".[A-Z0-9_./]")
 _NUMBER = re.compile(r"[0-9][0-9._\-/]*")
 _HEX = re.compile(r"(?=.*[0-9])[0-9a-f\-]{7,}")
+NUMBER, HEX, CAPITALS = 0.22, 0.15, 0.7
 SHORTEST = 5
 LONGEST = 200
 
@@ -40,7 +41,7 @@ def names(line: str) -> tuple[str, ...]:
 def shape_odds(name: str) -> float:
     """How the look of a name alone changes its odds of being used again."""
     if _NUMBER.fullmatch(name):
-        return 0.22
+        return NUMBER
     if _HEX.fullmatch(name):
-        return 0.15
-    return 1.0
+        return HEX
+    return CAPITALS if name.isupper() else 1.0

@@ -8,7 +8,7 @@ from outlive.context.index import Index, Seen
 from outlive.context.names import shape_odds
 from outlive.context.pieces import Line, Piece
 
-USED = 8.0
+USED = 10.0
 USED_RECENTLY = 2.4
 TYPED = 3.3
 REPORTED = 4.0
@@ -16,8 +16,12 @@ FILE_RECENT = 1.2
 STALE_READ = 0.35
 AGE_POWER = -0.38
 SIZE_POWER = -0.18
-TIMES_POWER = 0.4
-RECENT = 20_000
+TIMES_POWER = 0.6
+CROWD_POWER = -0.4
+"""Names in a long list are used less often than names that stand alone."""
+LINE_USED = 1.8
+"""Another name of the line was spelled by a call."""
+RECENT = 60_000
 """Tokens of log that count as recent."""
 
 
@@ -50,9 +54,14 @@ def name_odds(index: Index, name: str, seen: Seen) -> float:
 def line_value(index: Index, line: Line, place: float) -> float:
     """The sum over the names of which this line is the last mention."""
     known = index.names
-    value = 0.0
+    value, live, used = 0.0, 0, False
     for name in line.names:
         seen = known[name]
+        used = used or seen.used > 0
         if seen.line == line.id:
             value += name_odds(index, name, seen)
-    return value * place
+            live += 1
+    if not live:
+        return 0.0
+    factor: float = place * live**CROWD_POWER * (LINE_USED if used else 1.0)
+    return value * factor

@@ -27,7 +27,7 @@ STUB_GAIN = 0.85
 """A result is only replaced when its stub is at most this part of it."""
 LARGEST_TAIL = 0.6
 """Of what the window has left: one more unit must not make the tail larger than this."""
-SHALLOWEST = 0.75
+SHALLOWEST = 0.8
 """Of the high-water mark: a pass spends no more on lines than leaves this depth."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
