@@ -3,6 +3,7 @@
 The log is the truth. Everything here can be had again from it alone: `Session.resume`.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -29,9 +30,9 @@ from outlive.events import (
     Undone,
     UserSaid,
 )
-from outlive.messages import Block, Image, Text, ToolCall, call_file, plain_text, tool_calls
+from outlive.messages import Block, Image, Text, ToolCall, call_file, tool_calls
 from outlive.session.handoff import handoff_note
-from outlive.session.summary import Summarise, summarised
+from outlive.session.summary import TIMEOUT, Summarise, summarised
 from outlive.session.world import SEEN, Seen, World, compare
 from outlive.state import WorkingState
 from outlive.stores.log_names import new_session_id
@@ -41,6 +42,9 @@ from outlive.stores.log_reading import full_log
 WINDOW = 200_000
 DAMAGE = "damage"
 RECONCILED = "reconciled"
+SUMMARY = "summary"
+_INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
+"""What harnesses put into the user's turn (reminders, notifications, command output) is not the user's will."""
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
@@ -66,6 +70,7 @@ class Session:
         self._clock = clock
         self._world = world
         self._summarise = summarise
+        self.summary_timeout = TIMEOUT
         self._seen = Seen()
         self._calls: dict[str, ToolCall] = {}
         self._passes: set[int] = set()
@@ -138,7 +143,8 @@ class Session:
         blocks = (Text(words),) if isinstance(words, str) else words
         said = self._made(UserSaid, blocks=blocks)
         events: list[Event] = [said]
-        for text in detect(plain_text(blocks)):
+        own = (_INJECTED.sub("\n", block.text) for block in blocks if isinstance(block, Text))
+        for text in dict.fromkeys(text for part in own for text in detect(part)):
             events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
         dropped = len(self.state.dropped_directives)
         self._commit(events)
@@ -197,9 +203,13 @@ class Session:
         """Fold all but the tail now, with a summary by the model where there is one; None when nothing is gained."""
         summary = ""
         if self._summarise is not None:
-            summary, problem = summarised(self._summarise, self._asked(None), self.engine.past, focus)
-            if problem:
-                self.note(f"no summary by the model ({problem}); the digest made by rule stands in", kind="summary")
+            checked = summarised(self._summarise, self._asked(None), self.engine, focus, self.summary_timeout)
+            summary = checked.text
+            if checked.problem:
+                self.note(f"no summary by the model ({checked.problem}); the rules made the digest", kind=SUMMARY)
+            elif checked.dropped:
+                left_out = {"left_out": list(checked.dropped)}
+                self.log(Checkpointed, label=SUMMARY, data=left_out)
         return self._passed(lambda: self.engine.compact(focus, summary))
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
