@@ -1,5 +1,6 @@
 """The schema grows by migrations: from nothing, once, by whoever comes first, whole or not at all."""
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,8 +129,6 @@ def test_a_later_migration_is_applied_to_a_database_in_use(database: Engine, mon
 
 def test_released_migrations_are_never_edited() -> None:
     """Their text, as it was released. Add a new one instead of changing this."""
-    import hashlib
-
     digests = {
         name: hashlib.sha256("\n".join(" ".join(s.split()) for s in statements).encode()).hexdigest()[:16]
         for name, statements in migrations.MIGRATIONS

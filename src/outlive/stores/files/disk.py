@@ -67,7 +67,7 @@ class Disk:
         return self.local / f"staged.{change}"
 
     def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
-        with path.open("wb") as file:
+        with open(path, "wb", opener=no_links) as file:
             file.write(data)
             file.flush()
             if self.durable if durable is None else durable:
@@ -96,6 +96,11 @@ class Disk:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def no_links(path: str, flags: int) -> int:
+    """Opens for `open` and refuses a symbolic link: a folder from elsewhere must not make us write elsewhere."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def read_bytes(path: Path) -> bytes | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.files.index import Node, Print, load_index
+from outlive.stores.files.names import task_name, task_number
 from outlive.stores.records import FINISHED, MAX_ID, Task, decode_task, encode_task
 
 _UNTRUSTED = Print(0, 0, 0)
@@ -262,21 +263,9 @@ class _Derived(msgspec.Struct):
     blocks: list[Any] = []
 
 
-def task_number(name: str) -> int | None:
-    """12 for task_12.json. Other spellings of a number (012, ¹²) are not our files."""
-    digits = name[5:-5]
-    if name.startswith("task_") and name.endswith(".json") and digits.isascii() and digits.isdecimal():
-        return int(digits) if digits[0] != "0" and len(digits) <= 15 else None
-    return None
-
-
 def _numbers(values: Iterable[Any]) -> tuple[int, ...]:
     # Larger ones could not be packed, and are nobody's id.
     return tuple(value for value in values if isinstance(value, int) and abs(value) <= MAX_ID)
-
-
-def task_name(number: int) -> str:
-    return f"task_{number}.json"
 
 
 def _print(path: Path) -> Print | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from outlive.stores.files.disk import Disk
+from outlive.stores.files.disk import Disk, no_links
 from outlive.stores.records import Change
 
 _BLOCK = 65536
@@ -114,7 +114,7 @@ class History:
 
     def _append(self, line: _Line) -> int:
         data = _encode(line) + b"\n"
-        with self.path.open("ab+") as file:
+        with open(self.path, "ab+", opener=no_links) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(size - 1)

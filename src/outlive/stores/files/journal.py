@@ -11,6 +11,7 @@ import msgspec
 
 from outlive.errors import DamagedRecord
 from outlive.stores.files.disk import Disk, read_bytes
+from outlive.stores.files.names import task_number
 
 
 class Journal(msgspec.Struct, frozen=True):
@@ -37,8 +38,12 @@ class JournalFile:
         if raw is None:
             return None
         try:
-            return msgspec.msgpack.decode(raw, type=Journal)
-        except msgspec.DecodeError as error:
+            journal = msgspec.msgpack.decode(raw, type=Journal)
+            for name in journal.files:
+                if task_number(name.removeprefix("archive/")) is None:
+                    raise ValueError(f"it names {name!r}, which is not a task file")
+            return journal
+        except (msgspec.DecodeError, ValueError) as error:
             raise DamagedRecord(
                 f"{self._pending}: the journal of a change cannot be read ({error}); "
                 "move it away by hand, the change it holds is lost"

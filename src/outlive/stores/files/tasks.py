@@ -15,10 +15,11 @@ from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.stores.files.disk import Disk, errors_named, read_bytes
-from outlive.stores.files.folder import Folder, task_name
+from outlive.stores.files.folder import Folder
 from outlive.stores.files.history import History
 from outlive.stores.files.index import save_index
 from outlive.stores.files.journal import Journal, JournalFile
+from outlive.stores.files.names import task_name
 from outlive.stores.protocol import ANY, Fit, Problem, TaskQuery, TaskReader, TaskWriter, Watch
 from outlive.stores.records import Change, Task
 from outlive.stores.selection import matches, ordered
@@ -136,17 +137,23 @@ class FileTaskStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with errors_named("cannot write to", self.path):
-            if not self.disk.local.is_dir():
-                self.disk.local.mkdir(parents=True, exist_ok=True)
-                for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
-                    if not (self.path / name).exists():
-                        (self.path / name).write_bytes(data)
+            self._set_up()
             lock = self.disk.lock()
             lock.__enter__()
         try:
             yield
         finally:
             lock.__exit__(None, None, None)
+
+    def _set_up(self) -> None:
+        for folder in (self.disk.local, self.folder.archive, self.path / "damaged"):
+            if folder.is_symlink():
+                raise StoreUnavailable(f"{folder}: is a symbolic link; put a real folder there. Nothing was changed.")
+        if not self.disk.local.is_dir():
+            self.disk.local.mkdir(parents=True, exist_ok=True)
+            for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
+                with suppress(FileExistsError), (self.path / name).open("xb") as file:
+                    file.write(data)
 
     def _look(self, work: Callable[[TaskReader], T]) -> T:
         scanned = self._catch_up() is None
@@ -193,9 +200,10 @@ class FileTaskStore:
             node = self.folder.node(change.task)
             found.update(node.depends_on if node else (), self.folder.dependents(change.task))
             deleted = change.changed.get("task", (None, None))[0]
-            was = deleted.get("dependsOn") if isinstance(deleted, dict) else ()
+            was = deleted.get("dependsOn") if isinstance(deleted, dict) else None
             for edges in (was, *change.changed.get("dependsOn", ())):
-                found.update(edges or ())
+                if isinstance(edges, list):
+                    found.update(number for number in edges if isinstance(number, int))
         return found
 
     def _save_index_if_worthwhile(self, *, locked: bool = False) -> None:
