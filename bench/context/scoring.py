@@ -19,6 +19,8 @@ RULE = re.compile(
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+INJECTED = re.compile(r"\s*(<(?!command)[a-z-]+[ >\n]|<!--|This session is being continued)")
+"""What a harness says in the user's place."""
 WALL = 2_000 * CHARS
 SHORT_WORDS = 500 * CHARS
 
@@ -178,6 +180,8 @@ class Rules:
 
 
 def _wanted(text: str) -> list[str]:
+    if INJECTED.match(text):
+        return []
     if len(text) <= SHORT_WORDS:
         return [text] if text.strip() else []
     if len(text) > WALL:

@@ -97,12 +97,11 @@ def call_file(call: ToolCall) -> str:
 
 
 def call_label(call: ToolCall, longest: int = 100) -> str:
-    """A call in a few words: the tool and what it was pointed at."""
-    values = (call.input.get(key) for key in _TARGET_KEYS)
-    target = next((value for value in values if isinstance(value, str)), "")
-    first = target.strip().partition("\n")[0]
+    """A call in a few words: the tool and what it was pointed at (of a long path, the end)."""
+    key = next((key for key in _TARGET_KEYS if isinstance(call.input.get(key), str)), "")
+    first = str(call.input.get(key, "")).strip().partition("\n")[0]
     if len(first) > longest:
-        first = first[: longest - 1] + "…"
+        first = "…" + first[1 - longest :] if key in PATH_KEYS else first[: longest - 1] + "…"
     return f"{call.name} {first}".strip()
 
 

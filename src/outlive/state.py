@@ -30,7 +30,7 @@ from outlive.messages import call_label, tool_calls
 
 UNPINNED = 8
 RECENT_ACTIONS = 6
-ACTION_LENGTH = 70
+ACTION_LENGTH = 36
 
 
 class StateError(OutliveError):
@@ -159,7 +159,8 @@ def compression_line(event: Compacted | Undone) -> str:
     if isinstance(event, Undone):
         return f"event {event.target} taken back" if event.what == "pass" else f"back to event {event.target}"
     receipt = event.receipt
-    return f"{'+'.join(receipt.rungs)} ({receipt.reason}): {receipt.before} -> {receipt.after} tokens"
+    sizes = f"{receipt.before / 1000:.0f}k -> {receipt.after / 1000:.0f}k tokens"
+    return f"{'+'.join(receipt.rungs)} ({receipt.reason}) {sizes}"
 
 
 def rebuild(events: Iterable[Event]) -> WorkingState:

@@ -20,7 +20,7 @@ class Story:
 
     def add(self, make: type[ev.Base], **fields: object) -> ev.Event:
         number = len(self.events) + 1
-        event = make(id=number, time=self.clock, parent=number - 1, **fields)  # type: ignore[arg-type]
+        event = make(id=number, time=self.clock, parent=number - 1, **fields)
         self.events.append(event)  # type: ignore[arg-type]
         self.clock += 5
         return self.events[-1]

@@ -1,5 +1,7 @@
 """What holds for any log, any window and any sequence of passes and undos."""
 
+from itertools import pairwise
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,7 +146,7 @@ def test_undoing_a_pass_restores_the_view_before_it(log: list[ev.Event], window:
 def test_between_passes_each_request_extends_the_one_before(log: list[ev.Event], window: int, policy: Policy) -> None:
     requests: list[Request] = []
     play(Engine(window, policy), log, requests)
-    for earlier, later in zip(requests, requests[1:], strict=False):
+    for earlier, later in pairwise(requests):
         if any(made.receipt.rungs != ("spool",) for made in later.new_events):
             continue
         kept, now = history_of(earlier), flat(later.messages)

@@ -7,9 +7,9 @@ from outlive.messages import Message, Text, Thinking, ToolCall, ToolResult
 
 def anthropic(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     """The request in Anthropic's form; raises AssertionError where the API would answer 400."""
-    wire = []
+    wire: list[dict[str, Any]] = []
     for message in messages:
-        content = []
+        content: list[dict[str, Any]] = []
         for block in message.blocks:
             if isinstance(block, Text):
                 assert block.text.strip(), "text content blocks must contain non-whitespace text"

@@ -4,8 +4,10 @@ from msgspec import Struct
 
 from outlive.context.policy import Policy
 
-SMALLEST_GAIN = 0.04
+SMALLEST_GAIN = 0.02
 """A pass that frees less of the window than this is not worth a broken cache."""
+FEWEST_LINES = 10_000
+"""However large the tail is."""
 LARGEST_TAIL = 0.27
 """Of a small window: ten thousand tokens would leave no room for what came before."""
 
@@ -30,6 +32,7 @@ class Budget(Struct, frozen=True):
 def budget_for(window: int, policy: Policy) -> Budget:
     """The marks of `policy` in a window of that many tokens."""
     tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
+    lines = min(policy.lines * window, max(policy.kept_tokens - tail, FEWEST_LINES))
     return Budget(
         window=window,
         engage=round(min(policy.engage * window, policy.engage_tokens)),
@@ -38,7 +41,7 @@ def budget_for(window: int, policy: Policy) -> Budget:
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
-        lines=round(min(policy.lines * window, policy.lines_tokens)),
+        lines=round(lines),
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),

@@ -174,7 +174,8 @@ class Engine:
     def _spool(self) -> list[Compacted]:
         budget = self.budget
         current = current_request(self.past.units)
-        taken = self.past.overhead + budget.state + budget.words + (current.tokens if current else 0.0)
+        words = min(self.past.words, budget.words) + (current.tokens if current else 0.0)
+        taken = self.past.overhead + estimate(self._state_block()) + words
         room = max(budget.hard - taken - DIGEST_ROOM * budget.window, budget.spool)
         if sum(piece.tokens for piece in self.past.unseen()) <= room:
             return []
@@ -192,6 +193,8 @@ class Engine:
             made += [event] if event else []
             if self._estimate(block) <= budget.hard:
                 return made
+        if plan := ladder.spooled(self.past, self._scene(), budget.spool, again=True):
+            made.append(self._commit(plan, "limit", self._estimate()))
         if self._estimate(block) > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
         return made

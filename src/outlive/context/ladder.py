@@ -71,9 +71,9 @@ def compacted(
     )
 
 
-def spooled(past: Past, scene: Scene, room: float) -> Plan | None:
+def spooled(past: Past, scene: Scene, room: float, *, again: bool = False) -> Plan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
-    arrived = [piece for piece in past.unseen() if piece.key not in scene.projection.edits]
+    arrived = [piece for piece in past.unseen() if again or piece.key not in scene.projection.edits]
     previews = spool(arrived, room)
     if not previews:
         return None

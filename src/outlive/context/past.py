@@ -31,6 +31,8 @@ class Past:
         self.notes: list[str] = []
         self.system = ""
         self.tools: tuple[dict[str, object], ...] = ()
+        self.words = 0.0
+        """Tokens of all that the user said."""
         self.overhead = 0.0
         """Tokens of system prompt and tools, which no pass can change."""
         self.last_id = 0
@@ -50,7 +52,9 @@ class Past:
                 self.overhead = estimate(event.system) + estimate(tools)
             case UserSaid():
                 self.last_time = event.time
-                self._add(user_unit(event))
+                unit = user_unit(event)
+                self.words += unit.tokens
+                self._add(unit)
                 self.notes.clear()
             case AssistantSaid():
                 self.asked_at = self.last_time

@@ -17,7 +17,9 @@ from outlive.context.pieces import Line, Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection
-from outlive.context.words import allowance, shorten
+from outlive.context.words import allowances, shorten
+
+Cap = Callable[[Piece], float]
 
 POOL = 3.0
 """Folded lines worth looking at again, as a multiple of the low-water mark."""
@@ -120,18 +122,18 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
     start = tail_start(scene.units, scene.folded, reach.tail, most)
     boundary = fold_boundary(scene, start, reach.skeleton)
-    cap = words_cap(scene, start)
+    cap = words_caps(scene, start)
     shrinkable = list(_shrinkable(scene, boundary, start, cap))
     folding = scene.units[:boundary]
     fixed = scene.overhead + sum(unit.tokens for unit in scene.units[start:])
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
-    fixed += sum(min(p.tokens, cap) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    fixed += sum(min(p.tokens, cap(p)) + 3 for u in folding if u.kind == "user" for p in u.pieces)
     least = FEWEST_LINES * budget.window
     room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored = score(scene.index, candidates(scene, fresh, shrinkable), weigher(scene))
+    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap), weigher(scene))
     for _ in range(2):
         plan = _render(scene, boundary, start, cap, shrinkable, take(scored, room, opening_cost))
         excess = view_tokens(scene, plan) - goal
@@ -141,10 +143,11 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     return plan
 
 
-def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece]) -> Iterable[Line]:
+def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap) -> Iterable[Line]:
     """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
-    pieces = chain((piece for piece in fresh if piece.kind != "user"), shrinkable)
-    return chain(scene.pool, chain.from_iterable(piece.lines for piece in pieces))
+    pieces = chain((p for p in fresh if p.kind != "user" or p.tokens > cap(p)), shrinkable)
+    pool = (line for line in scene.pool if line.piece.kind != "user" or line.piece.tokens > cap(line.piece))
+    return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
 
 
 def weigher(scene: Scene) -> Callable[[Piece], float]:
@@ -162,11 +165,12 @@ def weigher(scene: Scene) -> Callable[[Piece], float]:
     return weigh
 
 
-def words_cap(scene: Scene, start: int) -> float:
-    """How long a text of the user other than the current request may be."""
+def words_caps(scene: Scene, start: int) -> Cap:
+    """How long each text of the user may be; the current request is never cut."""
     current = current_request(scene.units)
     pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
-    return allowance([piece.tokens for piece in pieces if piece is not current], scene.budget.words)
+    caps = allowances((piece for piece in pieces if piece is not current), scene.budget.words)
+    return lambda piece: float("inf") if piece is current else caps(piece)
 
 
 def current_request(units: list[Unit]) -> Piece | None:
@@ -175,16 +179,16 @@ def current_request(units: list[Unit]) -> Piece | None:
     return unit.pieces[-1] if unit else None
 
 
-def _shrinkable(scene: Scene, boundary: int, start: int, cap: float) -> Iterable[Piece]:
-    current = current_request(scene.units)
-    limits = {"result": 0.0, "said": LONG_SAID, "user": cap}
+def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
+    limits = {"result": 0.0, "said": LONG_SAID}
     for unit in scene.units[boundary:start]:
         for piece in unit.pieces:
-            if piece is not current and piece.tokens > limits.get(piece.kind, piece.tokens):
+            limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
+            if piece.tokens > limit:
                 yield piece
 
 
-def _render(scene: Scene, boundary: int, start: int, cap: float, shrinkable: list[Piece], choice: Choice) -> Plan:
+def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice) -> Plan:
     edits = {
         key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
@@ -204,7 +208,7 @@ def _render(scene: Scene, boundary: int, start: int, cap: float, shrinkable: lis
         def words(piece: Piece) -> str:
             if piece is current:
                 return scene.projection.edits.get(piece.key, piece.text)
-            return piece.text if piece.tokens <= cap else shorten(piece, cap)
+            return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
         digest = write_digest(folding, choice, words, scene.facts, scene.summary)
         fold_to = folding[-1].event
@@ -217,10 +221,10 @@ def _first_event(units: list[Unit], boundary: int) -> int:
     return units[boundary].event if boundary < len(units) else 1 << 62
 
 
-def _short(piece: Piece, choice: Choice, cap: float) -> str:
+def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     if piece.kind == "result":
         return stub(piece, choice.of(piece))
-    return shorten(piece, cap if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
+    return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
 
 
 def view_tokens(scene: Scene, plan: Plan) -> float:
@@ -241,5 +245,5 @@ def unit_tokens(unit: Unit, projection: Projection) -> float:
 def next_pool(scene: Scene, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(scene.index, candidates(scene, fresh, ()), lambda _: 1.0)
+    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
     return best(scored, POOL * scene.budget.target)

@@ -10,7 +10,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     name: str = "own"
     engage: float = 0.92
-    engage_tokens: int = 120_000
+    engage_tokens: int = 85_000
     """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
     target: float = 0.1
     """Low-water mark, where the tail, the user's words and the lines leave a choice."""
@@ -20,11 +20,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     tail: float = 0.15
     tail_tokens: int = 10_000
     """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
-    skeleton: float = 0.03
+    skeleton: float = 0.01
     """Older units that keep their calls in place while only results shrink; what is older still is folded."""
-    lines: float = 0.22
-    lines_tokens: int = 24_000
-    """What lines chosen by last mention get: this share of the window, or this many tokens where that is less."""
+    lines: float = 0.2
+    kept_tokens: int = 34_000
+    """What lines chosen by last mention get: this share of the window, but no more than makes this with the tail."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
     spool: float = 0.25
@@ -38,8 +38,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     cache_seconds: float = CACHE_SECONDS
 
 
-LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines=0.08, lines_tokens=8_000, skeleton=0.0)
-MEDIUM = Policy(name="medium", engage=0.8, engage_tokens=100_000, lines=0.15, lines_tokens=15_000)
+LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines=0.08, kept_tokens=20_000)
+MEDIUM = Policy(name="medium", engage=0.8, engage_tokens=100_000, lines=0.15, kept_tokens=28_000)
 RICH = Policy(name="rich")
-MAX = Policy(name="max", engage_tokens=1_000_000, lines=0.35, lines_tokens=60_000, cold=0.5, cold_tokens=100_000)
+MAX = Policy(name="max", engage_tokens=1_000_000, lines=0.35, kept_tokens=120_000, cold=0.5, cold_tokens=100_000)
 POLICIES = {policy.name: policy for policy in (LEAN, MEDIUM, RICH, MAX)}

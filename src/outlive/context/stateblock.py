@@ -8,7 +8,7 @@ from outlive.state import WorkingState
 
 TITLE = "<state>"
 END = "</state>"
-FILES = 12
+FILES = 8
 COMPRESSION_ROWS = 3
 Section = tuple[str, str, bool]
 """Name, text, and whether it may never be left out."""
@@ -85,7 +85,8 @@ def _files(ledger: Ledger) -> str:
 
 
 def _compression(state: WorkingState) -> str:
-    return "\n".join(f"Compaction: {line}" for line in state.compression_log[-COMPRESSION_ROWS:])
+    newest = state.compression_log[-COMPRESSION_ROWS:]
+    return f"Compactions: {'; '.join(newest)}" if newest else ""
 
 
 def _recent(state: WorkingState) -> str:

@@ -1,27 +1,52 @@
-"""The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last."""
+"""The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last.
+
+What a harness put into the user's mouth (reminders, notifications, listings) is not the user's words; it takes what
+room they leave.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from outlive.context.bones import GAP, handles
 from outlive.context.pieces import Line, Piece
 
-SMALLEST = 120.0
+SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
 """Tokens that even the longest text keeps."""
 _RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
 
 
-def allowance(sizes: Sequence[float], total: float) -> float:
+def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST) -> float:
     """The size above which texts are shortened, so that all of them together fit into `total`."""
     if sum(sizes) <= total:
         return float("inf")
     left, remaining = total, len(sizes)
     for size in sorted(sizes):
         if size * remaining > left:
-            return max(left / remaining, SMALLEST)
+            return max(left / remaining, smallest)
         left -= size
         remaining -= 1
     return float("inf")
+
+
+_INJECTED = re.compile(
+    r"\s*(?:<(?!command-)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
+)
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text was put there by a harness."""
+    return _INJECTED.match(text) is not None
+
+
+def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float]:
+    """How many tokens each of these texts may have. The user's own are served first."""
+    sizes: dict[bool, list[float]] = {False: [], True: []}
+    for piece in pieces:
+        sizes[is_injected(piece.text)].append(piece.tokens)
+    own = allowance(sizes[False], total)
+    left = max(total - sum(min(size, own) for size in sizes[False]), 0.0)
+    injected = allowance(sizes[True], left, SMALLEST_INJECTED)
+    return lambda piece: injected if is_injected(piece.text) else own
 
 
 def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
