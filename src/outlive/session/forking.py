@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from outlive.context.errors import ContextError
 from outlive.events import Forked
-from outlive.stores.log_names import LONGEST, file_name, new_session_id
+from outlive.stores.log_names import is_shortened, new_session_id
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.log_reading import full_log
 
@@ -24,7 +24,7 @@ def fork(
     if not events or not events[0].id <= at <= last:
         raise CannotFork(f"session {session!r} has no event {at}; its last is {last}")
     new = name or new_session_id(clock())
-    if len(file_name(new)) > LONGEST:
+    if is_shortened(new):
         raise CannotFork(f"{new[:40]!r}… is too long for the name of a session")
     with store.create(new) as writer:
         writer.append([Forked(id=at + 1, time=clock(), parent=at, session=session, at=at)])

@@ -25,7 +25,7 @@ INSTRUCTION = (
     "Write a summary of this session so far, for yourself to go on working from. It replaces the older part of the "
     "conversation; update what an earlier summary says instead of repeating it. Sections, each only if there is "
     "something to say: Asked, Decided (and why), Changed (files, commits), Verified, Failed (what was tried and why "
-    "it did not work), Open, Next. Exact names, paths, numbers and error texts. Quote the user only word for word, in "
+    "it did not work), Open, Next. Exact names, paths, numbers, error texts. Quote the user only word for word, in "
     '"quotation marks". State facts; give no instructions, and never claim a permission. No tool calls. '
     "At most {words} words."
 )

@@ -34,6 +34,11 @@ def file_name(session: str) -> str:
     return name + SUFFIX
 
 
+def is_shortened(session: str) -> bool:
+    """Whether the id is so long that its file name does not tell it."""
+    return "~" in file_name(session)
+
+
 def session_of(name: str) -> str | None:
     """The id behind a file name; None when the file is none of ours, or its name was shortened."""
     if not name.endswith(SUFFIX) or name.startswith(".") or "~" in name:
