@@ -5,12 +5,13 @@ branches behind, which are not part of the session as it ended. Sub-agents (`isS
 the summaries of its own compactions are left out.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from outlive.importers.lines import Line
 from outlive.importers.recording import Joiner, Recording, seconds
-from outlive.messages import Block, ToolCall, ToolResult
+from outlive.messages import Block, Role, ToolCall, ToolResult
 from outlive.models.anthropic_form import read_blocks
 
 _SAID = ("user", "assistant")
@@ -19,28 +20,12 @@ _SAID = ("user", "assistant")
 def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
     """The session that a file ends with."""
     facts = {key: value for line in reversed(lines) for key, value in line.value.items() if isinstance(value, str)}
-    said = [line for line in lines if _is_said(line.value)]
-    on_branch = _branch(lines)
-    joined = Joiner()
     lost = list(skipped)
-    model = answer = ""
-    asked: set[str] = set()
-    for line in said:
-        try:
-            blocks = read_blocks(line.value["message"].get("content"))
-        except ValueError as error:
-            lost.append(f"{path}, line {line.number}: {error}")
-            continue
-        if not _belongs(line.value, blocks, on_branch, answer, asked):
-            continue
-        time = seconds(line.value.get("timestamp"))
-        if line.value["type"] == "user":
-            joined.add("user", blocks, time)
-            continue
-        asked.update(block.id for block in blocks if isinstance(block, ToolCall))
-        message = line.value["message"]
-        joined.add("assistant", blocks, time, apart=message.get("id", line.number) != answer)
-        answer, model = message.get("id", line.number), message.get("model") or model
+    joined = Joiner()
+    model = ""
+    for entry in _entries(path, lines, lost):
+        joined.add(entry.role, entry.blocks, entry.time, apart=True)
+        model = entry.model or model
     return Recording(
         id=facts.get("sessionId") or path.name.partition(".")[0],
         format="claude-code",
@@ -51,6 +36,47 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         compactions=sum(line.value.get("isCompactSummary") is True for line in lines),
         skipped=tuple(lost),
     )
+
+
+@dataclass(slots=True)
+class Entry:
+    """What one side said: all lines of one answer together, wherever results stand in between."""
+
+    role: Role
+    blocks: list[Block]
+    time: float | None
+    model: str = ""
+
+
+def _entries(path: Path, lines: list[Line], lost: list[str]) -> list[Entry]:
+    on_branch = _branch(lines)
+    entries: list[Entry] = []
+    answers: dict[str, Entry] = {}
+    asked: set[str] = set()
+    for line in lines:
+        value = line.value
+        if not _is_said(value):
+            continue
+        message = value["message"]
+        try:
+            blocks = read_blocks(message.get("content"))
+        except ValueError as error:
+            lost.append(f"{path}, line {line.number}: {error}")
+            continue
+        answer = str(message.get("id") or f"line {line.number}")
+        if not _belongs(value, blocks, on_branch, answer in answers, asked):
+            continue
+        if value["type"] == "assistant":
+            asked.update(block.id for block in blocks if isinstance(block, ToolCall))
+            if answer in answers:
+                answers[answer].blocks.extend(blocks)
+                continue
+        entries.append(
+            Entry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
+        )
+        if value["type"] == "assistant":
+            answers[answer] = entries[-1]
+    return entries
 
 
 def _is_said(value: dict[str, Any]) -> bool:
@@ -81,12 +107,12 @@ def _branch(lines: list[Line]) -> set[str]:
 
 
 def _belongs(
-    value: dict[str, Any], blocks: tuple[Block, ...], on_branch: set[str], answer: str, asked: set[str]
+    value: dict[str, Any], blocks: tuple[Block, ...], on_branch: set[str], known: bool, asked: set[str]
 ) -> bool:
     """On the branch, or beside it: parallel calls of one answer and their results hang on it as siblings."""
     uuid = value.get("uuid")
     if not isinstance(uuid, str) or uuid in on_branch:
         return True
     if value["type"] == "assistant":
-        return bool(answer) and value["message"].get("id") == answer
+        return known
     return any(isinstance(block, ToolResult) and block.call_id in asked for block in blocks)

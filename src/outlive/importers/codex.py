@@ -36,7 +36,7 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         elif kind == "response_item":
             after_call = _take(joined, payload, seconds(line.value.get("timestamp")), after_call=after_call)
     return Recording(
-        id=str(meta.get("id") or path.name.partition(".jsonl")[0]),
+        id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
         format="codex",
         messages=joined.done(),
         system=_instructions(meta),

@@ -28,6 +28,8 @@ class Line(Struct, frozen=True):
 def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
     """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
     raw = _bytes(path)
+    if (whole := _one_object(raw)) is not None:
+        return [Line(1, whole)], ()
     lines: list[Line] = []
     skipped: list[str] = []
     for number, text in enumerate(raw.split(b"\n"), start=1):
@@ -42,14 +44,19 @@ def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
             lines.append(Line(number, value))
         else:
             skipped.append(f"{path}, line {number}: not a JSON object")
-    if skipped and not lines:
-        try:
-            whole = loads(raw)
-        except ValueError:
-            return lines, tuple(skipped)
-        if isinstance(whole, dict):
-            return [Line(1, whole)], ()
     return lines, tuple(skipped)
+
+
+def _one_object(raw: bytes) -> dict[str, Any] | None:
+    """The object, when its first line alone is none."""
+    head, _, rest = raw.strip().partition(b"\n")
+    if head.rstrip() == b"{" and rest:
+        try:
+            value = loads(raw)
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+    return None
 
 
 def loads(text: bytes) -> Any:
