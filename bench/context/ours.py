@@ -15,13 +15,15 @@ class Ours(Runner):
         self.engine = Engine(window, policy)
         self.engine.append(SessionStarted(id=0, time=0.0, session=session.id, system=session.system))
         self.at = 0
+        self.last_tokens = 0
 
     def answer(self, turn: int) -> Answer:
         for events in self.session.events[self.at : turn]:
             self.engine.extend(events)
         self.at = turn
         request = self.engine.next_request()
-        return Answer(request.messages, passed=bool(request.new_events))
+        self.last_tokens = request.tokens
+        return Answer(request.messages, passed=any(made.receipt.rungs != ("spool",) for made in request.new_events))
 
     def page(self, handle: int) -> str:
         return self.engine.recall(handle).text
