@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-
 from bench.context.ours import Ours
 from bench.context.sessions import load, manifest
+
 from outlive.context.policy import RICH
 from outlive.context.valid import problems
 from tests.context.wire import anthropic, openai
