@@ -123,7 +123,7 @@ def message_text(message: Message) -> str:
 
 
 def manifest(folder: Path = DATA, smallest: int = 0) -> list[tuple[Path, str]]:
-    """The recordings of at least `smallest` characters and their sources, small ones first; empty without the data."""
+    """The recordings of at least `smallest` characters and their sources, small ones first; none without data."""
     index = folder / "manifest.csv"
     if not index.is_file():
         return []

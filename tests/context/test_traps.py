@@ -293,6 +293,22 @@ def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay
     )
 
 
+def test_a_long_list_of_tasks_names_every_id() -> None:
+    tasks = tuple(ev.OpenTask(n, f"subject {n}", "in_progress" if n == 70 else "pending") for n in range(1, 81))
+    block = render_state(rebuild([ev.TasksSeen(id=1, time=0, tasks=tasks)]), Ledger(), 50, compacted=False)
+    assert all(f"#{n}" in block for n in range(1, 81))
+    assert "subject 70" in block
+
+
+def test_a_pass_that_was_taken_back_does_not_return_at_once() -> None:
+    engine = Engine(40_000, EAGER)
+    engine.extend(long_story(14).events)
+    made = engine.compact()
+    assert made is not None
+    engine.append(ev.Undone(id=made.id + 1, time=made.time, target=made.id))
+    assert engine.next_request().new_events == ()
+
+
 def test_the_compression_log_grows_but_only_its_end_is_shown() -> None:
     engine = Engine(20_000, EAGER)
     drive(engine, long_story(120))

@@ -265,6 +265,7 @@ class Engine:
     def _undo(self, target: int) -> None:
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._render_all()
+        self._after_pass = self._tokens  # whoever takes a pass back does not want it again at once
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages are never numbered anew."""
