@@ -122,11 +122,11 @@ def message_text(message: Message) -> str:
     return "\n".join(map(block_text, message.blocks))
 
 
-def manifest(folder: Path = DATA) -> list[tuple[Path, str]]:
-    """The recordings and their sources, small ones first; empty when the data is not there."""
+def manifest(folder: Path = DATA, smallest: int = 0) -> list[tuple[Path, str]]:
+    """The recordings of at least `smallest` characters and their sources, small ones first; none without data."""
     index = folder / "manifest.csv"
     if not index.is_file():
         return []
     with index.open(encoding="utf-8", newline="") as file:
         rows = sorted(csv.DictReader(file), key=lambda row: int(row["chars"]))
-    return [(folder / row["file"], row["source"]) for row in rows]
+    return [(folder / row["file"], row["source"]) for row in rows if int(row["chars"]) >= smallest]

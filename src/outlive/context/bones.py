@@ -7,12 +7,12 @@ from outlive.context.pages import handle
 from outlive.context.pieces import Line, Piece
 
 GAP = "…"
+NUMBER_AND_INDENT = re.compile(r"\s*(?:[0-9]+[→\t:|])?(\s*)")
 _DEFINITION = re.compile(
     r"\s*(?:[0-9]+[→:\t|]\s*)?(?:export |pub(?:\([a-z]+\))? |public |private |static |async |default )*"
     r"(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|defmodule|defp?) +(?:\([^)]*\) *)?"
     r"([A-Za-z_][\w.:!?]*)"
 )
-_NUMBERED = re.compile(r"\s*[0-9]+[→\t:|]")
 LOOK_BACK = 60
 """Lines to look back for the definition that a kept line stands in."""
 
@@ -47,10 +47,30 @@ def render_lines(kept: Sequence[Line]) -> list[str]:
             rows[-1] += text if line.start == previous.end else GAP + text
         else:
             if line.number != (previous.number if previous else 0) + 1:
-                rows.append(GAP)
+                rows.append(gap_before(line, previous))
             rows.append(text if _starts_line(line) else GAP + text)
         previous = line
     return rows
+
+
+def gap_before(line: Line, previous: Line | None) -> str:
+    """The mark of a gap, with the name of the definition that the next line stands in, if that is not shown."""
+    indent = _indent(line.text)
+    if not indent or not line.piece.file:
+        return GAP
+    lines = line.piece.lines
+    at = line.id - lines[0].id
+    stop = previous.id - lines[0].id if previous else -1
+    for other in lines[max(at - LOOK_BACK, stop + 1, 0) : at][::-1]:
+        found = _DEFINITION.match(other.text)
+        if found and _indent(other.text) < indent:
+            return f"{GAP} {found[1]}"
+    return GAP
+
+
+def _indent(text: str) -> int:
+    found = NUMBER_AND_INDENT.match(text)
+    return len(found[1].expandtabs(4)) if found else 0
 
 
 def _starts_line(line: Line) -> bool:

@@ -75,7 +75,7 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> 
     out.point(piece.pages)
     if not kept:
         return
-    rows = render_lines(kept)
+    rows = piece.text.split("\n") if len(kept) == len(piece.lines) else render_lines(kept)
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"
     elif piece.kind == "result":

@@ -2,12 +2,13 @@
 
 import re
 
-LONGEST = 300
+SHORTEST, LONGEST = 12, 300
 WALL = 6_000
 """Characters: a pasted text this long is material, not instructions to this session."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
 _STANDING = re.compile(
-    r"\b(?:always|never|from now on|in (?:the )?future|at all times|every time|whenever)\b"
+    r"(?:^|[,;:(]\s*|\b(?:please|and|but|or|should|must|to|you|will|we|also)\s+)(?:always|never)\b"
+    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever)\b"
     r"|\b(?:don['’]?t|do not)\s+(?:ever|use|add|write|touch|change|modify|edit|commit|push|run|create|delete|remove|"
     r"mock|skip|include|mention|rely|make|install|ask|do)\b"
     r"|\b(?:must(?: not)?|only (?:use|edit|change|touch|run|write)|prefer|make sure|be sure to|remember to|"
@@ -37,5 +38,5 @@ def _standing(paragraph: str) -> list[str]:
     return [
         sentence
         for sentence in sentences
-        if sentence and len(sentence) <= LONGEST and _STANDING.search(sentence) and not _QUESTION.search(sentence)
+        if SHORTEST <= len(sentence) <= LONGEST and _STANDING.search(sentence) and not _QUESTION.search(sentence)
     ]

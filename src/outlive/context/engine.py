@@ -19,6 +19,7 @@ from outlive.context.pieces import Line
 from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
 from outlive.context.policy import RICH, Policy
 from outlive.context.stateblock import render_state
+from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
 from outlive.context.valid import problems
 from outlive.context.view import Projection, history, join, projection_of, unit_messages, with_state
@@ -121,8 +122,15 @@ class Engine:
         return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
 
     def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
-        """Fold all but the tail now, whatever the marks say; None when there is nothing to gain."""
+        """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
+
+        `summary` is a model's, already checked (`outlive.context.summary`); without one the digest is built by rule.
+        """
         self._render_new()
+        if self.past.mid_batch:
+            return None
+        if summary:
+            summary = marked(summary, self.past.units[0].event if self.past.units else 0, self.past.last_id)
         return self._pass(ladder.deep(self.budget, "auto"), "asked", focus, summary)
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
@@ -257,6 +265,7 @@ class Engine:
     def _undo(self, target: int) -> None:
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._render_all()
+        self._after_pass = self._tokens  # whoever takes a pass back does not want it again at once
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages are never numbered anew."""

@@ -50,6 +50,7 @@ class Piece:
     """Tokens of the log before this piece."""
     label: str = ""
     tool: str = ""
+    call_id: str = ""
     file: str = ""
     writes: bool = False
     is_error: bool = False

@@ -123,11 +123,13 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     start = tail_start(scene.units, scene.folded, reach.tail, most)
     boundary = fold_boundary(scene, start, reach.skeleton)
     cap = words_caps(scene, start)
-    shrinkable = list(_shrinkable(scene, boundary, start, cap))
+    pinned = pinned_pieces(scene, start)
+    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     folding = scene.units[:boundary]
     fixed = scene.overhead + sum(unit.tokens for unit in scene.units[start:])
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
+    fixed += sum(piece.tokens for piece in pinned.values())
     fixed += sum(min(p.tokens, cap(p)) + 3 for u in folding if u.kind == "user" for p in u.pieces)
     least = FEWEST_LINES * budget.window
     room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
@@ -135,7 +137,9 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable, cap), weigher(scene))
     for _ in range(2):
-        plan = _render(scene, boundary, start, cap, shrinkable, take(scored, room, opening_cost))
+        choice = take(scored, room, opening_cost)
+        choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
+        plan = _render(scene, boundary, start, cap, shrinkable, choice)
         excess = view_tokens(scene, plan) - goal
         if excess < 0.02 * goal or room <= least:
             break
@@ -156,13 +160,27 @@ def weigher(scene: Scene) -> Callable[[Piece], float]:
 
     def weigh(piece: Piece) -> float:
         weight = 0.5 if piece.kind == "thought" else 1.0
-        if protected and (piece.file in protected or any(f"@h{page}" in protected for page in piece.pages)):
+        if piece.file in protected:
             weight *= 3.0
         if focus and any(word in piece.text.lower() for word in focus):
             weight *= 3.0
         return weight
 
     return weigh
+
+
+def pinned_pieces(scene: Scene, start: int) -> dict[tuple[int, int], Piece]:
+    """What the session asked to preserve, by call id or handle: shown whole, up to the share of the user's words."""
+    found: dict[tuple[int, int], Piece] = {}
+    room: float = scene.budget.words
+    if scene.protected:
+        for unit in reversed(scene.units[:start]):
+            for piece in unit.pieces:
+                named = piece.call_id in scene.protected or any(f"@h{n}" in scene.protected for n in piece.pages)
+                if piece.kind == "result" and named and piece.tokens <= room:
+                    found[piece.key] = piece
+                    room -= piece.tokens
+    return found
 
 
 def words_caps(scene: Scene, start: int) -> Cap:

@@ -9,6 +9,7 @@ from outlive.state import WorkingState
 TITLE = "<state>"
 END = "</state>"
 FILES = 8
+TASKS = 20
 COMPRESSION_ROWS = 3
 Section = tuple[str, str, bool]
 """Name, text, and whether it may never be left out."""
@@ -40,7 +41,6 @@ def render_state(
 
 
 def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str]) -> list[Section]:
-    tasks = "\n".join(f"- #{task.id} {task.subject} [{task.status}]" for task in state.tasks)
     return [
         ("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
         ("goal", f"Goal: {state.goal}" if state.goal else "", True),
@@ -53,7 +53,7 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("plan", plan_text(state), True),
         ("progress", f"Progress: {state.progress}" if state.progress else "", False),
         ("blocked on", f"Blocked on: {state.blocked_on}" if state.blocked_on else "", True),
-        ("open tasks", f"Open tasks:\n{tasks}" if tasks else "", True),
+        ("open tasks", tasks_text(state), True),
         ("notes", _listed("Noticed", notes), False),
         ("files touched", _files(ledger) if compacted else "", False),
         ("scratchpad", f"Scratchpad: {state.scratchpad}" if state.scratchpad else "", False),
@@ -74,6 +74,15 @@ def plan_text(state: WorkingState) -> str:
         mark = "done" if step.done else "active" if number == state.current_step else "todo"
         rows.append(f"[{mark}] {number}. {step.text}")
     return "\n".join(["Plan:", *rows]) if rows else ""
+
+
+def tasks_text(state: WorkingState) -> str:
+    """Open tasks, those in progress first; of a long list the rest by id, so that none is forgotten."""
+    ordered = sorted(state.tasks, key=lambda task: task.status != "in_progress")
+    rows = [f"- #{task.id} {task.subject} [{task.status}]" for task in ordered[:TASKS]]
+    if rest := ordered[TASKS:]:
+        rows.append("- also open: " + " ".join(f"#{task.id}" for task in rest))
+    return "\n".join(["Open tasks:", *rows]) if rows else ""
 
 
 def _files(ledger: Ledger) -> str:

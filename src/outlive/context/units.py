@@ -89,6 +89,7 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     call = unit.calls[event.call_id]
     piece = make_piece(event.id, 0, "result", event.text)
     piece.tool, piece.label, piece.file, piece.writes = call.tool, call.label, call.file, call.writes
+    piece.call_id = event.call_id
     piece.is_error, piece.exit_code, piece.images = event.is_error, event.exit_code, event.images
     unit.pieces.append(piece)
     unit.results[event.call_id] = (event, piece)
