@@ -89,11 +89,14 @@ def test_every_handle_in_a_request_gives_the_exact_bytes(outlive: Outlive, recor
     handles = sorted({int(n) for n in re.findall(r"@h(\d+)", json.dumps(lines))})
     text = {m["content"][0]["content"] for m in trajectory()["messages"][2::2]}
     assert len(handles) > 10
-    for number in handles[:: max(1, len(handles) // 6)]:
+    whole = 0
+    for number in handles[:: max(1, len(handles) // 8)]:
         result = outlive("recall", f"@h{number}", "--session", name)
         assert result.code == 0, result.err
-        assert result.out in text or any(part in result.out for part in text)
-        assert outlive("recall", f"h{number}", "--session", name).out == result.out
+        if not result.out.startswith("[event"):  # small neighbours share a page, each under a line of its own
+            assert result.out in text
+            whole += 1
+    assert whole
 
 
 def test_replaying_again_gives_the_same_and_replaces_the_session(outlive: Outlive, recording: Path) -> None:
