@@ -6,7 +6,7 @@ named and left out; the rest is used. `outlive.testing.LogStoreConformance` is t
 StoreError
 ├── UnknownSession   no log has that name
 ├── SessionExists    a new log cannot have the name of an old one
-├── SessionBusy      another writer has it, or took it over
+├── SessionBusy      another writer has it, or took it over after a long silence
 └── DamagedBlob      a large text is missing or is not what was written
 """
 

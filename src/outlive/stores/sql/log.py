@@ -1,11 +1,14 @@
 """Session logs in a SQL database: an event is a row, a large text is a row of its own.
 
-Whoever opens a session for writing takes it over: the token in its row is what lets a writer append, so an earlier
-one finds out at its next append. No lock has to be broken after a crash.
+The row of a session names its writer, and only that one can append. A writer whose process is gone makes way for the
+next, so no lock has to be broken after a crash.
 """
 
 import hashlib
+import os
 import secrets
+import socket
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,9 +30,13 @@ from outlive.stores.sql.migrations import bring_up_to_date
 
 T = TypeVar("T")
 
+SILENT_SECONDS = 900.0
+"""A writer on another machine that was not heard of for so long is taken for gone."""
 _HEAD = 40
 """Events that are read to tell what a session is about."""
-_BEGIN = "INSERT INTO outlive_sessions (id, writer) VALUES (:id, :writer)"
+_BEGIN = "INSERT INTO outlive_sessions (id, writer, heard) VALUES (:id, :writer, :now)"
+_HOLD = "UPDATE outlive_sessions SET writer = :writer, heard = :now WHERE id = :id"
+_FREE = "UPDATE outlive_sessions SET writer = '' WHERE id = :id AND writer = :writer"
 _KEEP = "INSERT INTO outlive_blobs (id, data) VALUES (:id, :data) ON CONFLICT (id) DO UPDATE SET data = excluded.data"
 _INSERT = "INSERT INTO outlive_session_events (session, id, time, body) VALUES (:session, :id, :time, :body)"
 
@@ -72,47 +79,56 @@ class SQLLogStore:
 
     def create(self, session: str) -> "SQLLogWriter":
         file_name(session)  # the same names are refused as everywhere
-        token = secrets.token_hex(16)
+        me = new_writer()
 
         def work(connection: Connection) -> None:
-            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=token)
-            if _token(connection, session) != token:
+            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=me, now=time.time())
+            if _writer(connection, session) != me:
                 raise SessionExists(f"there is a session {session!r} already in {self.url}")
 
-        self._write(work, landed=lambda connection: _token(connection, session) == token)
-        return SQLLogWriter(self, session, token)
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        return SQLLogWriter(self, session, me)
 
     def writer(self, session: str) -> "SQLLogWriter":
-        token = secrets.token_hex(16)
+        me = new_writer()
 
         def work(connection: Connection) -> None:
             self._known(connection, session)
-            connection.run("UPDATE outlive_sessions SET writer = :writer WHERE id = :id", id=session, writer=token)
+            _refuse_busy(connection, session)
+            connection.run(_HOLD, id=session, writer=me, now=time.time())
 
-        self._write(work, landed=lambda connection: _token(connection, session) == token)
-        return SQLLogWriter(self, session, token)
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        return SQLLogWriter(self, session, me)
+
+    def release(self, session: str, writer: str) -> None:
+        """For a writer that closes."""
+        self._write(lambda connection: connection.run(_FREE, id=session, writer=writer), landed=lambda _: False)
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         file_name(session)
         rows = self.rows(session, events)
-        token = secrets.token_hex(16)
+        me = new_writer()
 
         def work(connection: Connection) -> None:
+            _refuse_busy(connection, session)
             connection.run("DELETE FROM outlive_session_events WHERE session = :session", session=session)
             connection.run("DELETE FROM outlive_sessions WHERE id = :id", id=session)
-            connection.run(_BEGIN, id=session, writer=token)
+            connection.run(_BEGIN, id=session, writer=me, now=time.time())
             connection.run_many(_INSERT, rows)
 
-        self._write(work, landed=lambda connection: _token(connection, session) == token)
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        self.release(session, me)
 
-    def append(self, session: str, token: str, events: Sequence[Event]) -> None:
-        """For the writer that holds the token."""
+    def append(self, session: str, writer: str, events: Sequence[Event]) -> None:
+        """For the writer that holds the session."""
         rows = self.rows(session, events)
 
         def work(connection: Connection) -> None:
             held = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-            if held != [(token,)]:
-                raise SessionBusy(f"session {session!r} was opened by another process; fork it to go on from here")
+            if held != [(writer,)]:
+                raise SessionBusy(
+                    f"session {session!r} was taken over by another process; fork it to go on from here"
+                )
             last = _last(connection, session)
             for row in rows:
                 if row["id"] <= last:
@@ -161,7 +177,7 @@ class SQLLogStore:
 
     def _known(self, connection: Connection, session: str) -> None:
         file_name(session)
-        if _token(connection, session) is None:
+        if _writer(connection, session) is None:
             raise UnknownSession(f"no session {session!r} in {self.url}; list them with: outlive session list")
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -179,20 +195,22 @@ class SQLLogStore:
 
 
 class SQLLogWriter:
-    """Remembers the token that lets it append."""
+    """Remembers the name that lets it append."""
 
-    def __init__(self, store: SQLLogStore, session: str, token: str) -> None:
+    def __init__(self, store: SQLLogStore, session: str, name: str) -> None:
         self._store = store
         self.session = session
-        self._token = token
+        self._name = name
 
     def append(self, events: Sequence[Event]) -> None:
-        if not self._token:
+        if not self._name:
             raise StoreError(f"session {self.session!r}: the writer was closed")
-        self._store.append(self.session, self._token, events)
+        self._store.append(self.session, self._name, events)
 
     def close(self) -> None:
-        self._token = ""
+        if self._name:
+            self._store.release(self.session, self._name)
+            self._name = ""
 
     def __enter__(self) -> Self:
         return self
@@ -203,7 +221,36 @@ class SQLLogWriter:
         self.close()
 
 
-def _token(connection: Connection, session: str) -> str | None:
+def new_writer() -> str:
+    """A name that no other writer has, and that tells which process it is."""
+    return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
+
+
+def _refuse_busy(connection: Connection, session: str) -> None:
+    rows = connection.rows("SELECT writer, heard FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
+    if rows and rows[0][0] and _alive(*rows[0]):
+        host, process, _ = rows[0][0].split(" ")
+        raise SessionBusy(
+            f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
+            "outlive session fork"
+        )
+
+
+def _alive(writer: str, heard: float) -> bool:
+    """On this machine that is known; on another one, whoever was silent for long makes way."""
+    host, process, _ = writer.split(" ")
+    if host != socket.gethostname():
+        return time.time() - heard < SILENT_SECONDS
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _writer(connection: Connection, session: str) -> str | None:
     rows = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id", id=session)
     return str(rows[0][0]) if rows else None
 

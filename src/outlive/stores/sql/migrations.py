@@ -73,7 +73,11 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "0002_sessions",
         (
             # BYTEA means nothing to SQLite, which keeps bytes as bytes in any column.
-            "CREATE TABLE outlive_sessions (id TEXT PRIMARY KEY, writer TEXT NOT NULL)",
+            """CREATE TABLE outlive_sessions (
+                id TEXT PRIMARY KEY,
+                writer TEXT NOT NULL,
+                heard DOUBLE PRECISION NOT NULL
+            )""",
             """CREATE TABLE outlive_session_events (
                 session TEXT NOT NULL,
                 id ID NOT NULL,
