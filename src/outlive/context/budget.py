@@ -6,7 +6,7 @@ from outlive.context.policy import Policy
 
 SMALLEST_GAIN = 0.02
 """A pass that frees less of the window than this is not worth a broken cache."""
-FEWEST_LINES = 10_000
+FEWEST_LINES = 14_000
 """However large the tail is."""
 LARGEST_TAIL = 0.27
 """Of a small window: ten thousand tokens would leave no room for what came before."""

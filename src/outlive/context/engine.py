@@ -13,7 +13,7 @@ from outlive.context import ladder
 from outlive.context.budget import Budget, budget_for
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
 from outlive.context.ledger import facts
-from outlive.context.pages import Page, handle
+from outlive.context.pages import Match, Page, handle, search
 from outlive.context.past import Past
 from outlive.context.pieces import Line
 from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
@@ -149,6 +149,10 @@ class Engine:
     def recall(self, ref: str | int) -> Page:
         """The page behind a handle."""
         return self.past.pages.get(ref)
+
+    def search(self, pattern: str, most: int = 20) -> list[Match]:
+        """Lines of the whole log that match, newest first, each with the page that holds it."""
+        return search(self.past.pages, pattern, most)
 
     # -- what a person may ask
 

@@ -20,7 +20,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     tail: float = 0.15
     tail_tokens: int = 10_000
     """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
-    skeleton: float = 0.01
+    skeleton: float = 0.005
     """Older units that keep their calls in place while only results shrink; what is older still is folded."""
     lines: float = 0.2
     kept_tokens: int = 34_000
