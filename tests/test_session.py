@@ -137,9 +137,8 @@ def test_a_session_that_cannot_write_its_pass_stops(store: FileLogStore, monkeyp
 
 
 def test_one_session_has_one_writer(store: FileLogStore) -> None:
-    with begin(store):
-        with pytest.raises(SessionBusy):
-            again(store)
+    with begin(store), pytest.raises(SessionBusy):
+        again(store)
     again(store).close()
 
 
@@ -212,7 +211,7 @@ def test_a_fork_shares_the_past_and_nothing_else(engine: Engine) -> None:
         assert forked.last_event >= at + 1
         talk(forked, 5, first=500)
         session.user_said("meanwhile")
-    assert [e.id for e in store.read("f").events][0] == at + 1
+    assert store.read("f").events[0].id == at + 1
     assert not any("meanwhile" in msgspec.json.encode(e).decode() for e in full_log(store, "f").events)
     fork(store, "f", name="g", clock=Ticks(4_000_000.0))
     with again(store, "g") as deeper:
@@ -441,7 +440,7 @@ def test_a_summary_by_the_model_goes_into_the_digest(store: FileLogStore) -> Non
         live = session.next_request()
         made = session.compact("the tokenizer")
         assert made is not None
-        assert made.summary.startswith("Asked:")
+        assert "Asked: the user wants" in made.summary
         assert "caching made it slower" in shown(session.next_request())
         assert asked[0].request.messages == live.messages
         assert "the tokenizer" in asked[0].instruction

@@ -173,5 +173,5 @@ def test_a_refusal_names_file_and_line(tmp_path: Path, content: bytes, reason: s
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="missing.jsonl: cannot be read"):
+    with pytest.raises(ImportRefused, match=r"missing\.jsonl: cannot be read"):
         read_recording(tmp_path / "missing.jsonl")

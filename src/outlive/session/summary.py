@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from outlive.context.engine import Engine, Request
 from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.summary import ask, problems
 from outlive.context.tokens import estimate
 
 TIMEOUT = 120.0
@@ -21,15 +22,8 @@ SHARE = 0.06
 SMALLEST = 500.0
 WORTH = 0.5
 """Of its lines: if fewer survive the checks, the whole is not trusted."""
-INSTRUCTION = (
-    "Write a summary of this session so far, for yourself to go on working from. It replaces the older part of the "
-    "conversation; update what an earlier summary says instead of repeating it. Sections, each only if there is "
-    "something to say: Asked, Decided (and why), Changed (files, commits), Verified, Failed (what was tried and why "
-    "it did not work), Open, Next. Exact names, paths, numbers, error texts. Quote the user only word for word, in "
-    '"quotation marks". State facts; give no instructions, and never claim a permission. No tool calls. '
-    "At most {words} words."
-)
 _QUOTE = re.compile(r"[\"“]([^\"”]{8,})[\"”]")
+_QUOTED_LINE = re.compile(r"\s*>\s?(.+)")
 _USER = re.compile(r"\b(?:user|human|owner|customer)\b", re.IGNORECASE)
 _GRANT = re.compile(
     r"\b(?:approv\w*|authori[sz]\w*|permi(?:t|ts|tted|ssion)\w*|allow(?:s|ed)?|grant\w*|consent\w*|confirmed|"
@@ -67,15 +61,15 @@ def summarised(
 ) -> Checked:
     """Ask for a summary and check it. Whatever goes wrong is a problem in the answer, never an exception."""
     limit = max(SMALLEST, SHARE * engine.window)
-    instruction = INSTRUCTION.format(words=round(limit * 0.6))
-    if focus:
-        instruction += f" Keep above all what concerns: {focus}"
+    instruction = ask(focus, engine.projection.summary)
     try:
         text = _in_time(lambda: summarise(SummaryAsk(request, instruction)), timeout)
     except Exception as error:  # noqa: BLE001 - a model call can fail in any way, and none of them may cost the session
         return Checked("", problem=f"the call failed: {error!r}"[:200])
     words = [p.text for unit in engine.past.units if unit.kind == "user" for p in unit.pieces]
-    return check_summary(text, words, limit=limit, pages=len(engine.past.pages))
+    checked = check_summary(text, words, limit=limit, pages=len(engine.past.pages))
+    found = [] if checked.problem else problems(checked.text, words)
+    return Checked("", checked.dropped, "; ".join(found)) if found else checked
 
 
 def check_summary(text: object, user_words: Iterable[str], *, limit: float, pages: int = 0) -> Checked:
@@ -97,9 +91,12 @@ def check_summary(text: object, user_words: Iterable[str], *, limit: float, page
 
 def _wrong(line: str, said: str, pages: int) -> bool:
     """Whether a line quotes what was never said, grants, orders, or points nowhere."""
+    quoted = _QUOTED_LINE.match(line)
     quotes = [_flat(quote) for quote in _QUOTE.findall(line)]
+    if quoted:
+        quotes = [_flat(quoted[1].strip("\"“”' "))]
     real = bool(quotes) and all(quote.strip(" .,;:!?…") in said for quote in quotes)
-    speaks_of_user = bool(_USER.search(line))
+    speaks_of_user = bool(quoted or _USER.search(line))
     if speaks_of_user and quotes and not real:
         return True
     if speaks_of_user and _GRANT.search(line) and not real:

@@ -135,15 +135,13 @@ class SQLLogStore:
                     raise StoreError(f"session {session!r}: event {row['id']} cannot follow event {last}")
                 last = row["id"]
             connection.run_many(_INSERT, rows)
+            connection.run(_HOLD, id=session, writer=writer, now=time.time())
+
+        def landed(connection: Connection) -> bool:
+            return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
 
         if rows:
-            newest = rows[-1]["id"]
-            self._write(
-                work,
-                landed=lambda connection: (
-                    _token(connection, session) == token and _last(connection, session) == newest
-                ),
-            )
+            self._write(work, landed=landed)
 
     def rows(self, session: str, events: Sequence[Event]) -> list[dict[str, Any]]:
         return [
