@@ -49,6 +49,15 @@ def test_show(outlive: Outlive) -> None:
     assert len(outlive("session", "show", "work", "--events").out.splitlines()) == len(events)
 
 
+def test_the_beginning_of_a_name_is_enough(outlive: Outlive) -> None:
+    assert outlive("session", "show", "wo").out == outlive("session", "show", "work").out
+    outlive("session", "fork", "work", "--name", "wonder")
+    assert outlive("session", "show", "wo").code == 2
+    assert outlive("session", "show", "work").code == 0
+    assert outlive("recall", "@h1", "--session", "wor").code == 0
+    assert outlive("session", "show", "nobody").code == 1
+
+
 def test_receipts(outlive: Outlive) -> None:
     receipts = outlive("session", "receipts", "work", "--json").json
     assert len(receipts) >= 2

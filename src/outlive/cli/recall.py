@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from outlive.cli.session.common import json_option, open_store, print_json, say_damage, store_option
+from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.session.recall import Hit, lines_of, pages_of, search
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.log_reading import full_log
@@ -72,10 +72,10 @@ def recall(
         raise click.UsageError("--range and --grep go with a handle")
     with open_store(store) as opened:
         if text:
-            names = [info.id for info in opened.sessions()] if everywhere else [session or _only(opened)]
+            names = [info.id for info in opened.sessions()] if everywhere else [_chosen(opened, session)]
             _print_hits(list(islice(_hits(opened, names, text), limit)), as_json=as_json)
             return
-        name = session or _only(opened)
+        name = _chosen(opened, session)
         log = full_log(opened, name)
     say_damage(log.damage)
     page = pages_of(log.events).get(handle or "")
@@ -89,7 +89,10 @@ def recall(
         sys.exit(1)
 
 
-def _only(store: LogStore) -> str:
+def _chosen(store: LogStore, session: str | None) -> str:
+    """The session that was named, or the only one there is."""
+    if session:
+        return resolved(store, session)
     found = [info.id for info in store.sessions()]
     if len(found) == 1:
         return found[0]

@@ -1,18 +1,20 @@
 """Messages and blocks in Anthropic's form, both ways. Pure translation: no network, no defaults of a provider."""
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 
 PROVIDER = "anthropic"
+NOTHING = "[nothing that can be shown here]"
+"""The API refuses a message without content."""
 Form = dict[str, Any]
 
 
 def message_form(message: Message) -> Form:
     """A message as the API takes it."""
-    return {"role": message.role, "content": [form for block in message.blocks if (form := block_form(block))]}
+    content = [form for block in message.blocks if (form := block_form(block))]
+    return {"role": message.role, "content": content or [{"type": "text", "text": NOTHING}]}
 
 
 def block_form(block: Block) -> Form | None:
@@ -118,8 +120,3 @@ def _read_image(form: Form) -> Image | None:
     if isinstance(data := source.get("data"), str):
         return Image(str(source.get("media_type") or "image/png"), data)
     return None
-
-
-def messages_form(messages: Iterable[Message]) -> list[Form]:
-    """A request's messages."""
-    return [message_form(message) for message in messages]

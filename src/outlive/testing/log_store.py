@@ -217,6 +217,18 @@ class LogStoreConformance:
         ]
         assert log.damage == ()
 
+    def test_a_fork_of_a_fork_may_go_back_before_the_first(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("a") as writer:
+            writer.append([started("a"), note(2), note(3)])
+        with logs.create("b") as writer:
+            writer.append([Forked(id=4, time=5.0, parent=3, session="a", at=3), note(5)])
+        with logs.create("c") as writer:
+            writer.append([Forked(id=3, time=6.0, parent=2, session="b", at=2), note(4, "of c")])
+        log = full_log(other, "c")
+        assert [event.id for event in log.events] == [1, 2, 3, 4]
+        assert log.events[3] == note(4, "of c")
+        assert log.damage == ()
+
     def test_a_fork_whose_past_is_gone_says_so_and_goes_on(self, logs: LogStore) -> None:
         with logs.create("b") as writer:
             writer.append([Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4)])

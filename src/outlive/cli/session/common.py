@@ -15,7 +15,7 @@ from outlive.context.engine import Engine
 from outlive.session.session import WINDOW
 from outlive.session.settings import policy_named
 from outlive.stores import open_log_store
-from outlive.stores.log_protocol import Damage, LogStore
+from outlive.stores.log_protocol import Damage, LogStore, UnknownSession
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +49,8 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
         @click.pass_context
         def run(ctx: click.Context, /, store: str | None, **options: Any) -> None:
             with open_store(store or ctx.obj) as opened:
+                if "session" in options:
+                    options["session"] = resolved(opened, options["session"])
                 function(opened, **options)
 
         return click.command(name or function.__name__)(store_option(json_option(run)))
@@ -58,6 +60,19 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
 
 def session_argument(function: F) -> F:
     return click.argument("session", metavar="SESSION", shell_complete=_complete)(function)
+
+
+def resolved(store: LogStore, text: str) -> str:
+    """The session of that name, or the only one whose name begins so."""
+    try:
+        return store.info(text).id
+    except UnknownSession:
+        found = [info.id for info in store.sessions() if info.id.startswith(text)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise click.UsageError(f"{text!r} could be {', '.join(found[:5])}") from None
+        raise
 
 
 def engine_of(events: Iterable[Any]) -> Engine:

@@ -7,6 +7,7 @@ file keeps a second writer out and goes with the process that holds it.
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +23,8 @@ from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, Session
 TRANSCRIPTS = ".transcripts"
 OUTPUTS = ".task_outputs/tool-results"
 _BLOCK = 64 * 1024
+_HEAD = 40
+"""Lines that are read to tell what a session is about."""
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
 """A link in the folder could lead a writer anywhere."""
 
@@ -123,7 +126,7 @@ class FileLogStore:
         try:
             with path.open("rb") as file:
                 stat = os.fstat(file.fileno())
-                head = Head(decoded(file.read(_BLOCK).split(b"\n")))
+                head = Head(decoded(islice(file, _HEAD)))
                 last = next(_backwards(file.fileno(), stat.st_size), None)
         except FileNotFoundError:
             return None
