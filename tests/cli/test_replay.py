@@ -308,3 +308,16 @@ def test_wrong_usage_is_told_apart(outlive: Outlive, recording: Path, tmp_path: 
     result = outlive("replay", str(recording), "--requests-out", "no/such/folder/out.jsonl")
     assert result.code == 1
     assert "no/such/folder" in result.err
+
+
+# -- the demo
+
+
+def test_the_story_of_the_demo_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from outlive.cli.replay.story import tell
+    from outlive.stores.files.log import FileLogStore
+
+    tell(FileLogStore(tmp_path, durability="process"))
+    said = capsys.readouterr().out
+    assert said.count("✓") == 4
+    assert "LOST" not in said

@@ -21,10 +21,10 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def render(report: Report, width: int = 100) -> str:
-    """The whole report as text."""
+def render(report: Report, width: int = 100, *, passes: bool = True) -> str:
+    """The whole report as text, or (without `passes`) without the list of what left."""
     rows = [*_title(report), "", *_chart(report, width), "", *_sums(report)]
-    if report.passes:
+    if report.passes and passes:
         rows += ["", *_passes(report.passes, width)]
     return "\n".join(rows)
 
