@@ -71,11 +71,11 @@ def die_at(step: int) -> None:
 
     sync = os.fsync
 
-    def fsync(descriptor: int) -> None:
+    def fsync(descriptor: Any) -> None:
         count()
         sync(descriptor)
 
-    os.fsync = fsync
+    vars(os)["fsync"] = fsync
     sys.addaudithook(audit)
 
 

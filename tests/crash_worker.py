@@ -71,9 +71,7 @@ def perform(graph: TaskGraph, op: dict[str, Any]) -> object:
         case "reopen":
             graph.reopen(op["task"])
         case "link":
-            graph.update(
-                op["task"], subject=op["subject"], add_blocked_by=op["add"], remove_blocked_by=op["remove"]
-            )
+            graph.update(op["task"], subject=op["subject"], add_blocked_by=op["add"], remove_blocked_by=op["remove"])
         case "delete":
             graph.delete(op["task"], force=True)
         case "archive":

@@ -91,5 +91,5 @@ class PostgresServer:
 
 
 def worker_environment() -> dict[str, str]:
-    """For subprocesses that import `tests`."""
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    """For subprocesses that import `tests`, and the same `outlive` as we do."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}

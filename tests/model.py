@@ -57,9 +57,7 @@ class Model:
 
     def dependents(self, number: int, *, archived: bool = False) -> list[int]:
         return sorted(
-            other
-            for other, item in self.items.items()
-            if number in item.depends and (archived or not item.archived)
+            other for other, item in self.items.items() if number in item.depends and (archived or not item.archived)
         )
 
     def ready(self) -> list[int]:
@@ -101,7 +99,9 @@ class Model:
         for _, _, before, after, _ in drafts:
             self._known(before, after)
         trial = Model()
-        trial.items = {number: Item("", item.created, depends=set(item.depends)) for number, item in self.items.items()}
+        trial.items = {
+            number: Item("", item.created, depends=set(item.depends)) for number, item in self.items.items()
+        }
         for index, (_, _, before, _, inside) in enumerate(drafts):
             trial.items[-index - 1] = Item("", datetime.min, depends={*before, *(-other - 1 for other in inside)})
         for index, (_, _, _, after, _) in enumerate(drafts):
@@ -161,7 +161,12 @@ class Model:
     def archive(self, now: datetime, older_than: timedelta) -> list[int]:
         moved = []
         for number, item in sorted(self.items.items()):
-            if item.status in FINISHED and not item.archived and item.completed and item.completed <= now - older_than:
+            if (
+                item.status in FINISHED
+                and not item.archived
+                and item.completed
+                and item.completed <= now - older_than
+            ):
                 item.archived = True
                 self._touched(number, "archive")
                 moved.append(number)

@@ -67,9 +67,7 @@ def test_completion_offers_open_tasks_with_their_subjects(here: Outlive) -> None
     assert "1\nWrite the parser" in offered.out
 
 
-@pytest.mark.parametrize(
-    "arguments", [["task", "list"], ["task", "create", "x"], ["task", "ready", "--json"], ["--help"]]
-)
+@pytest.mark.parametrize("arguments", [["task", "list"], ["task", "create", "x"], ["task", "ready"], ["--help"]])
 @pytest.mark.parametrize("store", ["files:.tasks", "sqlite:///tasks.db"])
 def test_a_task_command_loads_nothing_heavy(tmp_path: Path, arguments: list[str], store: str) -> None:
     program = (

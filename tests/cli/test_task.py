@@ -99,7 +99,8 @@ def test_a_batch_goes_in_whole_or_not_at_all(outlive: Outlive) -> None:
 
 def test_an_export_moves_a_graph_to_another_engine_and_back_without_loss(engine: Engine, tmp_path: Path) -> None:
     outlive = Outlive(tmp_path, engine.url)
-    plan = '[{"key": "a", "subject": "Ünë 😀", "labels": ["x"], "metadata": {"n": [1, null]}}, {"subject": "b", "blockedBy": ["a"]}]'
+    plan = '{"key": "a", "subject": "Ünë 😀", "labels": ["x"], "metadata": {"n": [1, null]}}\n'
+    plan += '{"subject": "b", "blockedBy": ["a"]}'
     outlive.task("create", "--batch", "-", stdin=plan)
     outlive.task("create", "gone")
     outlive.task("delete", "3")

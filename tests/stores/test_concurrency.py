@@ -1,10 +1,19 @@
 """Many processes on one store, on all three engines."""
 
+import os
+import subprocess
+import sys
+import threading
 from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from outlive.stores.protocol import TaskQuery
+from outlive.tasks.audit import Audit
 from outlive.tasks.draft import Draft
-from tests.engines import Engine
+from tests.engines import Engine, worker_environment
 from tests.processes import at_once
 from tests.truth import assert_files_tell_the_truth, assert_sound
 
@@ -95,6 +104,48 @@ def test_a_task_created_after_one_that_is_just_completed_never_stays_blocked(eng
     sound(engine)
 
 
+def test_a_completion_that_comes_in_the_midst_of_a_creation_is_not_overlooked(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, other = engine.graph(), engine.graph()
+    blocker = graph.create("blocker").id
+    create = Audit.create
+    completing = threading.Thread(target=lambda: other.complete(blocker))
+
+    def interrupted(self: Audit, *args: Any, **options: Any) -> None:
+        create(self, *args, **options)
+        # The edge is written, the creation not yet committed. Whoever completes now has to wait for it.
+        completing.start()
+        completing.join(0.3)
+
+    monkeypatch.setattr(Audit, "create", interrupted)
+    task = graph.create("task", blocked_by=[blocker])
+    completing.join(60)
+    assert [found.id for found in graph.ready()] == [task.id]
+    sound(engine)
+
+
+def test_a_creation_that_comes_in_the_midst_of_a_completion_is_not_overlooked(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, other = engine.graph(), engine.graph()
+    blocker = graph.create("blocker").id
+    save = Audit.save
+    creating = threading.Thread(target=lambda: other.create("task", blocked_by=[blocker]))
+
+    def interrupted(self: Audit, *args: Any, **options: Any) -> Any:
+        result = save(self, *args, **options)
+        creating.start()
+        creating.join(0.3)
+        return result
+
+    monkeypatch.setattr(Audit, "save", interrupted)
+    graph.complete(blocker)
+    creating.join(60)
+    assert [found.subject for found in graph.ready()] == ["task"]
+    sound(engine)
+
+
 def test_removing_an_edge_while_its_end_is_completed_leaves_nothing_blocked(engine: Engine) -> None:
     graph = engine.graph()
     blockers = [task.id for task in graph.create_many([draft(f"blocker {index}") for index in range(40)])]
@@ -118,7 +169,60 @@ def test_completing_and_reopening_from_all_sides_keeps_every_count_right(engine:
     sound(engine)
 
 
+def test_threads_that_come_and_go_leave_no_connections_behind(engine: Engine) -> None:
+    graph = engine.graph()
+    graph.create("one")
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    failures: list[Exception] = []
+
+    def look() -> None:
+        try:
+            assert graph.count() == 1
+        except Exception as error:  # noqa: BLE001 - handed to the test
+            failures.append(error)
+
+    for _ in range(120):
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+    assert failures == []
+    if before:
+        assert len(os.listdir("/proc/self/fd")) < before + 20
+
+
+FORK = """
+import os, sys
+from outlive.stores import open_task_store
+from outlive.tasks.graph import TaskGraph
+store = open_task_store(sys.argv[1], durability="process")
+graph = TaskGraph(store)
+graph.create("parent, before")
+pid = os.fork()
+if pid == 0:
+    graph.create("child")
+    store.close()
+    sys.exit(0)
+assert os.waitpid(pid, 0)[1] == 0
+graph.create("parent, after")
+print([task.subject for task in graph.find()])
+store.close()
+"""
+
+
+def test_a_store_survives_a_fork(engine: Engine) -> None:
+    """The child uses the store of its parent, and closes it; the parent goes on without noticing."""
+    run = subprocess.run(
+        [sys.executable, "-c", FORK, engine.url],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=worker_environment(),
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "['parent, before', 'child', 'parent, after']\n"
+    assert "lost" not in run.stderr
+    sound(engine)
+
+
 def draft(subject: str) -> Draft:
     return Draft(subject=subject)
-
-

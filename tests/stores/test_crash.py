@@ -47,16 +47,22 @@ class Victim:
 
     def kill_one(self, seed: str, chance: random.Random) -> tuple[list[tuple[str, Any]], int]:
         """Start a worker, kill it at a random instant, and return what it said, and its connection if it had one."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{seed}\n")
-        self.process.stdin.flush()
+        self.start(seed)
         said = self.lines()
+        return self.kill(said, chance, started=chance.random() < 0.9)
+
+    def kill_started(self, chance: random.Random) -> tuple[list[tuple[str, Any]], int]:
+        return self.kill(self.lines(), chance, started=True)
+
+    def kill(
+        self, said: Iterator[tuple[str, Any]], chance: random.Random, *, started: bool
+    ) -> tuple[list[tuple[str, Any]], int]:
         kind, pid = next(said)
         early = []
         while kind != "pid":
             early.append((kind, pid))
             kind, pid = next(said)
-        if chance.random() < 0.9 and not early:
+        if started and not early:
             early.append(next(said))
             assert early[0][0] == "start", early
         # The instant of the kill is what is random here; there is nothing to wait for.
@@ -70,6 +76,11 @@ class Victim:
             lines.append(line)
         backend = next((content for kind, content in lines if kind == "start"), 0)
         return [line for line in lines if line[0] != "start"], backend
+
+    def start(self, seed: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{seed}\n")
+        self.process.stdin.flush()
 
     def lines(self) -> Iterator[tuple[str, Any]]:
         assert self.process.stdout is not None
@@ -184,6 +195,44 @@ def test_kill_9_at_random_instants_loses_nothing_and_leaves_nothing_half_done(
     print(f"{acknowledged} acknowledged, {in_doubt} in doubt of which {happened} had happened")
     assert acknowledged > KILLS // 4
     assert in_doubt > KILLS // 10, "the kills hardly ever met an operation; they prove nothing"
+
+
+@pytest.mark.parametrize("name", ["files", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def test_kill_9_of_workers_beside_others_that_go_on(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Three at once, killed one after the other: those that live recover what the dead left, under way."""
+    print(f"OUTLIVE_TEST_SEED={SEED}")
+    chance = random.Random(f"{SEED} {name} beside")
+    with place(name, 0, request, tmp_path) as engine:
+        survivor = engine.graph(actor="survivor")
+        survivor.create("there is something")
+        victims = [Victim(engine.url) for _ in range(3)]
+        acknowledged: set[int] = set()
+        try:
+            for round_ in range(12):
+                for index, victim in enumerate(victims):
+                    victim.start(f"{index}.{round_}")
+                backends = []
+                for victim in victims:
+                    lines, backend = victim.kill_started(chance)
+                    backends.append(backend)
+                    begun = [content for kind, content in lines if kind == "begin"]
+                    results = [(kind, content) for kind, content in lines if kind in ("done", "refused")]
+                    for op, (kind, content) in zip(begun, results, strict=False):
+                        if op["op"] == "create" and kind == "done":
+                            acknowledged.update(content)
+                for backend in filter(None, backends):
+                    wait_until_gone(request.getfixturevalue("postgres"), backend)
+                survivor.create(f"round {round_}")
+                for store in (engine.open(), survivor.store):
+                    assert_sound(store)
+                created = {change.task for change in survivor.history() if change.op == "create"}
+                assert acknowledged <= created
+        finally:
+            for victim in victims:
+                victim.stop()
+    assert len(acknowledged) > 12
 
 
 def check(

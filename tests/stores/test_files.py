@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -215,9 +216,33 @@ def test_a_sleeping_worker_wakes_for_a_file_dropped_in(files: Engine) -> None:
 # -- the plain form ----------------------------------------------------------------------------------------
 
 PLAIN = {
-    1: {"id": 1, "subject": "Set up", "description": "", "status": "completed", "blockedBy": [], "blocks": [2], "owner": ""},
-    2: {"id": 2, "subject": "Build", "description": "", "status": "pending", "blockedBy": [], "blocks": [3], "owner": ""},
-    3: {"id": 3, "subject": "Ship", "description": "", "status": "pending", "blockedBy": [2], "blocks": [], "owner": "me"},
+    1: {
+        "id": 1,
+        "subject": "Set up",
+        "description": "",
+        "status": "completed",
+        "blockedBy": [],
+        "blocks": [2],
+        "owner": "",
+    },
+    2: {
+        "id": 2,
+        "subject": "Build",
+        "description": "",
+        "status": "pending",
+        "blockedBy": [],
+        "blocks": [3],
+        "owner": "",
+    },
+    3: {
+        "id": 3,
+        "subject": "Ship",
+        "description": "",
+        "status": "pending",
+        "blockedBy": [2],
+        "blocks": [],
+        "owner": "me",
+    },
 }
 
 
@@ -273,7 +298,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "future": (lambda path: path.write_text('{"id": 2, "subject": "x", "version": 99}'), "upgrade outlive"),
     "wrong id": (lambda path: path.write_text('{"id": 4, "subject": "x"}'), "belongs into task_4.json"),
     "no status": (lambda path: path.write_text('{"id": 2, "subject": "x", "status": "doing"}'), "Invalid enum value"),
-    "impossible edge": (lambda path: path.write_text('{"id": 2, "subject": "x", "dependsOn": [-1]}'), "not a task id"),
+    "impossible edge": (
+        lambda path: path.write_text('{"id": 2, "subject": "x", "dependsOn": [-1]}'),
+        "not a task id",
+    ),
     "huge number": (lambda path: path.write_text(f'{{"id": 2, "subject": "x", "priority": {10**30}}}'), "serialize"),
     "merge conflict": (lambda path: path.write_text("<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> b\n"), "not valid JSON"),
     "symlink": (lambda path: path.symlink_to("task_1.json"), "not a regular file"),
@@ -285,7 +313,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_file_is_named_and_set_apart_while_the_rest_works(kind: str, graph: TaskGraph, files: Engine) -> None:
+def test_a_damaged_file_is_named_and_set_apart_while_the_rest_works(
+    kind: str, graph: TaskGraph, files: Engine
+) -> None:
     make, reason = DAMAGE[kind]
     path = file(files, 2)
     path.unlink()
@@ -406,19 +436,26 @@ KEYS += ["archivedAt", "extra", "foreign"]
 def test_whatever_a_file_holds_it_is_a_task_or_set_apart(form: dict[str, Any], raw: bytes) -> None:
     text = json.dumps({"id": 1, "subject": "x", **form}).encode()
     for content in (text, raw, text[: len(raw)]):
-        try:
-            task = decode_task(content, where="here")
-        except StoreError as error:
-            assert str(error).startswith("here: ")
+        task = decoded(content)
+        if isinstance(task, str):
+            assert task.startswith("here: ")
         else:
-            again = decode_task(encode_task(task), where="here")
-            assert encode_task(again) == encode_task(task)
+            assert encode_task(decode_task(encode_task(task), where="here")) == encode_task(task)
+
+
+def decoded(content: bytes) -> Task | str:
+    try:
+        return decode_task(content, where="here")
+    except StoreError as error:
+        return str(error)
 
 
 @settings(max_examples=60, deadline=None, database=None)
 @given(
     forms=st.lists(
-        st.dictionaries(st.sampled_from(["id", "blockedBy", "blocks", "dependsOn", "priority", "lease", "createdAt"]), json_values),
+        st.dictionaries(
+            st.sampled_from(["id", "blockedBy", "blocks", "dependsOn", "priority", "lease", "createdAt"]), json_values
+        ),
         max_size=3,
     )
 )
@@ -517,7 +554,9 @@ def test_an_index_that_cannot_be_written_does_no_harm(indexed: Engine) -> None:
 
 mutations = st.lists(
     st.tuples(
-        st.sampled_from(["edit", "same size", "replace", "swap", "remove", "add", "damage", "touch", "link", "rename over"]),
+        st.sampled_from(
+            ["edit", "same size", "replace", "swap", "remove", "add", "damage", "touch", "link", "rename over"]
+        ),
         st.integers(1, 12),
         st.integers(1, 12),
     ),
@@ -548,39 +587,50 @@ def test_whatever_is_done_to_the_files_a_store_with_an_index_answers_as_one_with
 
 
 def mutate(folder: Path, what: str, number: int, other: int) -> None:
-    path, second = folder / f"task_{number}.json", folder / f"task_{other}.json"
-    if what in ("edit", "same size", "replace", "touch", "damage", "remove", "swap", "rename over") and not path.exists():
-        return
-    times = (1_700_000_000, 1_700_000_000)
+    """One thing that people and tools do to files, at a time that does not show in the file."""
+    path = folder / f"task_{number}.json"
+    if what == "add":
+        path.write_text(json.dumps({"id": number, "subject": f"by hand {other}"}))
+    elif what == "link" and not path.exists():
+        path.symlink_to(f"task_{other}.json")
+    elif path.exists():
+        mutate_existing(path, what, folder / f"task_{other}.json")
+    if path.is_file() and not path.is_symlink():
+        os.utime(path, LONG_AGO)
+
+
+LONG_AGO = (1_700_000_000, 1_700_000_000)
+
+
+def mutate_existing(path: Path, what: str, second: Path) -> None:
+    text = path.read_text()
     match what:
         case "edit":
-            path.write_text(path.read_text().replace('"task ', '"changed task '))
+            path.write_text(text.replace('"task ', '"changed task '))
         case "same size":
-            path.write_text(path.read_text().replace('"task ', '"TASK '))
+            path.write_text(text.replace('"task ', '"TASK '))
         case "replace":
-            staged = folder / "editor.tmp"
-            staged.write_text(path.read_text().replace('"task ', '"tusk '))
-            os.utime(staged, times)
+            staged = path.with_name("editor.tmp")
+            staged.write_text(text.replace('"task ', '"tusk '))
+            os.utime(staged, LONG_AGO)
             staged.replace(path)
         case "swap" if second.exists() and second != path:
-            one, two = path.read_text(), second.read_text()
-            path.write_text(two.replace(f'"id": {other},', f'"id": {number},'))
-            second.write_text(one.replace(f'"id": {number},', f'"id": {other},'))
+            path.write_text(renamed(second.read_text(), path))
+            second.write_text(renamed(text, second))
         case "rename over" if second.exists() and second != path:
-            second.write_text(second.read_text().replace(f'"id": {other},', f'"id": {number},'))
+            second.write_text(renamed(second.read_text(), path))
             second.rename(path)
         case "remove":
             path.unlink()
-        case "add":
-            path.write_text(json.dumps({"id": number, "subject": f"by hand {other}"}))
         case "damage":
-            path.write_text(path.read_text()[:-9])
-        case "link" if not path.exists():
-            path.symlink_to(second.name)
+            path.write_text(text[:-9])
         case "touch":
             path.touch()
-    if path.is_file() and not path.is_symlink():
-        os.utime(path, times)
+
+
+def renamed(text: str, path: Path) -> str:
+    """The text of a task under the id that the name of the file says."""
+    return re.sub(r'"id": ?\d+', f'"id": {path.stem.removeprefix("task_")}', text, count=1)
 
 
 # -- readers beside a writer -------------------------------------------------------------------------------
@@ -605,7 +655,11 @@ while True:
     store.write(work)
 """
     writer = subprocess.Popen(
-        [sys.executable, "-c", script, files.url], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=worker_environment()
+        [sys.executable, "-c", script, files.url],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=worker_environment(),
     )
     assert writer.stdout is not None
     try:
@@ -779,17 +833,18 @@ open_task_store(sys.argv[1]).write(work)
     assert graph.create("next").id == 4
 
 
-def test_a_journal_that_cannot_be_read_stops_everything_with_its_name(graph: TaskGraph, files: Engine) -> None:
+def test_a_journal_that_cannot_be_read_is_named_and_stops_writers_only(graph: TaskGraph, files: Engine) -> None:
     journal = files.path / ".local/journal"
     journal.write_bytes(b"garbage")
     for each in (graph, files.graph()):
-        with pytest.raises(DamagedRecord, match=r"\.local/journal"):
-            each.find()
+        assert len(each.find()) == 3
+        assert str(journal) in each.store.left_out()[0]
         with pytest.raises(DamagedRecord, match=r"\.local/journal"):
             each.create("x")
-        assert any(str(journal) in problem.what for problem in each.store.check())
-    journal.unlink()
-    assert len(graph.find()) == 3
+        assert any(problem.where == str(journal) for problem in each.store.check())
+    assert "damaged/journal" in graph.store.repair()[0]
+    assert (files.path / "damaged/journal").read_bytes() == b"garbage"
+    assert graph.create("x").id == 4
 
 
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:

@@ -65,5 +65,12 @@ def test_a_planted_journal_cannot_write_anything_but_task_files(files: Engine, t
     (local / "journal").write_bytes(msgspec.msgpack.encode({"files": {name: b"evil"}}))
     with pytest.raises(OutliveError, match="not a task file"):
         files.graph().create("a")
+    assert files.graph().find() == []
+    store = files.open()
+    store.read(lambda tx: tx.ready())
+    assert "journal" in store.left_out()[0]
+    assert [problem.repairable for problem in files.graph().doctor()] == [True]
+    files.open().repair()
+    assert (tmp_path / ".tasks" / "damaged" / "journal").exists()
+    assert files.graph().create("a").id == 1
     assert not (tmp_path / "escaped.json").exists()
-    assert not (tmp_path / ".tasks" / "history.jsonl").exists()

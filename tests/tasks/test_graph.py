@@ -109,7 +109,13 @@ def test_update_changes_what_is_given_and_leaves_the_rest(graph: TaskGraph, cloc
     assert (task.priority, task.metadata, task.owner) == (3, {"keep": True}, "bo")
     assert (task.revision, task.created_at, task.updated_at) == (2, made.created_at, clock.now)
     again = graph.update(made.id, labels=["only"], owner=None, metadata={}, description="", priority=0)
-    assert (again.labels, again.owner, again.metadata, again.description, again.priority) == (("only",), None, {}, "", 0)
+    assert (again.labels, again.owner, again.metadata, again.description, again.priority) == (
+        ("only",),
+        None,
+        {},
+        "",
+        0,
+    )
 
 
 def test_an_update_that_changes_nothing_leaves_no_trace(graph: TaskGraph, clock: Clock) -> None:

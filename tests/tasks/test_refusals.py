@@ -34,9 +34,7 @@ def tasks(graph: TaskGraph) -> dict[str, int]:
     return {"a": a, "b": b, "c": c, "x": x, "done": done}
 
 
-def refused(
-    graph: TaskGraph, kind: type[OutliveError], act: Callable[[], object], *words: object
-) -> OutliveError:
+def refused(graph: TaskGraph, kind: type[OutliveError], act: Callable[[], object], *words: object) -> OutliveError:
     before = everything(graph.store)
     with pytest.raises(kind) as caught:
         act()
@@ -69,9 +67,7 @@ OPERATIONS: dict[str, Callable[[TaskGraph, int | str], object]] = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_unknown_id_is_refused_by_every_operation(
-    graph: TaskGraph, tasks: dict[str, int], operation: str
-) -> None:
+def test_an_unknown_id_is_refused_by_every_operation(graph: TaskGraph, tasks: dict[str, int], operation: str) -> None:
     refused(graph, UnknownTask, lambda: OPERATIONS[operation](graph, 777), 777, "outlive task list")
 
 
@@ -83,7 +79,9 @@ def test_a_subject_where_an_id_belongs_is_refused_with_the_id_that_was_meant(
     assert f'Did you mean {tasks["a"]} ("Write the parser")' in str(error)
 
 
-@pytest.mark.parametrize("ref", ["nothing like it at all", "", "0", 0, -1, "1.5", "12a", "1e3", "９" * 20, 10**15, "1 2"])
+@pytest.mark.parametrize(
+    "ref", ["nothing like it at all", "", "0", 0, -1, "1.5", "12a", "1e3", "９" * 20, 10**15, "1 2"]
+)
 def test_what_is_no_id_is_refused(graph: TaskGraph, tasks: dict[str, int], ref: int | str) -> None:
     refused(graph, UnknownTask, lambda: graph.get(ref))
 
@@ -195,7 +193,9 @@ def test_what_the_status_does_not_allow_is_refused(graph: TaskGraph, tasks: dict
 
 
 def test_deleting_what_others_depend_on_is_refused(graph: TaskGraph, tasks: dict[str, int]) -> None:
-    error = refused(graph, HasDependents, lambda: graph.delete(tasks["a"]), tasks["a"], tasks["b"], "--force", "cancel")
+    error = refused(
+        graph, HasDependents, lambda: graph.delete(tasks["a"]), tasks["a"], tasks["b"], "--force", "cancel"
+    )
     assert isinstance(error, HasDependents)
     assert error.dependents == (tasks["b"],)
 

@@ -319,6 +319,7 @@ class TaskStoreConformance:
         change(other, one, status="pending")
         assert get(store, two)[two].blocked_by == (one,)
         assert ids(ready(store)) == [one]
+        assert_derived(store)
 
     def test_depending_on_what_is_finished_already_does_not_block(self, store: TaskStore) -> None:
         (one, two) = add(store, "one", "two")
@@ -407,7 +408,7 @@ class TaskStoreConformance:
                 store, number, depends_on=tuple(numbers[other] for other in range(index) if index % (other + 2) == 0)
             )
         for index, number in enumerate(numbers):
-            status: Status = ("completed", "pending", "cancelled", "in_progress", "pending")[index % 5]  # type: ignore[assignment]
+            status: Status = ("completed", "pending", "cancelled", "in_progress", "pending")[index % 5]
             change(store, number, status=status)
         assert_derived(store)
 
@@ -436,10 +437,11 @@ class TaskStoreConformance:
 
         def claim(tx: TaskWriter) -> int | None:
             task = tx.pick()
-            if task is not None:
-                started = replace(task, status="in_progress", revision=task.revision + 1)
-                tx.put(started, change_of(started, "claim"))
-            return task and task.id
+            if task is None:
+                return None
+            started = replace(task, status="in_progress", revision=task.revision + 1)
+            tx.put(started, change_of(started, "claim"))
+            return task.id
 
         def worker() -> None:
             while (number := store.write(claim)) is not None:
@@ -458,7 +460,7 @@ class TaskStoreConformance:
         assert store.read(lambda tx: tx.high_water()) == max(then)
 
     def test_the_id_of_a_removed_task_is_not_given_out_again(self, store: TaskStore, other: TaskStore) -> None:
-        (one, two) = add(store, "one", "two")
+        (_, two) = add(store, "one", "two")
         remove(store, two)
         assert add(other, "three")[0] > two
 
@@ -707,7 +709,12 @@ class TaskStoreConformance:
 
     def test_threads_share_a_store(self, store: TaskStore) -> None:
         made: list[int] = []
-        in_threads(6, lambda: [made.extend(add(store, "from a thread")) for _ in range(8)])
+
+        def worker() -> None:
+            for _ in range(8):
+                made.extend(add(store, "from a thread"))
+
+        in_threads(6, worker)
         assert len(made) == len(set(made)) == 48
         assert ids(find(store, EVERYTHING)) == sorted(made)
         assert len(history(store)) == 48

@@ -114,7 +114,8 @@ class History:
 
     def _append(self, line: _Line) -> int:
         data = _encode(line) + b"\n"
-        with open(self.path, "ab+", opener=no_links) as file:
+        # Without a buffer: on a full disk it would be written once more when the file is closed.
+        with open(self.path, "ab+", buffering=0, opener=no_links) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(size - 1)
@@ -122,8 +123,9 @@ class History:
                     # A torn line of a writer that died. It stays, and no longer touches what follows.
                     data = b"\n" + data
             try:
-                file.write(data)
-                file.flush()
+                left = memoryview(data)
+                while left:
+                    left = left[file.write(left) :]
                 if self._disk.durable:
                     os.fsync(file.fileno())
             except OSError:

@@ -27,14 +27,14 @@ class JournalFile:
     def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder = folder
         self._disk = disk
-        self._pending = disk.local / "journal"
+        self.path = disk.local / "journal"
         self._done = disk.local / "journal.done"
 
     def commit(self, staged: Path) -> None:
-        self._disk.commit(staged, self._pending)
+        self._disk.commit(staged, self.path)
 
     def load(self) -> Journal | None:
-        raw = read_bytes(self._pending)
+        raw = read_bytes(self.path)
         if raw is None:
             return None
         try:
@@ -45,8 +45,8 @@ class JournalFile:
             return journal
         except (msgspec.DecodeError, ValueError) as error:
             raise DamagedRecord(
-                f"{self._pending}: the journal of a change cannot be read ({error}); "
-                "move it away by hand, the change it holds is lost"
+                f"{self.path}: the journal of a change cannot be read ({error}); "
+                "set it apart with: outlive task doctor --repair"
             ) from None
 
     def carry_out(self) -> bool:
@@ -62,12 +62,12 @@ class JournalFile:
                 (self._folder / name).unlink(missing_ok=True)
         if self._disk.durable:
             self._disk.sync_folder(self._folder)
-        self._pending.replace(self._done)
+        self.path.replace(self._done)
         return True
 
     def state(self) -> tuple[object, ...]:
         """Differs whenever a change of several files was begun or ended in between."""
-        return tuple(map(_identity, (self._pending, self._done)))
+        return tuple(map(_identity, (self.path, self._done)))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

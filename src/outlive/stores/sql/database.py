@@ -4,10 +4,12 @@ Statements are written once: parameters as `:name`, lists as `IN :name` or `NOT 
 `FOR UPDATE [SKIP LOCKED]`. Each database translates that into its own words and keeps the result.
 """
 
+import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from outlive.stores.protocol import Watch
 
@@ -24,6 +26,42 @@ class Connection(Protocol):
     def run(self, statement: str, **values: Any) -> None: ...
 
     def run_many(self, statement: str, values: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class PerThread(Generic[C]):
+    """One open connection a thread. Those of threads that have ended are closed when the next one is opened, and
+    those inherited from a parent process are left alone: closing them would end the parent's."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+        self._open: list[tuple[int, threading.Thread, C]] = []
+
+    def get(self) -> C | None:
+        held: tuple[int, C] | None = getattr(self._local, "held", None)
+        return held[1] if held is not None and held[0] == os.getpid() else None
+
+    def put(self, connection: C) -> None:
+        here = threading.current_thread()
+        self._drop(lambda thread: thread is here or not thread.is_alive())
+        self._open.append((os.getpid(), here, connection))
+        self._local.held = (os.getpid(), connection)
+
+    def close(self) -> None:
+        self._drop(lambda _: True)
+        self._local = threading.local()
+
+    def _drop(self, which: Callable[[threading.Thread], bool]) -> None:
+        for entry in [entry for entry in self._open if entry[0] == os.getpid() and which(entry[1])]:
+            with suppress(ValueError):  # another thread was faster
+                self._open.remove(entry)
+                entry[2].close()
 
 
 class Database(Protocol):

@@ -1,10 +1,8 @@
 """PostgreSQL: one server, many machines. A lost connection is said, opened again, and the change is done once."""
 
 import logging
-import os
 import random
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +12,7 @@ from typing import Any, TypeVar
 
 from outlive.errors import ConfigError, StoreError, StoreUnavailable
 from outlive.stores.protocol import Watch
-from outlive.stores.sql.database import Connection, Row, moment
+from outlive.stores.sql.database import Connection, PerThread, Row, moment
 
 try:
     import psycopg
@@ -67,8 +65,7 @@ class PostgresDatabase:
     def __init__(self, url: str) -> None:
         self._conninfo = url
         self.url = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url)
-        self._local = threading.local()
-        self._open: list[psycopg.Connection[Row]] = []
+        self._connections = PerThread[psycopg.Connection[Row]]()
         self._met = False
         """Whether a connection was ever had: only then is a failure worth waiting for."""
 
@@ -133,9 +130,7 @@ class PostgresDatabase:
         return []
 
     def close(self) -> None:
-        while self._open:
-            self._open.pop().close()
-        self._local = threading.local()
+        self._connections.close()
 
     def connect(self) -> psycopg.Connection[Row]:
         """A new connection. Once the server was there, waits for it to come back."""
@@ -219,18 +214,15 @@ class PostgresDatabase:
         return self.read(landed)
 
     def _connection(self) -> _Connection:
-        """One connection a thread, and never one inherited from a parent process."""
-        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
-        if held is None or held[0] != os.getpid() or held[1].raw.closed:
+        raw = self._connections.get()
+        if raw is None or raw.closed:
             raw = self.connect()
-            self._open = [other for other in self._open if not other.closed] + [raw]
-            held = (os.getpid(), _Connection(raw))
-            self._local.held = held
-        return held[1]
+            self._connections.put(raw)
+        return _Connection(raw)
 
     def _lost(self) -> bool:
-        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
-        return held is not None and held[1].raw.closed
+        raw = self._connections.get()
+        return raw is not None and raw.closed
 
 
 class _CommitInDoubt(Exception):

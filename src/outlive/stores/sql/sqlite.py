@@ -3,8 +3,6 @@
 import os
 import re
 import sqlite3
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,13 +13,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
+from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
-from outlive.stores.sql.database import Connection, Row
+from outlive.stores.sql.database import Connection, PerThread, Row
 
 T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
-_POLL = 0.05
 _CACHE_KIB = 32 * 1024
 _TYPES = {
     "ID": "INTEGER",
@@ -79,8 +77,7 @@ class SQLiteDatabase:
         self.path = path
         self.url = f"sqlite:///{path}"
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
-        self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._connections = PerThread[sqlite3.Connection]()
 
     def read(self, work: Callable[[Connection], T]) -> T:
         return self._transaction("BEGIN", work)
@@ -132,7 +129,12 @@ class SQLiteDatabase:
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
-        yield _Watch(self)
+        yield PollingWatch(self._data_version)
+
+    def _data_version(self) -> int:
+        """Changes with every commit of another connection."""
+        with self._errors():
+            return int(self._connection().raw.execute("PRAGMA data_version").fetchone()[0])
 
     def integrity(self) -> list[str]:
         with self._errors():
@@ -140,9 +142,7 @@ class SQLiteDatabase:
         return [text for (text,) in rows if text != "ok"]
 
     def close(self) -> None:
-        while self._open:
-            self._open.pop().close()
-        self._local = threading.local()
+        self._connections.close()
 
     def _transaction(self, begin: str, work: Callable[[Connection], T]) -> T:
         with self._errors():
@@ -158,10 +158,9 @@ class SQLiteDatabase:
             return result
 
     def _connection(self) -> _Connection:
-        """One connection a thread, and never one inherited from a parent process."""
-        held: tuple[int, _Connection] | None = getattr(self._local, "held", None)
-        if held is not None and held[0] == os.getpid():
-            return held[1]
+        held = self._connections.get()
+        if held is not None:
+            return _Connection(held)
         if not self.path.parent.is_dir():
             raise StoreUnavailable(
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
@@ -173,13 +172,19 @@ class SQLiteDatabase:
             check_same_thread=False,
             cached_statements=256,
         )
-        self._open.append(raw)
+        try:
+            self._set_up(raw)
+        except BaseException:
+            raw.close()
+            raise
+        self._connections.put(raw)
+        return _Connection(raw)
+
+    def _set_up(self, raw: sqlite3.Connection) -> None:
         if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):
             raw.execute("PRAGMA journal_mode=WAL")
         raw.execute(f"PRAGMA synchronous={self._synchronous}")
         raw.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
-        self._local.held = (os.getpid(), _Connection(raw))
-        return self._connection()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -190,26 +195,3 @@ class SQLiteDatabase:
             reason = next((text for code, text in _REMEDIES.items() if name.startswith(code)), str(error))
             kind = StoreUnavailable if name else StoreError
             raise kind(f"{self.url}: {reason}. Nothing was changed.") from error
-
-
-class _Watch:
-    """Polls the data version, which changes with every commit of another connection."""
-
-    def __init__(self, database: SQLiteDatabase) -> None:
-        self._database = database
-        self._seen = self._version()
-
-    def wait(self, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, _POLL))
-            version = self._version()
-            if version != self._seen:
-                self._seen = version
-                return True
-        return False
-
-    def _version(self) -> int:
-        with self._database._errors():
-            row = self._database._connection().raw.execute("PRAGMA data_version").fetchone()
-        return int(row[0])

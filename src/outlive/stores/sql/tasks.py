@@ -103,6 +103,15 @@ class SQLTaskStore:
                     task=number,
                 )
             )
+        for number in self.database.read(_lost):
+            problems.append(
+                Problem(
+                    f"{self.url}, row {number} of outlive_tasks",
+                    "the audit trail knows this task, but its row is gone",
+                    f"restore it from a backup; see: outlive task history {number}",
+                    task=number,
+                )
+            )
         return problems
 
     def repair(self) -> list[str]:
@@ -127,6 +136,15 @@ class SQLTaskStore:
 
 def _miscounted(connection: Connection) -> list[int]:
     rows = connection.rows(f"SELECT id FROM outlive_tasks WHERE blockers <> ({_OPEN_DEPENDENCIES}) ORDER BY id")
+    return [row[0] for row in rows]
+
+
+def _lost(connection: Connection) -> list[int]:
+    rows = connection.rows(
+        "SELECT DISTINCT task FROM outlive_task_changes c "
+        "WHERE NOT EXISTS (SELECT 1 FROM outlive_tasks t WHERE t.id = c.task) AND NOT EXISTS "
+        "(SELECT 1 FROM outlive_task_changes d WHERE d.task = c.task AND d.op = 'delete') ORDER BY task"
+    )
     return [row[0] for row in rows]
 
 

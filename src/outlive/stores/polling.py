@@ -1,0 +1,24 @@
+"""Noticing changes by looking a few times a second: cheaper than a dependency for each platform."""
+
+import time
+from collections.abc import Callable
+
+_PAUSE = 0.05
+
+
+class PollingWatch:
+    """A watch over anything that has a state to compare."""
+
+    def __init__(self, state: Callable[[], object]) -> None:
+        self._state = state
+        self._seen = state()
+
+    def wait(self, timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, _PAUSE))
+            state = self._state()
+            if state != self._seen:
+                self._seen = state
+                return True
+        return False

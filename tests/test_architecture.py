@@ -1,0 +1,232 @@
+"""The house has one direction. Walks the code itself, so that imports inside of functions count too."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from outlive.tasks.shape import find_cycle
+from tests.engines import ROOT, worker_environment
+
+SOURCE = ROOT / "src"
+
+LINES: tuple[tuple[str, ...], ...] = (
+    ("outlive", "outlive.__main__"),
+    ("outlive.cli", "outlive.web", "outlive.mcp"),
+    ("outlive.testing",),
+    ("outlive.session",),
+    ("outlive.loop",),
+    ("outlive.tools",),
+    ("outlive.models",),
+    ("outlive.context",),
+    ("outlive.memory",),
+    ("outlive.tasks",),
+    ("outlive.stores",),
+    ("outlive.state",),
+    ("outlive.events",),
+    ("outlive.messages",),
+    ("outlive.config", "outlive.errors"),
+)
+"""DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""
+
+ALLOWED_BESIDE = {("outlive.config", "outlive.errors"), ("outlive.cli", "outlive")}
+"""Every room may raise our errors; a face says which version it is a face of."""
+
+FORBIDDEN_IN_CONTEXT = {"os", "io", "socket", "subprocess", "time", "random", "pathlib", "asyncio", "threading"}
+
+HEAVY = (
+    *("click", "rich", "pydantic", "sqlalchemy", "psycopg", "sqlite3", "asyncio", "filelock"),
+    *("anthropic", "openai", "httpx", "requests", "yaml", "numpy", "pytest", "hypothesis", "unittest"),
+)
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package, by its name."""
+    found = {}
+    for path in sorted((SOURCE / "outlive").rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree: ast.AST, module: str) -> Iterator[str]:
+    """Full names of what a module imports, wherever the statement stands, and by name in a string."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else str(node.module)
+
+
+def named(tree: ast.AST) -> set[str]:
+    """Modules of ours that are named in strings, to be imported later."""
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {value for value in constants if isinstance(value, str) and value in MODULES and "." in value}
+
+
+def ours(module: str, *, by_name: bool) -> set[str]:
+    tree = ast.parse(MODULES[module].read_text())
+    found = {name for name in imports(tree, module) if name in MODULES}
+    return (found | named(tree) if by_name else found) - {module}
+
+
+def room(module: str) -> str:
+    """The first two parts of the name: what a line of the house speaks of."""
+    return ".".join(module.split(".")[:2])
+
+
+def line(module: str) -> int:
+    return next(index for index, rooms in enumerate(LINES) if room(module) in rooms)
+
+
+def allowed(importer: str, imported: str) -> bool:
+    here, there = room(importer), room(imported)
+    return here == there or line(importer) < line(imported) or (here, there) in ALLOWED_BESIDE
+
+
+def test_every_module_belongs_to_a_line_of_the_house() -> None:
+    known = {name for rooms in LINES for name in rooms}
+    assert {room(module) for module in MODULES} <= known
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_only_downwards(module: str) -> None:
+    wrong = [other for other in ours(module, by_name=True) if not allowed(module, other)]
+    assert not wrong, f"{module} must not import {wrong}: see DESIGN.md, 'The house'"
+
+
+def test_the_rule_would_notice_an_import_upwards() -> None:
+    assert not allowed("outlive.stores.files", "outlive.tasks.graph")
+    assert not allowed("outlive.tasks.graph", "outlive.cli")
+    assert not allowed("outlive.session", "outlive.testing")
+    assert not allowed("outlive.cli", "outlive.web")
+    assert not allowed("outlive.errors", "outlive.config")
+    assert allowed("outlive.cli", "outlive.testing")
+    tree = ast.parse("def f():\n    from outlive.tasks import graph\n    import outlive.cli\nx = 'outlive.config'")
+    assert {*imports(tree, "x"), *named(tree)} == {"outlive.tasks.graph", "outlive.cli", "outlive.config"}
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    cycle = find_cycle({module: sorted(ours(module, by_name=False)) for module in MODULES})
+    assert cycle is None, " -> ".join(cycle or [])
+
+
+def test_context_is_pure() -> None:
+    for module, path in MODULES.items():
+        if room(module) == "outlive.context":
+            used = {name.split(".")[0] for name in imports(ast.parse(path.read_text()), module)}
+            assert not used & FORBIDDEN_IN_CONTEXT, f"{module} is to be pure"
+
+
+def test_the_loop_stays_short() -> None:
+    loop = SOURCE / "outlive/loop.py"
+    if loop.exists():
+        assert len(loop.read_text().splitlines()) < 200
+
+
+def test_every_room_has_an_inhabitant() -> None:
+    """No empty folders, no package that is nothing but its name."""
+    for folder in (SOURCE / "outlive").rglob("*"):
+        if folder.is_dir() and folder.name != "__pycache__":
+            inside = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+            code = [path for path in inside if path.suffix != ".py" or ast.parse(path.read_text()).body[1:]]
+            assert code, f"{folder} is empty"
+
+
+LOOK = """
+import json, sys
+sys.dont_write_bytecode = True
+before = set(sys.modules)
+events = []
+def hook(event, args):
+    if event in ("open", "os.listdir", "os.scandir"):
+        path = str(args[0])
+        if event != "open" or not path.endswith((".py", ".pyc", ".so")):
+            events.append([event, path])
+    elif event.split(".")[0] in ("socket", "subprocess", "sqlite3", "shutil", "tempfile") or event in (
+        "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.mkdir", "os.rename", "os.remove", "os.putenv"
+    ):
+        events.append([event, repr(args)[:200]])
+sys.addaudithook(hook)
+import importlib
+importlib.import_module(sys.argv[1])
+found = list(events)
+print(json.dumps({"modules": sorted(set(sys.modules) - before), "events": found}))
+"""
+
+
+def fresh_import(name: str) -> tuple[list[str], list[list[str]]]:
+    """What a new interpreter loads and does for one import."""
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", LOOK, name],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=worker_environment(),
+    )
+    assert run.stderr == ""
+    seen = json.loads(run.stdout)
+    return seen["modules"], seen["events"]
+
+
+@pytest.mark.parametrize("name", ["outlive", "outlive.tasks", "outlive.stores", "outlive.testing", "outlive.errors"])
+def test_importing_does_nothing_and_loads_nothing_heavy(name: str) -> None:
+    loaded, events = fresh_import(name)
+    assert name in loaded
+    heavy = [module for module in loaded if module.split(".")[0] in HEAVY]
+    assert heavy == []
+    # The import system itself lists the folders on the path; nothing else may be touched.
+    path_entries = {str(Path(entry).resolve()) for entry in sys.path} | {str(SOURCE)}
+    done = [
+        event
+        for event in events
+        if not (event[0] in ("os.listdir", "os.scandir") and Path(event[1]).resolve().is_relative_to(SOURCE))
+        and not (event[0] in ("os.listdir", "os.scandir") and str(Path(event[1]).resolve()) in path_entries)
+        and "lib/python" not in event[1]
+    ]
+    assert done == []
+
+
+def test_importing_would_be_caught_at_doing_something(tmp_path: Path) -> None:
+    """The look itself is able to see: a standard module that is known to read and to load."""
+    loaded, _ = fresh_import("sqlite3")
+    assert "sqlite3" in loaded
+    (tmp_path / "nosy.py").write_text(
+        "import pathlib\npathlib.Path('/etc/hostname').exists()\nopen('/etc/passwd').close()\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", LOOK, "nosy"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**worker_environment(), "PYTHONPATH": str(tmp_path)},
+    )
+    assert ["open", "/etc/passwd"] in json.loads(run.stdout)["events"]
+
+
+def test_the_public_names_can_all_be_loaded() -> None:
+    import outlive
+
+    assert sorted(outlive.__all__) == dir(outlive)
+    for name in outlive.__all__:
+        assert getattr(outlive, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        outlive.nonsense  # noqa: B018
+
+
+def test_no_prints_on_import_and_no_stars() -> None:
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert all(alias.name != "*" for alias in node.names), f"{module} imports a star"
