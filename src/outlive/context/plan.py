@@ -22,7 +22,7 @@ from outlive.context.words import allowances, shorten
 Cap = Callable[[Piece], float]
 
 POOL = 3.0
-"""Folded lines worth looking at again, as a multiple of the low-water mark."""
+"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
 STUB_GAIN = 0.85
@@ -264,4 +264,4 @@ def next_pool(scene: Scene, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
-    return best(scored, POOL * scene.budget.target)
+    return best(scored, POOL * max(scene.budget.lines, scene.budget.target))
