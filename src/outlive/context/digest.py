@@ -35,10 +35,12 @@ class Writer:
                 self.pending.append(page)
                 self.shown = page
 
-    def row(self, text: str) -> None:
-        lead = " ".join(map(handle, self.pending))
+    def row(self, text: str, pages: tuple[int, ...] = ()) -> None:
+        """A row with its own handles before it, and before those, set apart, the handles of what is not shown."""
+        others = [handle(page) for page in self.pending if page not in pages]
+        own = [handle(page) for page in self.pending if page in pages]
         self.pending.clear()
-        self.rows.append(f"{lead} {text}" if lead else text)
+        self.rows.append(" ".join([*others, *(["·"] if others and text != "·" else []), *own, text]))
 
     def flush(self) -> None:
         if self.pending:
@@ -83,7 +85,7 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> 
         rows.insert(0, " ".join(filter(None, ("→", label, outcome(piece)))))
     elif kept[0].start:
         rows.insert(0, short_label(piece))
-    out.row(rows[0])
+    out.row(rows[0], piece.pages)
     out.rows.extend(rows[1:])
 
 

@@ -66,8 +66,10 @@ class Engine:
         self._checked = 0
         self._tokens = 0.0
         self._after_pass = 0.0
+        self._tried = 0
         self._asked_tokens: dict[int, float] = {}
         self._refusals = 0
+        self._settled: tuple[int, int, str] | None = None
         self.problems: tuple[str, ...] = ()
         """Why the last planned pass did not happen."""
 
@@ -82,6 +84,7 @@ class Engine:
         if isinstance(event, AssistantSaid):
             self._render_new()
             self._asked_tokens = {event.id: self._estimate()}
+            self._tried = self._grown()
             self._refusals = 0
         changed = self.past.append(event)
         if changed is not None and self._rendered and changed.event <= self.past.units[self._rendered - 1].event:
@@ -89,6 +92,7 @@ class Engine:
         match event:
             case Compacted():
                 self._apply(projection_of(event))
+                self._settled = self._now(event.focus) if "auto" in event.receipt.rungs else None
             case Renewed():
                 self._apply(self._renewal(event))
             case Undone():
@@ -127,7 +131,7 @@ class Engine:
         `summary` is a model's, already checked (`outlive.context.summary`); without one the digest is built by rule.
         """
         self._render_new()
-        if self.past.mid_batch:
+        if self.past.mid_batch or (self._settled == self._now(focus) and not summary):
             return None
         if summary:
             summary = marked(summary, self.past.units[0].event if self.past.units else 0, self.past.last_id)
@@ -197,8 +201,8 @@ class Engine:
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
-        reason = ladder.due(budget, total, self._tokens - self._after_pass)
-        if not reason or (reason == "cold" and not self._is_cold(now)):
+        reason = ladder.due(budget, total, self._grown(), self._tried, cold=self._is_cold(now))
+        if not reason:
             return made
         for reach in (ladder.usual(budget), ladder.floor()):
             event = self._pass(reach, reason)
@@ -210,6 +214,10 @@ class Engine:
         if self._estimate(block) > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
         return made
+
+    def _grown(self) -> int:
+        """What came since the last pass, in steps of the smallest gain that is worth one."""
+        return int((self._tokens - self._after_pass) / max(self.budget.gain, 1))
 
     def _is_cold(self, now: float | None) -> bool:
         asked = self.past.asked_at
@@ -223,10 +231,8 @@ class Engine:
             plan, after = ladder.attempt(self.past, scene, reach, before)
         except BrokenContract as error:
             self.problems = error.problems
-            self._after_pass = self._tokens  # do not try the same again on every turn
             return None
         if before - after < (self.budget.gain if reason != "refused" else 1):
-            self._after_pass = self._tokens
             return None
         return self._commit(plan, reason, before, focus, after)
 
@@ -264,12 +270,18 @@ class Engine:
         pool = next_pool(self._scene(), folded) if folded > now.folded else now.pool
         self._passes.append(_Pass(projection, folded, pool))
         self._render_all()
-        self._after_pass = self._tokens
+        self._after_pass, self._tried = self._tokens, 0
+
+    def _now(self, focus: str) -> tuple[int, int, str]:
+        """What a pass on request depends on; the same request with nothing new does nothing."""
+        units = self.past.units
+        return len(units), units[-1].last_event if units else 0, focus
 
     def _undo(self, target: int) -> None:
+        self._settled = None
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._render_all()
-        self._after_pass = self._tokens  # whoever takes a pass back does not want it again at once
+        self._after_pass, self._tried = self._tokens, 0  # whoever takes a pass back does not want it again at once
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages are never numbered anew."""

@@ -30,15 +30,19 @@ def floor(rung: str = "reactive") -> Reach:
     return Reach(rung, 0.0, 0.0, 0.0, 0.0)
 
 
-def due(budget: Budget, total: float, grown: float) -> str:
-    """Why a pass is due, or nothing. `grown` is what came since the last one, which is not repeated for less."""
+def due(budget: Budget, total: float, grown: int, tried: int, *, cold: bool) -> str:
+    """Why a pass is due, or nothing.
+
+    `grown` counts what came since the last pass, in steps of the smallest worthwhile gain; `tried` is where it stood
+    at the last answer. Without a new step no pass is tried again, so one that cannot help is not planned each turn.
+    """
     if total > budget.hard:
         return "limit"
-    if grown <= budget.gain:
+    if not grown:
         return ""
-    if total > budget.engage:
-        return "pressure"
-    return "cold" if total > budget.cold else ""
+    if cold and total > budget.cold:
+        return "cold"
+    return "pressure" if total > budget.engage and grown > tried else ""
 
 
 def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:

@@ -16,7 +16,7 @@ _REDIRECT = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~-]+\.[\w]+)")
 _IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+([\w./-]+)")
 _EXIT = re.compile(r"(?:exited with code|exit code:?|exit status:?|returned) (-?[0-9]+)", re.IGNORECASE)
 _FAILED = re.compile(
-    r"^(?:FAILED (\S+)|\s*--- FAIL: (\S+)|test (\S+) \.\.\. FAILED|\s*[✕✗×] (.+)|FAIL[:\s]+(\S+))",
+    r"^(?:FAILED (\S+)|\s*--- FAIL: (\S+)|test (\S+) \.\.\. FAILED|\s*[✕✗×] (.+)|FAIL[: \t]+(\S*[/.]\S+))",
     re.MULTILINE,
 )
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)

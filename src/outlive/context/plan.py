@@ -22,7 +22,7 @@ from outlive.context.words import allowances, shorten
 Cap = Callable[[Piece], float]
 
 POOL = 3.0
-"""Folded lines worth looking at again, as a multiple of the low-water mark."""
+"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
 STUB_GAIN = 0.85
@@ -126,7 +126,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     pinned = pinned_pieces(scene, start)
     shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     folding = scene.units[:boundary]
-    fixed = scene.overhead + sum(unit.tokens for unit in scene.units[start:])
+    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
     fixed += sum(piece.tokens for piece in pinned.values())
@@ -210,12 +210,12 @@ def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[
     edits = {
         key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
-    shrunk = 0
+    shrunk: list[Piece] = []
     for piece in shrinkable:
         text = _short(piece, choice, cap)
         if estimate(text) < STUB_GAIN * piece.tokens:
             edits[piece.key] = text
-            shrunk += 1
+            shrunk.append(piece)
         else:
             edits.pop(piece.key, None)
     digest, fold_to = "", 0
@@ -230,9 +230,11 @@ def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[
 
         digest = write_digest(folding, choice, words, scene.facts, scene.summary)
         fold_to = folding[-1].event
-    rungs = ("micro",) * (shrunk > 0) + ("collapse",) * (boundary > scene.folded)
+    kinds = {piece.kind for piece in shrunk}
+    used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
+    rungs = tuple(rung for rung, was_used in used.items() if was_used)
     projection = Projection(0, fold_to, digest, edits, scene.summary)
-    return Plan(projection, start, boundary, rungs, shrunk, choice.count)
+    return Plan(projection, start, boundary, rungs, len(shrunk), choice.count)
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:
@@ -264,4 +266,4 @@ def next_pool(scene: Scene, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
-    return best(scored, POOL * scene.budget.target)
+    return best(scored, POOL * max(scene.budget.lines, scene.budget.target))
