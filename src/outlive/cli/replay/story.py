@@ -66,7 +66,10 @@ def tell(store: LogStore) -> None:
     )
     recalled = "".join(played.session.engine.recall(page).text for page in first.pages)
     for what, holds in (
-        ("the request shows what the user asked, word for word", plain_text(played.recording.messages[0].message.blocks) in last),
+        (
+            "the request shows what the user asked, word for word",
+            plain_text(played.recording.messages[0].message.blocks) in last,
+        ),
         ("the request shows the standing instruction", "Never touch anything under vendor/." in last),
         (f"the request shows {NEEDLE!r}, read {FILES - EARLY} calls earlier", NEEDLE in last),
         (f"@h{first.pages[0]} gives back the first file, byte for byte", first.text in recalled),
