@@ -7,8 +7,8 @@ import pytest
 
 from outlive.context.policy import RICH
 from outlive.context.valid import problems
-from outlive.importers import read_recording
 from outlive.messages import ToolResult
+from outlive.models.importers import read_recording
 from outlive.session.recall import pages_of
 from outlive.session.replay import Replay
 from outlive.stores.files.log import FileLogStore

@@ -13,8 +13,8 @@ from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
 from outlive.events import Checkpointed, Compacted, Event, SessionStarted
-from outlive.importers.recording import Recorded, Recording
 from outlive.messages import ToolResult
+from outlive.models.importers.recording import Recorded, Recording
 from outlive.session.session import Session
 from outlive.stores.log_lines import REPLAY
 from outlive.stores.log_protocol import LogStore, SessionExists, UnknownSession

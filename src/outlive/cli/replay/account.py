@@ -11,8 +11,8 @@ from outlive.context.pieces import Piece
 from outlive.context.tokens import CHARS_PER_TOKEN, estimate
 from outlive.context.view import Projection
 from outlive.events import Compacted
-from outlive.importers.recording import Recording
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers.recording import Recording
 from outlive.session.replay import Replay, Step
 
 KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")

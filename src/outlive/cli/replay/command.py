@@ -15,7 +15,7 @@ from outlive.cli.session.common import chosen_policy, json_option, open_store, p
 from outlive.config import Workspace
 from outlive.context.policy import Policy
 from outlive.errors import StoreUnavailable
-from outlive.importers import Recording, read_recording
+from outlive.models.importers import Recording, read_recording
 from outlive.session.replay import Replay, check_replaceable
 from outlive.stores.log_protocol import LogStore
 

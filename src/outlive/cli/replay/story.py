@@ -5,8 +5,8 @@ import click
 from outlive.cli.replay.account import Account
 from outlive.cli.replay.timeline import render
 from outlive.context.policy import RICH
-from outlive.importers.recording import Recording, timed
 from outlive.messages import Message, Text, ToolCall, ToolResult, plain_text
+from outlive.models.importers.recording import Recording, timed
 from outlive.session.replay import Replay
 from outlive.stores.log_protocol import LogStore
 

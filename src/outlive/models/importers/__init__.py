@@ -12,8 +12,8 @@ own.py          .transcripts/*.jsonl and `outlive session export`
 
 from pathlib import Path
 
-from outlive.importers.lines import ImportRefused, Line, read_lines
-from outlive.importers.recording import Recording
+from outlive.models.importers.lines import ImportRefused, Line, read_lines
+from outlive.models.importers.recording import Recording
 
 __all__ = ["ImportRefused", "Recording", "read_recording"]
 
@@ -28,13 +28,13 @@ def read_recording(path: Path) -> Recording:
     lines, skipped = read_lines(path)
     kind = _kind(lines)
     if kind == "trajectory":
-        from outlive.importers.trajectory import read
+        from outlive.models.importers.trajectory import read
     elif kind == "claude-code":
-        from outlive.importers.claude_code import read
+        from outlive.models.importers.claude_code import read
     elif kind == "codex":
-        from outlive.importers.codex import read
+        from outlive.models.importers.codex import read
     elif kind == "outlive":
-        from outlive.importers.own import read
+        from outlive.models.importers.own import read
     else:
         raise ImportRefused(
             f"{path}: no format that is known; it takes a trajectory, a Claude Code session, a Codex rollout or an "

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from outlive.importers.lines import Line
-from outlive.importers.recording import Joiner, Recording, seconds
 from outlive.messages import Block, Role, ToolCall, ToolResult
 from outlive.models.anthropic_form import read_blocks
+from outlive.models.importers.lines import Line
+from outlive.models.importers.recording import Joiner, Recording, seconds
 
 _SAID = ("user", "assistant")
 

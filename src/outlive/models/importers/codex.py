@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from outlive.importers.lines import Line
-from outlive.importers.recording import Joiner, Recording, seconds
 from outlive.messages import Block, Image, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers.lines import Line
+from outlive.models.importers.recording import Joiner, Recording, seconds
 
 _INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")

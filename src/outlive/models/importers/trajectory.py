@@ -6,10 +6,10 @@ Message numbers are part of its contract, so messages are taken one to one.
 from pathlib import Path
 from typing import Any
 
-from outlive.importers.lines import ImportRefused, Line
-from outlive.importers.recording import Recording, seconds, timed
 from outlive.messages import Message
 from outlive.models.anthropic_form import read_blocks
+from outlive.models.importers.lines import ImportRefused, Line
+from outlive.models.importers.recording import Recording, seconds, timed
 
 
 def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:

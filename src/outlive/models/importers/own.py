@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 
 from outlive.events import AssistantSaid, Compacted, Event, SessionStarted, ToolFinished, UserSaid, decode
-from outlive.importers.lines import Line
-from outlive.importers.recording import Joiner, Recording
 from outlive.messages import ToolResult
+from outlive.models.importers.lines import Line
+from outlive.models.importers.recording import Joiner, Recording
 from outlive.stores.files.log import TRANSCRIPTS, FileLogStore
 from outlive.stores.log_names import session_of
 from outlive.stores.log_reading import full_log

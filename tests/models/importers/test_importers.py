@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from outlive.events import encode
-from outlive.importers import ImportRefused, Recording, read_recording
 from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers import ImportRefused, Recording, read_recording
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from tests.talk import Ticks, talk
