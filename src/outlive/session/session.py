@@ -97,7 +97,7 @@ class Session:
             options.setdefault("world", World(Path(folder)))
         session = cls(writer, **options)
         session.log(SessionStarted, session=writer.session, system=system, tools=tools, model=model, folder=folder)
-        session._see(())
+        session._see((), head=True)
         return session
 
     @classmethod
@@ -179,7 +179,8 @@ class Session:
         )
         if call is not None and self._world is not None:
             written = [name for name, at in self.engine.past.ledger.written.items() if at == event.id]
-            self._see(dict.fromkeys([*written, *filter(None, [call_file(call)])]))
+            names = dict.fromkeys([*written, *filter(None, [call_file(call)])])
+            self._see(names, head="git" in str(call.input))
         return event
 
     def note(self, *texts: str, kind: str = "note") -> None:
@@ -304,13 +305,14 @@ class Session:
         for event in made:
             self._remember(event)
 
-    def _see(self, names: Iterable[str]) -> None:
+    def _see(self, names: Iterable[str], *, head: bool) -> None:
+        """Remember files as they are now, and (`head`) which commit is checked out; asking git takes a process."""
         if self._world is None:
             return
         files = {name: found for name in names if (found := self._world.hash(name))}
         data: dict[str, Any] = {"files": files} if files else {}
-        head = self._world.head()
-        if head != self._seen.head:
-            data["head"] = head
+        commit = self._world.head() if head else self._seen.head
+        if commit != self._seen.head:
+            data["head"] = commit
         if data:
             self.log(Checkpointed, label=SEEN, data=data)

@@ -99,6 +99,43 @@ def test_a_line_that_is_still_being_written_is_named() -> None:
     assert skipped.startswith(f"{DATA / 'claude_code.jsonl'}, line 21: not JSON")
 
 
+def claude(tmp_path: Path, *rows: tuple[Any, ...]) -> list[str]:
+    """What is said in a session of lines (kind, id, parent, text, more)."""
+    lines = []
+    for kind, uuid, parent, text, *more in rows:
+        form: dict[str, Any] = {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s"}
+        if kind != "system":
+            form["message"] = {"id": f"m-{uuid}", "role": kind, "content": [{"type": "text", "text": text}]}
+        lines.append(json.dumps(form | (more[0] if more else {})))
+    path = tmp_path / "claude.jsonl"
+    path.write_text("\n".join(lines))
+    recording = read_recording(path)
+    return [b.text for r in recording.messages for b in r.message.blocks if isinstance(b, Text)]
+
+
+def test_a_compaction_that_keeps_a_tail_does_not_hide_what_came_before(tmp_path: Path) -> None:
+    boundary = {"subtype": "compact_boundary", "logicalParentUuid": "a2"}
+    said = claude(
+        tmp_path,
+        ("user", "u1", None, "start"),
+        ("assistant", "a1", "u1", "ready"),
+        ("user", "x1", "a1", "rewound"),
+        ("user", "u2", "a1", "go on"),
+        ("system", "cb", None, "", boundary),
+        ("user", "cs", "cb", "a summary", {"isCompactSummary": True}),
+        ("assistant", "a2", "cs", "kept"),
+        ("user", "u3", "a2", "after"),
+    )
+    assert said == ["start", "ready", "go on", "kept", "after"]
+
+
+def test_a_damaged_line_does_not_hide_what_came_before(tmp_path: Path) -> None:
+    said = claude(
+        tmp_path, ("user", "u1", None, "start"), ("assistant", "a2", "a1 is lost", "on"), ("user", "u2", "a2", "end")
+    )
+    assert said == ["start", "on", "end"]
+
+
 # -- Codex
 
 
@@ -127,6 +164,21 @@ def test_a_rollout_of_the_first_versions_is_read() -> None:
     assert (recording.id, recording.system, roles(recording)) == ("old-codex", "Be kind.", "uaua")
     assert blocks(recording, 1) == (ToolCall("z1", "shell", {"type": "exec", "command": ["ls"]}),)
     assert blocks(recording, 2) == (ToolResult("z1", "nothing here", is_error=True),)
+
+
+def test_turns_that_were_rolled_back_do_not_count(tmp_path: Path) -> None:
+    def message(role: str, text: str) -> dict[str, Any]:
+        content = [{"type": "input_text", "text": text}]
+        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": content}}
+
+    back = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+    lines = [{"type": "session_meta", "payload": {"id": "r"}}, message("user", "one"), message("assistant", "first")]
+    lines += [message("user", "two"), message("assistant", "second"), back, message("user", "three")]
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    recording = read_recording(path)
+    said = [b.text for r in recording.messages for b in r.message.blocks]  # type: ignore[union-attr]
+    assert said == ["one", "first", "three"]
 
 
 # -- our own

@@ -89,20 +89,32 @@ def _is_said(value: dict[str, Any]) -> bool:
 
 
 def _branch(lines: list[Line]) -> set[str]:
-    """The ids from the newest line back to the first; past a compaction the logical parent goes on."""
+    """The ids from the newest line back to the first.
+
+    Where the chain breaks (a compaction, a damaged line) the line before goes on; a rewind is no break.
+    """
     parents: dict[str, str] = {}
-    leaf = ""
+    before: dict[str, str] = {}
+    compacted: set[str] = set()
+    leaf = last = ""
     for line in lines:
         value = line.value
         uuid = value.get("uuid")
-        if isinstance(uuid, str) and value.get("isSidechain") is not True:
-            parents[uuid] = value.get("parentUuid") or value.get("logicalParentUuid") or ""
-            if value.get("type") in _SAID:
-                leaf = uuid
+        if not isinstance(uuid, str) or value.get("isSidechain") is True:
+            continue
+        parents[uuid] = value.get("parentUuid") or value.get("logicalParentUuid") or ""
+        before[uuid] = last
+        last = uuid
+        if value.get("subtype") == "compact_boundary" or value.get("isCompactSummary") is True:
+            compacted.add(uuid)
+        if value.get("type") in _SAID:
+            leaf = uuid
     found: set[str] = set()
     while leaf and leaf not in found:
         found.add(leaf)
-        leaf = parents.get(leaf, "")
+        parent = parents[leaf]
+        broken = parent in found or (parent and parent not in parents) or (not parent and leaf in compacted)
+        leaf = before[leaf] if broken else parent
     return found
 
 

@@ -14,17 +14,18 @@ from outlive.models.importers.lines import Line
 from outlive.models.importers.recording import Joiner, Recording, seconds
 
 _INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
+Item = tuple[dict[str, Any], float | None]
+"""A response item and its time."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
 def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
     """The session of a rollout."""
-    joined = Joiner()
+    items: list[Item] = []
     meta: dict[str, Any] = {}
     model = ""
     compactions = 0
-    after_call = False
     for line in lines:
         kind, payload = _opened(line.value)
         if kind == "session_meta":
@@ -34,7 +35,13 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         elif kind == "compacted":
             compactions += 1
         elif kind == "response_item":
-            after_call = _take(joined, payload, seconds(line.value.get("timestamp")), after_call=after_call)
+            items.append((payload, seconds(line.value.get("timestamp"))))
+        elif payload.get("type") == "thread_rolled_back":
+            _roll_back(items, payload.get("num_turns"))
+    joined = Joiner()
+    after_call = False
+    for item, time in items:
+        after_call = _take(joined, item, time, after_call=after_call)
     return Recording(
         id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
         format="codex",
@@ -45,6 +52,13 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         compactions=compactions,
         skipped=skipped,
     )
+
+
+def _roll_back(items: list[Item], turns: object) -> None:
+    """The user went back: the last turns, each from the user's words on, did not count."""
+    asked = [n for n, (item, _) in enumerate(items) if item.get("role") == "user" and _words(item.get("content"))]
+    if isinstance(turns, int) and turns > 0 and asked:
+        del items[asked[-min(turns, len(asked))] :]
 
 
 def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -206,9 +207,10 @@ class SQLLogWriter:
         self._store.append(self.session, self._name, events)
 
     def close(self) -> None:
-        if self._name:
-            self._store.release(self.session, self._name)
-            self._name = ""
+        name, self._name = self._name, ""
+        if name:
+            with suppress(StoreError):  # the name makes way anyway once its process is gone
+                self._store.release(self.session, name)
 
     def __enter__(self) -> Self:
         return self
