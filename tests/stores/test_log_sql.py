@@ -11,14 +11,23 @@ from outlive.stores.log_protocol import SessionBusy
 from outlive.stores.sql import log as sql_log
 from outlive.stores.sql.log import SQLLogStore
 from outlive.testing.log_store import note, result, started
-from tests.engines import Engine
+from tests.engines import Engine, PostgresServer
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "sqlite":
+        sqlite: Engine = request.getfixturevalue("sqlite")
+        yield sqlite.url
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    with server.schema() as place:
+        yield place
 
 
 @pytest.fixture
-def logs(engine: Engine) -> Iterator[SQLLogStore]:
-    if engine.name == "files":
-        pytest.skip("files have a suite of their own")
-    store = open_log_store(engine.url, durability=engine.durability)
+def logs(url: str) -> Iterator[SQLLogStore]:
+    store = open_log_store(url, durability="process")
     assert isinstance(store, SQLLogStore)
     yield store
     store.close()
