@@ -6,7 +6,7 @@ from pathlib import Path
 
 from outlive.stores.protocol import TaskQuery, TaskReader, TaskStore
 from outlive.stores.records import Change, Task
-from outlive.testing.task_store import assert_derived
+from outlive.testing.tasks.support import assert_derived
 
 EVERYTHING = TaskQuery(archived=True, sort="id")
 

@@ -24,7 +24,7 @@ from outlive.stores.records import Task
 from outlive.stores.sql import postgres as engine_postgres
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
-from outlive.testing.task_store import a_task, change_of, everything
+from outlive.testing.tasks.support import a_task, change_of, everything
 from tests.engines import Engine, PostgresServer
 from tests.truth import assert_files_tell_the_truth, assert_sound
 

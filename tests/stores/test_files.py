@@ -23,7 +23,7 @@ from outlive.stores.protocol import TaskQuery, TaskStore
 from outlive.stores.records import Task, decode_task, encode_task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
-from outlive.testing.task_store import change_of
+from outlive.testing.tasks.support import change_of
 from tests.engines import ROOT, Engine, worker_environment
 from tests.truth import assert_files_tell_the_truth, assert_sound
 
@@ -494,7 +494,7 @@ def without_index(engine: Engine, folder: Path) -> list[Task]:
     """The same files, read by a store that never saw them."""
     copy = folder / "copy"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(engine.path, copy, ignore=shutil.ignore_patterns(".local"))
+    shutil.copytree(engine.path, copy, symlinks=True, ignore=shutil.ignore_patterns(".local"))
     return TaskGraph(FileTaskStore(copy)).find(ALL)
 
 
@@ -644,7 +644,7 @@ def test_readers_never_see_half_of_a_batch(files: Engine, tmp_path: Path) -> Non
 import sys
 from msgspec.structs import replace
 from outlive.stores import open_task_store
-from outlive.testing.task_store import change_of
+from outlive.testing.tasks.support import change_of
 store = open_task_store(sys.argv[1], durability="process")
 print("ready", flush=True)
 def work(tx):

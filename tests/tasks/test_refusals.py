@@ -20,7 +20,7 @@ from outlive.errors import (
 )
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
-from outlive.testing.task_store import everything
+from outlive.testing.tasks.support import everything
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol.
 
-Write an engine of your own and let `TaskStoreConformance` or `LogStoreConformance` judge it; `task_store.py` and
+Write an engine of your own and let `TaskStoreConformance` or `LogStoreConformance` judge it; `tasks/` and
 `log_store.py` say how.
 """
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outlive.testing.log_store import LogStoreConformance as LogStoreConformance
-    from outlive.testing.task_store import Clock as Clock
-    from outlive.testing.task_store import TaskStoreConformance as TaskStoreConformance
+    from outlive.testing.tasks import TaskStoreConformance as TaskStoreConformance
+    from outlive.testing.tasks.support import Clock as Clock
 
-_HOME = {"Clock": "task_store", "LogStoreConformance": "log_store", "TaskStoreConformance": "task_store"}
+_HOME = {"Clock": "tasks", "LogStoreConformance": "log_store", "TaskStoreConformance": "tasks"}
 
 __all__ = ["Clock", "LogStoreConformance", "TaskStoreConformance"]
 

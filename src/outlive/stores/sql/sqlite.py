@@ -1,8 +1,10 @@
 """SQLite: one file, write-ahead log, any number of processes on one machine."""
 
 import os
+import random
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -181,8 +183,17 @@ class SQLiteDatabase:
         return _Connection(raw)
 
     def _set_up(self, raw: sqlite3.Connection) -> None:
-        if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):
-            raw.execute("PRAGMA journal_mode=WAL")
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                if raw.execute("PRAGMA journal_mode").fetchone() != ("wal",) and os.access(self.path, os.W_OK):
+                    raw.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError as error:
+                # Where several open a new file at once, SQLite says "locked" without having waited.
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0.001, 0.02))
         raw.execute(f"PRAGMA synchronous={self._synchronous}")
         raw.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
 

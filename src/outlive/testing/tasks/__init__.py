@@ -1,0 +1,47 @@
+"""What `outlive.stores.protocol` promises, as tests. An engine that passes can carry the task graph.
+
+    class TestMyStore(TaskStoreConformance):
+        @pytest.fixture
+        def open_store(self, tmp_path):
+            return lambda clock: MyStore(tmp_path / "tasks", clock=clock)
+
+`open_store` is called several times in one test and must open the same place each time, empty at first, as
+several processes would. `clock` is what the store must take for the time. Processes, crashes and lost
+connections are beyond this suite: they need knowledge of the engine.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from outlive.stores.protocol import TaskStore
+from outlive.testing.tasks.graph import Graph
+from outlive.testing.tasks.reading import Reading
+from outlive.testing.tasks.sharing import Sharing
+from outlive.testing.tasks.support import Clock, OpenStore
+from outlive.testing.tasks.writing import Writing
+
+
+class TaskStoreConformance(Reading, Graph, Writing, Sharing):
+    """Subclass it and give it an `open_store` fixture; see the package."""
+
+    @pytest.fixture
+    def open_store(self) -> OpenStore:
+        raise NotImplementedError("override the fixture `open_store`: it returns a function that opens your store")
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def store(self, open_store: OpenStore, clock: Clock) -> Iterator[TaskStore]:
+        store = open_store(clock)
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def other(self, open_store: OpenStore, clock: Clock) -> Iterator[TaskStore]:
+        """The same place, opened a second time."""
+        store = open_store(clock)
+        yield store
+        store.close()
