@@ -44,12 +44,12 @@ def any_mention(index: Index, line: Line, place: float) -> float:
 
 def head_and_tail(_index: Index, lines: Iterable[Line], _weigh: Weigh) -> Scored:
     """Lines near the beginning or the end of their piece."""
-    scored = []
+    scored: Scored = []
     for line in lines:
         place = line.number - 1
         distance = min(place, line.piece.line_count - 1 - place)
-        scored.append((1.0 / (1 + distance) / line.cost, line))
-    scored.sort(key=lambda pair: (-pair[0], -pair[1].id))
+        scored.append((-1.0 / (1 + distance) / line.cost, -line.id, line))
+    scored.sort()
     return scored
 
 

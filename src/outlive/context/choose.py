@@ -12,7 +12,8 @@ from outlive.context.odds import line_value, piece_odds
 from outlive.context.pieces import Line, Piece
 
 Weigh = Callable[[Piece], float]
-Scored = list[tuple[float, Line]]
+Scored = list[tuple[float, int, Line]]
+"""Value per token and number of the line, both negative, so that plain sorting puts the best and the newest first."""
 
 
 @dataclass(slots=True)
@@ -40,8 +41,8 @@ def score(index: Index, lines: Iterable[Line], weigh: Weigh) -> Scored:
             place = piece_odds(index, piece) * weigh(piece)
         value = line_value(index, line, place)
         if value > 0:
-            scored.append((value / line.cost, line))
-    scored.sort(key=lambda pair: (-pair[0], -pair[1].id))
+            scored.append((-value / line.cost, -line.id, line))
+    scored.sort()
     return scored
 
 
@@ -49,7 +50,7 @@ def take(scored: Scored, budget: float, opening: Callable[[Piece], float]) -> Ch
     """The best lines that fit. The first line of a piece also pays for the piece's label (`opening`)."""
     choice = Choice()
     by_piece = choice.by_piece
-    for _, line in scored:
+    for _, _, line in scored:
         key = line.piece.key
         cost = line.cost + (0.0 if key in by_piece else opening(line.piece))
         if choice.cost + cost > budget:
@@ -67,7 +68,7 @@ def take(scored: Scored, budget: float, opening: Callable[[Piece], float]) -> Ch
 def best(scored: Scored, budget: float) -> list[Line]:
     """The lines worth looking at again in a later pass, in order; the rest will not come back."""
     kept = []
-    for _, line in scored:
+    for _, _, line in scored:
         budget -= line.cost
         if budget < 0:
             break

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 from msgspec import Struct
 
 from outlive.context import ladder
+from outlive.context.bones import handles
 from outlive.context.budget import Budget, budget_for
+from outlive.context.contract import visible_pages
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
 from outlive.context.ledger import facts
 from outlive.context.pages import Match, Page, handle, search
 from outlive.context.past import Past
-from outlive.context.pieces import Line
+from outlive.context.pieces import Line, Piece
 from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
 from outlive.context.policy import RICH, Policy
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
+from outlive.context.units import Unit
 from outlive.context.valid import problems
 from outlive.context.view import Projection, history, join, projection_of, unit_messages, with_state
 from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
@@ -51,6 +54,11 @@ class _Pass:
     pool: list[Line]
 
 
+def late_note(piece: Piece) -> str:
+    """What the state block says of a result whose call is folded away."""
+    return f"a result came late: {piece.label} {handles(piece)}"
+
+
 class Engine:
     """The context of one session."""
 
@@ -69,6 +77,7 @@ class Engine:
         self._tried = 0
         self._asked_tokens: dict[int, float] = {}
         self._refusals = 0
+        self._late: list[str] = []
         self._settled: tuple[int, int, str] | None = None
         self.problems: tuple[str, ...] = ()
         """Why the last planned pass did not happen."""
@@ -87,8 +96,8 @@ class Engine:
             self._tried = self._grown()
             self._refusals = 0
         changed = self.past.append(event)
-        if changed is not None and self._rendered and changed.event <= self.past.units[self._rendered - 1].event:
-            self._render_all()  # a result came after its placeholder had been shown
+        if changed is not None:
+            self._came_late(changed)
         match event:
             case Compacted():
                 self._apply(projection_of(event))
@@ -102,6 +111,13 @@ class Engine:
                 self.meter = self.meter.reported(self._asked_tokens[event.of], actual)
             case _:
                 pass
+
+    def _came_late(self, unit: Unit) -> None:
+        """A result may come after its placeholder was shown, or even after its call was folded away."""
+        if unit.event <= self.projection.fold_to:
+            self._late.append(late_note(unit.pieces[-1]))
+        elif self._rendered and unit.event <= self.past.units[self._rendered - 1].event:
+            self._render_all()
 
     def extend(self, events: Iterable[Event]) -> None:
         """Take in a log."""
@@ -271,6 +287,8 @@ class Engine:
         self._passes.append(_Pass(projection, folded, pool))
         self._render_all()
         self._after_pass, self._tried = self._tokens, 0
+        if projection.digest != now.projection.digest:
+            self._late = []  # a new digest has their handles
 
     def _now(self, focus: str) -> tuple[int, int, str]:
         """What a pass on request depends on; the same request with nothing new does nothing."""
@@ -278,9 +296,13 @@ class Engine:
         return len(units), units[-1].last_event if units else 0, focus
 
     def _undo(self, target: int) -> None:
+        """Back to the projection before; what had come late in the meantime is said again."""
         self._settled = None
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self._render_all()
+        visible = visible_pages(self.projection.digest)
+        folded = (piece for unit in self.past.units[: self._passes[-1].folded] for piece in unit.pieces)
+        self._late = [late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
         self._after_pass, self._tried = self._tokens, 0  # whoever takes a pass back does not want it again at once
 
     def _rewind(self, event: Undone) -> None:
@@ -314,7 +336,8 @@ class Engine:
     def _state_block(self) -> str:
         past = self.past
         compacted = len(self._passes) > 1
-        return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=past.notes)
+        notes = [*past.notes, *self._late]
+        return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes)
 
     def _estimate(self, block: str = "") -> float:
         """Estimated tokens of the whole request."""

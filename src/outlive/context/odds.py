@@ -39,7 +39,9 @@ def piece_odds(index: Index, piece: Piece) -> float:
 
 def name_odds(index: Index, name: str, seen: Seen) -> float:
     """What is known about the name itself."""
-    odds: float = shape_odds(name) * seen.times**TIMES_POWER
+    odds = shape_odds(name)
+    if seen.times > 1:
+        odds *= seen.times**TIMES_POWER
     if seen.used:
         odds *= USED
         if index.tokens - seen.used_at < RECENT:
@@ -63,5 +65,6 @@ def line_value(index: Index, line: Line, place: float) -> float:
             live += 1
     if not live:
         return 0.0
-    factor: float = place * live**CROWD_POWER * (LINE_USED if used else 1.0)
-    return value * factor
+    if live > 1:
+        place *= live**CROWD_POWER
+    return value * place * (LINE_USED if used else 1.0)

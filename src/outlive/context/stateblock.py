@@ -54,7 +54,7 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("progress", f"Progress: {state.progress}" if state.progress else "", False),
         ("blocked on", f"Blocked on: {state.blocked_on}" if state.blocked_on else "", True),
         ("open tasks", tasks_text(state), True),
-        ("notes", _listed("Noticed", notes), False),
+        ("notes", _listed("Noticed", notes), True),
         ("files touched", _files(ledger) if compacted else "", False),
         ("scratchpad", f"Scratchpad: {state.scratchpad}" if state.scratchpad else "", False),
         ("compression history", _compression(state), False),
