@@ -136,6 +136,16 @@ def test_a_session_that_cannot_write_its_pass_stops(store: FileLogStore, monkeyp
         session.user_said("this goes on")
 
 
+def test_text_that_cannot_be_written_is_mended(store: FileLogStore) -> None:
+    with begin(store) as session:
+        assert session.user_said("half \ud83d of a pair").blocks == (Text("half \ufffd of a pair"),)
+        session.assistant_said((ToolCall("c", "bash", {"command": ["echo", "\udc00"]}),))
+        session.tool_finished("c", "\ud800" + "x" * 40_000)
+        expected = raw(session.next_request())
+    with again(store) as session:
+        assert raw(session.next_request()) == expected
+
+
 def test_one_session_has_one_writer(store: FileLogStore) -> None:
     with begin(store), pytest.raises(SessionBusy):
         again(store)

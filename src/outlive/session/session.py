@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -35,6 +35,7 @@ from outlive.session.handoff import handoff_note
 from outlive.session.summary import TIMEOUT, Summarise, summarised
 from outlive.session.world import SEEN, Seen, World, compare
 from outlive.state import WorkingState
+from outlive.stores.log_lines import mended
 from outlive.stores.log_names import new_session_id
 from outlive.stores.log_protocol import LogStore, LogWriter
 from outlive.stores.log_reading import full_log
@@ -134,9 +135,7 @@ class Session:
 
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
         """Append one event: checked, written, then seen by the engine."""
-        event = self._made(kind, **fields)
-        self._commit([event])
-        return event
+        return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
     def user_said(self, words: str | tuple[Block, ...]) -> UserSaid:
         """The user speaks; standing instructions among the words are kept as directives, verbatim."""
@@ -147,7 +146,7 @@ class Session:
         for text in dict.fromkeys(text for part in own for text in detect(part)):
             events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
         dropped = len(self.state.dropped_directives)
-        self._commit(events)
+        said = cast(UserSaid, self._commit(events)[0])
         for gone in self.state.dropped_directives[dropped:]:
             self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
         return said
@@ -263,11 +262,17 @@ class Session:
         last = self.last_event + after
         return kind(id=last + 1, time=self._clock(), parent=last, **fields)
 
-    def _commit(self, events: list[Event]) -> None:
+    def _commit(self, events: list[Event]) -> list[Event]:
+        """Check, write, take in. What the engine sees is what the log has, to the letter."""
         for event in events:
             self.state.check(event)
-        self._writer.append(events)
+        try:
+            self._writer.append(events)
+        except UnicodeEncodeError:
+            events = list(map(mended, events))
+            self._writer.append(events)
         self._take(events)
+        return events
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -1,11 +1,23 @@
 """Events as lines, for every engine: large results are kept as blobs, what cannot be read is named and left out."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from outlive.events import Checkpointed, Event, Forked, SessionStarted, ToolFinished, UserSaid, decode, encode
+from outlive.events import (
+    Checkpointed,
+    Event,
+    Forked,
+    KnownEvent,
+    SessionStarted,
+    ToolFinished,
+    Unknown,
+    UserSaid,
+    decode,
+    encode,
+)
 from outlive.messages import plain_text
 from outlive.stores.log_protocol import Damage, DamagedBlob
 
@@ -24,6 +36,25 @@ def to_line(event: Event, put_blob: Callable[[bytes], str]) -> bytes:
         elif event.text and event.blob:
             event = replace(event, blob="")
     return encode(event)
+
+
+def mended(event: Event) -> Event:
+    """The event with halves of surrogate pairs replaced: they come out of cut-off escapes and cannot be written."""
+    if isinstance(event, Unknown):
+        return event
+    whole: KnownEvent = msgspec.convert(mended_value(msgspec.to_builtins(event)), KnownEvent)
+    return whole
+
+
+def mended_value(value: Any) -> Any:
+    """The same for anything that JSON can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, (list, tuple)):
+        return [mended_value(item) for item in value]
+    if isinstance(value, dict):
+        return {mended_value(key): mended_value(item) for key, item in value.items()}
+    return value
 
 
 def from_lines(

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from outlive.errors import OutliveError
+from outlive.stores.log_lines import mended_value
 
 _GZIP = b"\x1f\x8b"
 
@@ -64,17 +65,7 @@ def loads(text: bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _clean(json.loads(text.decode("utf-8", "replace")))
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_clean(item) for item in value]
-    if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
-    return value
+        return mended_value(json.loads(text.decode("utf-8", "replace")))
 
 
 def _bytes(path: Path) -> bytes:
