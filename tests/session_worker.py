@@ -5,7 +5,7 @@ python -m tests.session_worker append|compact URL SESSION
 
 import sys
 
-from outlive.events import Noted
+from outlive.events import Checkpointed
 from outlive.session import Session
 from outlive.stores import open_log_store
 from tests.talk import step
@@ -20,7 +20,7 @@ def main(job: str, url: str, name: str) -> None:
         number = 0
         while True:
             number += 1
-            event = session.log(Noted, text="x" * (number % 7 * 5000), kind="test")
+            event = session.log(Checkpointed, label="test", data={"x": "x" * (number % 7 * 5000)})
             say(event.id)
     number = session.last_event
     while True:

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from outlive.context.engine import Request
+from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
 from outlive.events import Compacted, DirectiveGiven, Event, GoalSet, Noted, PlanChanged, Renewed, Step, Undone
 from outlive.messages import Text, ToolCall
@@ -144,6 +145,25 @@ def test_text_that_cannot_be_written_is_mended(store: FileLogStore) -> None:
         expected = raw(session.next_request())
     with again(store) as session:
         assert raw(session.next_request()) == expected
+
+
+def test_passes_made_before_giving_up_are_in_the_log(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("read it all")
+        for number in range(6):
+            step(session, number, lines=60)
+        session.log(GoalSet, goal="a goal that fills the window " * 2000)
+        with pytest.raises(FloorError, match="cannot hold what must stay"):
+            session.next_request()
+        assert [e.id for e in store.read("s").events] == list(range(1, session.last_event + 1))
+    with again(store) as session, pytest.raises(FloorError):
+        session.next_request()
+
+
+def test_notes_are_short(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.note("x" * 100_000)
+        assert len(session.next_request().state_block) < 1000
 
 
 def test_one_session_has_one_writer(store: FileLogStore) -> None:

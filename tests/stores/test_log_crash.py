@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from outlive.session import Session
 from outlive.stores import open_log_store
+from outlive.stores.log_protocol import LogStore
 from outlive.stores.log_reading import full_log
 from tests.engines import ROOT, Engine, worker_environment
 from tests.session_worker import WINDOW
@@ -41,12 +43,16 @@ def killed(job: str, url: str, session: str, after: float) -> list[int]:
 @pytest.mark.parametrize("job", ["append", "compact"])
 def test_nothing_acknowledged_is_lost(engine: Engine, job: str) -> None:
     random.seed(f"{engine.name} {job}")
-    store = open_log_store(engine.url, durability=engine.durability)
-    Session.start(store, id="s", system="be brief", window=WINDOW).close()
+    with closing(open_log_store(engine.url, durability=engine.durability)) as store:
+        Session.start(store, id="s", system="be brief", window=WINDOW).close()
+        survive(store, engine.url, job)
+
+
+def survive(store: LogStore, url: str, job: str) -> None:
     acknowledged = 1
     before: list[bytes] = []
     for _ in range(ROUNDS):
-        acknowledged = max([acknowledged, *killed(job, engine.url, "s", random.uniform(0.0, 0.3))])
+        acknowledged = max([acknowledged, *killed(job, url, "s", random.uniform(0.0, 0.3))])
         log = full_log(store, "s")
         numbers = [event.id for event in log.events]
         assert numbers == list(range(1, len(numbers) + 1))
@@ -60,7 +66,6 @@ def test_nothing_acknowledged_is_lost(engine: Engine, job: str) -> None:
             before = [session.engine.recall(1).text.encode()] if len(session.engine.past.pages) else []
     if job == "compact":
         assert session.engine.projection.event, "the worker never got to a pass"
-    store.close()
 
 
 def test_a_writer_that_was_killed_holds_no_lock(files: Engine) -> None:

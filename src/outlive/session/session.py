@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from outlive.context.directives import detect
 from outlive.context.engine import Engine, Request
-from outlive.context.errors import ContextError
+from outlive.context.errors import ContextError, FloorError
 from outlive.context.policy import RICH, Policy
 from outlive.events import (
     AssistantSaid,
@@ -44,6 +44,8 @@ WINDOW = 200_000
 DAMAGE = "damage"
 RECONCILED = "reconciled"
 SUMMARY = "summary"
+LONGEST_NOTE = 600
+"""Characters: notes stand in every request until the user speaks again."""
 _INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
 """What harnesses put into the user's turn (reminders, notifications, command output) is not the user's will."""
 E_ = TypeVar("E_", bound=KnownEvent)
@@ -185,7 +187,8 @@ class Session:
     def note(self, *texts: str, kind: str = "note") -> None:
         """Things the harness noticed; the state block says them until the user speaks again."""
         if texts:
-            self._commit([self._made(Noted, n, text=text, kind=kind) for n, text in enumerate(texts)])
+            short = (text if len(text) <= LONGEST_NOTE else text[: LONGEST_NOTE - 1] + "…" for text in texts)
+            self._commit([self._made(Noted, n, text=text, kind=kind) for n, text in enumerate(short)])
 
     # -- requests and passes
 
@@ -287,7 +290,11 @@ class Session:
             self._passes.add(event.id)
 
     def _asked(self, now: float | None) -> Request:
-        request = self.engine.next_request(now)
+        try:
+            request = self.engine.next_request(now)
+        except FloorError as error:
+            self._write_made(error.new_events)  # they are in force, though no request came of them
+            raise
         self._write_made(request.new_events)
         return request
 
