@@ -6,7 +6,7 @@ from bench.context.scoring import Score
 
 HEAD = (
     "| window | policy | cost | pooled | with recalls | direct | evidence | reachable | after a pass | instructions "
-    "| invalid | unseen lost | over | passes |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    "| with injected | invalid | unseen lost | over | passes |\n" + 15 * "|---" + "|"
 )
 
 
@@ -36,6 +36,7 @@ def row(window: int, name: str, scores: Sequence[Score]) -> str:
         percent(whole.reachable, whole.refs),
         percent(whole.after_direct, whole.after_refs),
         percent(whole.rules_kept, whole.rules),
+        percent(whole.all_rules_kept, whole.all_rules),
         str(whole.invalid),
         str(whole.unseen_lost),
         str(whole.over),

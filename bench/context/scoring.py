@@ -40,6 +40,8 @@ class Score:
     after_direct: int = 0
     rules: int = 0
     rules_kept: int = 0
+    all_rules: int = 0
+    all_rules_kept: int = 0
     invalid: int = 0
     unseen_lost: int = 0
     over: int = 0
@@ -165,23 +167,26 @@ class Rules:
     """What the user asked for: short messages whole, and every sentence that sounds like a rule outside of walls."""
 
     def __init__(self, session: Session) -> None:
-        self.wanted: list[tuple[int, str]] = []
+        self.wanted: list[tuple[int, str, bool]] = []
         for number, message in enumerate(session.messages):
             if message["role"] == "user":
                 for block in message["content"]:
                     if block["type"] == "text":
-                        self.wanted.extend((number, text) for text in _wanted(block["text"]))
+                        own = INJECTED.match(block["text"]) is None
+                        self.wanted.extend((number, text, own) for text in _wanted(block["text"]))
 
     def check(self, score: Score, turn: int, now: list[str]) -> None:
         text = "\n".join(now)
-        due = [rule for number, rule in self.wanted if number < turn]
-        score.rules += len(due)
-        score.rules_kept += sum(rule in text for rule in due)
+        for number, rule, own in self.wanted:
+            if number < turn:
+                kept = rule in text
+                score.all_rules += 1
+                score.all_rules_kept += kept
+                score.rules += own
+                score.rules_kept += own and kept
 
 
 def _wanted(text: str) -> list[str]:
-    if INJECTED.match(text):
-        return []
     if len(text) <= SHORT_WORDS:
         return [text] if text.strip() else []
     if len(text) > WALL:
