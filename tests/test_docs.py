@@ -23,7 +23,9 @@ def reference() -> str:
 
 
 def _helps(command: click.Command, path: str, parent: click.Context | None = None) -> list[tuple[str, str]]:
-    with click.Context(command, info_name=path.split()[-1], parent=parent, terminal_width=100) as context:
+    with click.Context(
+        command, info_name=path.split()[-1], parent=parent, terminal_width=100, help_option_names=["-h", "--help"]
+    ) as context:
         found = [(path, context.get_help())]
         if isinstance(command, click.Group):
             for name in command.list_commands(context):

@@ -99,8 +99,13 @@ class Session:
         if folder:
             options.setdefault("world", World(Path(folder)))
         session = cls(writer, **options)
-        session.log(SessionStarted, session=writer.session, system=system, tools=tools, model=model, folder=folder)
-        session._see((), head=True)
+        about = {"system": system, "tools": tools, "model": model, "folder": folder}
+        try:
+            session.log(SessionStarted, session=writer.session, **about)
+            session._see((), head=True)
+        except BaseException:
+            writer.close()
+            raise
         return session
 
     @classmethod
@@ -114,7 +119,7 @@ class Session:
                 options.setdefault("world", World(Path(folder)))
             session = cls(writer, past=log.events, **options)
             known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
-            session.note(*(text for text in map(str, log.damage) if text not in known), kind=DAMAGE)
+            session.note(*(text for text in map(_brief, log.damage) if text not in known), kind=DAMAGE)
         except BaseException:
             writer.close()
             raise
@@ -187,8 +192,7 @@ class Session:
     def note(self, *texts: str, kind: str = "note") -> None:
         """Things the harness noticed; the state block says them until the user speaks again."""
         if texts:
-            short = (text if len(text) <= LONGEST_NOTE else text[: LONGEST_NOTE - 1] + "…" for text in texts)
-            self._commit([self._made(Noted, n, text=text, kind=kind) for n, text in enumerate(short)])
+            self._commit([self._made(Noted, n, text=_brief(text), kind=kind) for n, text in enumerate(texts)])
 
     # -- requests and passes
 
@@ -328,3 +332,8 @@ class Session:
             data["head"] = commit
         if data:
             self.log(Checkpointed, label=SEEN, data=data)
+
+
+def _brief(note: object) -> str:
+    text = str(note)
+    return text if len(text) <= LONGEST_NOTE else text[: LONGEST_NOTE - 1] + "…"
