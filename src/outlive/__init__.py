@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
+    from outlive.session import Session as Session
+    from outlive.stores import open_log_store as open_log_store
     from outlive.stores import open_task_store as open_task_store
+    from outlive.stores.log_protocol import LogStore as LogStore
     from outlive.stores.protocol import TaskQuery as TaskQuery
     from outlive.stores.protocol import TaskStore as TaskStore
     from outlive.stores.records import Change as Change
@@ -24,7 +27,9 @@ _HOME = {
     "Change": "outlive.stores.records",
     "Draft": "outlive.tasks.draft",
     "Lease": "outlive.stores.records",
+    "LogStore": "outlive.stores.log_protocol",
     "OutliveError": "outlive.errors",
+    "Session": "outlive.session",
     "StoreError": "outlive.errors",
     "Task": "outlive.stores.records",
     "TaskError": "outlive.errors",
@@ -32,6 +37,7 @@ _HOME = {
     "TaskQuery": "outlive.stores.protocol",
     "TaskStore": "outlive.stores.protocol",
     "Workspace": "outlive.config",
+    "open_log_store": "outlive.stores",
     "open_task_store": "outlive.stores",
 }
 

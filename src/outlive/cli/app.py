@@ -14,6 +14,9 @@ from outlive.errors import OutliveError
     cls=LazyGroup,
     commands_in={
         "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
+        "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
+        "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
+        "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
         "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },

@@ -18,7 +18,7 @@ import click
 
 from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
-from outlive.stores import open_task_store
+from outlive.stores import open_log_store, open_task_store
 from outlive.stores.protocol import TaskQuery
 from outlive.tasks.draft import Draft
 from outlive.tasks.drawing import terminal
@@ -45,7 +45,7 @@ PLAN = (
 @click.option("--keep", is_flag=True, help="Keep the temporary folder, to look around.")
 @click.option("--worker", hidden=True, help="Run as a worker with this name.")
 def demo(store: str | None, keep: bool, worker: str | None) -> None:
-    """Watch a graph of tasks survive the death of a worker.
+    """Watch a graph of tasks survive the death of a worker, and a session outgrow its window.
 
     Two real processes work off a plan. One is killed with kill -9 while it holds a task; its lease runs out,
     the other takes over, and nothing is lost. No key, no network, about ten seconds.
@@ -63,12 +63,21 @@ def demo(store: str | None, keep: bool, worker: str | None) -> None:
         os.chdir(folder)
         url = store or "files:.tasks"
         _play(TaskGraph(open_task_store(url), actor="demo"), url)
+        _remember(url)
     finally:
         os.chdir(home)
         if keep:
             click.echo(f"\nlook around: cd {folder} && outlive task list --all")
         else:
             shutil.rmtree(folder)
+
+
+def _remember(url: str) -> None:
+    from outlive.cli.replay.story import tell
+
+    click.echo()
+    _say("And a conversation five times as large as its window:")
+    tell(open_log_store(url))
 
 
 def _play(graph: TaskGraph, url: str) -> None:

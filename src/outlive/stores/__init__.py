@@ -1,4 +1,5 @@
-"""Where state is kept. `open_task_store` turns a URL into an engine; `protocol` says what an engine is."""
+"""Where state is kept. `open_task_store` and `open_log_store` turn a URL into an engine; `protocol` and
+`log_protocol` say what an engine is."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,6 +10,7 @@ from outlive.stores.locations import FORMS, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from outlive.stores.log_protocol import LogStore
     from outlive.stores.protocol import TaskStore
 
 
@@ -42,4 +44,27 @@ def open_task_store(
         from outlive.stores.sql.tasks import SQLTaskStore
 
         return SQLTaskStore(PostgresDatabase(url), **options)
+    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+
+
+def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durability: str = "full") -> "LogStore":
+    """Open the engine that holds session logs, by the same URL: for files, `.transcripts` beside the task folder."""
+    base = base or Path.cwd()
+    scheme, separator, rest = url.partition(":")
+    if not separator or not rest:
+        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    if scheme == "files":
+        from outlive.stores.files.log import FileLogStore
+
+        return FileLogStore(path_of(url, base).parent, durability=durability)
+    if scheme == "sqlite":
+        from outlive.stores.sql.log import SQLLogStore
+        from outlive.stores.sql.sqlite import SQLiteDatabase
+
+        return SQLLogStore(SQLiteDatabase(path_of(url, base), durability=durability))
+    if scheme in ("postgresql", "postgres"):
+        from outlive.stores.sql.log import SQLLogStore
+        from outlive.stores.sql.postgres import PostgresDatabase
+
+        return SQLLogStore(PostgresDatabase(url))
     raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")

@@ -1,26 +1,31 @@
 """For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol.
 
-Write an engine of your own and let `TaskStoreConformance` judge it; `tasks/` says how.
+Write an engine of your own and let `TaskStoreConformance` or `LogStoreConformance` judge it; `tasks/` and
+`log_store.py` say how.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from outlive.testing.log_store import LogStoreConformance as LogStoreConformance
     from outlive.testing.tasks import TaskStoreConformance as TaskStoreConformance
     from outlive.testing.tasks.support import Clock as Clock
 
-__all__ = ["Clock", "TaskStoreConformance"]
+_HOME = {"Clock": "tasks", "LogStoreConformance": "log_store", "TaskStoreConformance": "tasks"}
+
+__all__ = ["Clock", "LogStoreConformance", "TaskStoreConformance"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module 'outlive.testing' has no attribute {name!r}")
+    from importlib import import_module
+
     import pytest
 
-    pytest.register_assert_rewrite("outlive.testing.tasks")
-    from outlive.testing import tasks
-
-    return getattr(tasks, name)
+    module = f"outlive.testing.{_HOME[name]}"
+    pytest.register_assert_rewrite(module)
+    return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

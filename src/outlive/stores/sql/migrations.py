@@ -69,6 +69,25 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "CREATE SEQUENCE outlive_task_ids",
         ),
     ),
+    (
+        "0002_sessions",
+        (
+            # BYTEA means nothing to SQLite, which keeps bytes as bytes in any column.
+            """CREATE TABLE outlive_sessions (
+                id TEXT PRIMARY KEY,
+                writer TEXT NOT NULL,
+                heard DOUBLE PRECISION NOT NULL
+            )""",
+            """CREATE TABLE outlive_session_events (
+                session TEXT NOT NULL,
+                id ID NOT NULL,
+                time DOUBLE PRECISION NOT NULL,
+                body BYTEA NOT NULL,
+                PRIMARY KEY (session, id)
+            )""",
+            "CREATE TABLE outlive_blobs (id TEXT PRIMARY KEY, data BYTEA NOT NULL)",
+        ),
+    ),
 )
 
 

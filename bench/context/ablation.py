@@ -1,0 +1,86 @@
+"""The engine with one mechanism taken out at a time."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from outlive.context.choose import Scored, Weigh
+from outlive.context.index import Index, Seen
+from outlive.context.odds import name_odds
+from outlive.context.pieces import Line
+from outlive.context.policy import RICH, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A policy, and functions or constants of the engine to replace while it runs."""
+
+    name: str
+    policy: Policy = RICH
+    patches: tuple[tuple[str, str, Any], ...] = field(default=())
+
+
+@contextmanager
+def patched(variant: Variant) -> Iterator[None]:
+    """Put the replacements in place for a while."""
+    before = []
+    for module_name, attribute, value in variant.patches:
+        module = import_module(f"outlive.context.{module_name}")
+        before.append((module, attribute, getattr(module, attribute)))
+        setattr(module, attribute, value)
+    try:
+        yield
+    finally:
+        for module, attribute, value in before:
+            setattr(module, attribute, value)
+
+
+def any_mention(index: Index, line: Line, place: float) -> float:
+    """Every mention counts, not only the last."""
+    return place * sum(name_odds(index, name, index.names[name]) for name in line.names)
+
+
+def head_and_tail(_index: Index, lines: Iterable[Line], _weigh: Weigh) -> Scored:
+    """Lines near the beginning or the end of their piece."""
+    scored: Scored = []
+    for line in lines:
+        place = line.number - 1
+        distance = min(place, line.piece.line_count - 1 - place)
+        scored.append((-1.0 / (1 + distance) / line.cost, -line.id, line))
+    scored.sort()
+    return scored
+
+
+def same_odds(_index: Index, _name: str, _seen: Seen) -> float:
+    return 1.0
+
+
+def plain_gap(_line: Line, _previous: Line | None) -> str:
+    return "…"
+
+
+def own(**changes: Any) -> Policy:
+    """The default policy with some numbers changed."""
+    values: dict[str, Any] = {name: getattr(RICH, name) for name in RICH.__struct_fields__}
+    return Policy(**{**values, "name": "own", **changes})
+
+
+NEVER = 10**9
+POLICY_TABLE: Callable[..., Policy] = own
+VARIANTS = (
+    Variant("all mechanisms"),
+    Variant("head and tail of results instead of last mentions", patches=(("plan", "score", head_and_tail),)),
+    Variant("any mention counts, not only the last", patches=(("choose", "line_value", any_mention),)),
+    Variant("all names have the same odds", patches=(("odds", "name_odds", same_odds),)),
+    Variant("headers and labels only (no lines)", own(lines=0.001), (("plan", "FEWEST_LINES", 0.001),)),
+    Variant("folded lines are not chosen again", patches=(("plan", "POOL", 0.0),)),
+    Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),
+    Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
+    Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),
+    Variant("tail of 2k tokens", own(tail=0.02, tail_tokens=2_000)),
+    Variant("tail of 25%", own(tail=0.25)),
+    Variant("user's words get 1%", own(words=0.01)),
+    Variant("enclosing definitions not named", patches=(("bones", "gap_before", plain_gap),)),
+)

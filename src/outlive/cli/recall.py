@@ -1,0 +1,119 @@
+"""`outlive recall`: the exact text behind a handle, or where something was said."""
+
+import re
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import click
+
+from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
+from outlive.session.recall import Hit, lines_of, pages_of, search
+from outlive.stores.log_protocol import LogStore
+from outlive.stores.log_reading import full_log
+
+
+class Span(click.ParamType[tuple[int, int]]):
+    name = "lines"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        match = re.fullmatch(r"\s*([0-9]+)(?:\s*-\s*([0-9]*))?\s*", str(value))
+        if match is None or not int(match[1]):
+            self.fail(f"{value!r} is not a range of lines; write 10-40, 10- or 10", param, ctx)
+        first = int(match[1])
+        last = first if match[2] is None else int(match[2] or 1 << 60)
+        if last < first:
+            self.fail(f"{value!r} ends before it begins", param, ctx)
+        return first, last
+
+
+@click.command()
+@click.argument("handle", required=False)
+@click.option("--session", metavar="ID", help="The session; not needed where there is only one.")
+@click.option("--range", "span", type=Span(), metavar="A-B", help="Only lines A to B of the page, counted from 1.")
+@click.option("--grep", default="", metavar="RE", help="Only lines that match this regular expression.")
+@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that hold TEXT, whatever its case.")
+@click.option("--all", "everywhere", is_flag=True, help="Search all sessions.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many finds."
+)
+@store_option
+@json_option
+def recall(
+    handle: str | None,
+    session: str | None,
+    span: tuple[int, int] | None,
+    grep: str,
+    text: str,
+    everywhere: bool,
+    limit: int,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Print exactly what a handle stands for, byte for byte; or (--search) find handles.
+
+    \b
+    Examples:
+      outlive recall @h12 --session SESSION
+      outlive recall @h12 --session SESSION --range 40-60
+      outlive recall @h12 --session SESSION --grep 'def .*parse'
+      outlive recall --search "connection refused" --session SESSION
+      outlive recall --search parse_header --all --json
+
+    \b
+    Exit codes: 0 done, 1 refused or nothing found, 2 wrong usage.
+    """
+    if bool(handle) == bool(text):
+        raise click.UsageError("name a handle (@h12), or what to --search for")
+    if everywhere and (handle or session):
+        raise click.UsageError("--all goes with --search, and not with --session")
+    if (span or grep) and text:
+        raise click.UsageError("--range and --grep go with a handle")
+    with open_store(store) as opened:
+        if text:
+            names = [info.id for info in opened.sessions()] if everywhere else [_chosen(opened, session)]
+            _print_hits(list(islice(_hits(opened, names, text), limit)), as_json=as_json)
+            return
+        name = _chosen(opened, session)
+        log = full_log(opened, name)
+    say_damage(log.damage)
+    page = pages_of(log.events).get(handle or "")
+    found = lines_of(page.text, span, grep)
+    if as_json:
+        print_json({"session": name, "handle": f"@h{page.number}", "text": found})
+    else:
+        sys.stdout.buffer.write(found.encode())
+        sys.stdout.buffer.flush()
+    if grep and not found:
+        sys.exit(1)
+
+
+def _chosen(store: LogStore, session: str | None) -> str:
+    """The session that was named, or the only one there is."""
+    if session:
+        return resolved(store, session)
+    found = [info.id for info in store.sessions()]
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+    raise click.UsageError(f"which --session? there are {shown}" if found else "there are no sessions here")
+
+
+def _hits(store: LogStore, names: list[str], text: str) -> Iterator[Hit]:
+    for name in names:
+        log = full_log(store, name)
+        say_damage(log.damage)
+        yield from search(name, pages_of(log.events), text)
+
+
+def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
+    if as_json:
+        print_json(hits)
+    several = len({hit.session for hit in hits}) > 1
+    for hit in () if as_json else hits:
+        where = click.style(f"{hit.session} " if several else "", dim=True) + click.style(hit.handle, bold=True)
+        click.echo(f"{where}:{hit.line}  {hit.text.strip()}  {click.style(hit.what, dim=True)}")
+    if not hits:
+        click.echo(click.style("nothing found", dim=True), err=True)
+        sys.exit(1)

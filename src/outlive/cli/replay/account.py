@@ -1,0 +1,260 @@
+"""What happened in a replay, gathered on the way: sizes by kind, passes, what left, and costs."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, Price, Texts
+from outlive.context.engine import Engine, Request
+from outlive.context.pages import handle
+from outlive.context.pieces import Piece
+from outlive.context.tokens import CHARS_PER_TOKEN, estimate
+from outlive.context.view import Projection
+from outlive.events import Compacted
+from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers.recording import Recording
+from outlive.session.replay import Replay, Step
+
+KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")
+"""In the order of a request; `shrunk` is what is left of results that left."""
+SEEN_LEAVING = 40
+"""Of what left in a pass, the largest so many are named."""
+
+
+class Left(Struct, frozen=True):
+    """Something that left the view in a pass."""
+
+    what: str
+    event: int
+    before: int
+    after: int
+    """Tokens that stayed in its place; 0 when it was folded into the digest."""
+    handles: tuple[str, ...]
+
+
+class Pass(Struct, frozen=True):
+    """One pass: its receipt and what left."""
+
+    turn: int
+    event: int
+    reason: str
+    rungs: tuple[str, ...]
+    before: int
+    after: int
+    units_shrunk: int
+    units_folded: int
+    lines_kept: int
+    left: tuple[Left, ...]
+    left_tokens: int
+
+
+class Turn(Struct, frozen=True):
+    """One model call: how large its request was, of what, and what it cost, against never compacting."""
+
+    turn: int
+    time: float
+    tokens: int
+    kinds: dict[str, int]
+    price: Price
+    plain_tokens: int
+    plain_price: Price
+    passes: int = 0
+
+
+class Refused(Struct, frozen=True):
+    turn: int
+    why: str
+
+
+class Report(Struct, frozen=True):
+    """The whole replay."""
+
+    session: str
+    format: str
+    model: str
+    task: str
+    window: int
+    policy: str
+    messages: int
+    turns: tuple[Turn, ...]
+    passes: tuple[Pass, ...]
+    refused: tuple[Refused, ...]
+    skipped: tuple[str, ...]
+
+    @property
+    def cost(self) -> float:
+        return sum(turn.price.cost for turn in self.turns)
+
+    @property
+    def plain_cost(self) -> float:
+        return sum(turn.plain_price.cost for turn in self.turns)
+
+    @property
+    def ratio(self) -> float:
+        return self.cost / self.plain_cost if self.plain_cost else 1.0
+
+    @property
+    def largest(self) -> int:
+        return max((turn.tokens for turn in self.turns), default=0)
+
+    @property
+    def plain_largest(self) -> int:
+        return max((turn.plain_tokens for turn in self.turns), default=0)
+
+    @property
+    def cached(self) -> float:
+        """The part of all input that was read from the cache."""
+        read = sum(turn.price.read for turn in self.turns)
+        total = read + sum(turn.price.written for turn in self.turns)
+        return read / total if total else 0.0
+
+    def form(self) -> dict[str, object]:
+        """For programs: the report and its sums."""
+        sums = {
+            "cost": round(self.cost),
+            "cost_without_compaction": round(self.plain_cost),
+            "ratio": round(self.ratio, 4),
+            "cached": round(self.cached, 4),
+            "largest_request": self.largest,
+            "largest_without_compaction": self.plain_largest,
+            "prices": {"write": WRITE, "read": READ, "output": OUTPUT, "cache_seconds": LIFETIME},
+        }
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        return sums | fields
+
+
+class Account:
+    """Takes in the steps of a replay, one by one."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._texts = Texts()
+        self._cache = Cache()
+        self._turns: list[Turn] = []
+        self._passes: list[Pass] = []
+        self._refused: list[Refused] = []
+        self._plain = len(replay.recording.system) / CHARS_PER_TOKEN
+        self._plain_cached = 0.0
+        self._plain_used = 0.0
+        self._counted = 0
+        self._before = Projection()
+
+    def take(self, step: Step) -> None:
+        recording = self._replay.recording
+        for recorded in recording.messages[self._counted : step.turn]:
+            self._plain += self._texts.tokens(recorded.message)
+        self._counted = step.turn
+        engine = self._replay.session.engine
+        for event in step.passes:
+            self._passes.append(_pass(step.turn, event, self._before, engine))
+            self._before = _projection(event)
+        output = self._texts.tokens(recording.messages[step.turn].message)
+        plain = self._plain_price(step.time, output)
+        if step.request is None:
+            self._refused.append(Refused(step.turn, step.refused))
+            return
+        parts = self._texts.request(step.request)
+        self._turns.append(
+            Turn(
+                turn=step.turn,
+                time=step.time,
+                tokens=round(sum(map(len, parts)) / CHARS_PER_TOKEN),
+                kinds=self._kinds(step.request, engine.projection),
+                price=self._cache.ask(parts, step.time, output),
+                plain_tokens=round(self._plain),
+                plain_price=plain,
+                passes=len(step.passes),
+            )
+        )
+
+    def report(self, *, window: int, policy: str) -> Report:
+        recording: Recording = self._replay.recording
+        return Report(
+            session=recording.id,
+            format=recording.format,
+            model=recording.model,
+            task=recording.task,
+            window=window,
+            policy=policy,
+            messages=len(recording.messages),
+            turns=tuple(self._turns),
+            passes=tuple(self._passes),
+            refused=tuple(self._refused),
+            skipped=recording.skipped,
+        )
+
+    def _plain_price(self, time: float, output: float) -> Price:
+        """Never compacting: everything sent before is a prefix of what is sent now."""
+        cached = self._plain_cached if time - self._plain_used <= LIFETIME else 0.0
+        self._plain_cached, self._plain_used = self._plain, time
+        return Price(cached, self._plain - cached, output)
+
+    def _kinds(self, request: Request, projection: Projection) -> dict[str, int]:
+        short = set(projection.edits.values())
+        sums = dict.fromkeys(KINDS, 0)
+        sums["system"] = len(request.system)
+        for message in request.messages:
+            for block in message.blocks:
+                text = self._texts.of(block)
+                sums[_kind(message.role, block, text, request.state_block, projection.digest, short)] += len(text)
+        return {kind: round(chars / CHARS_PER_TOKEN) for kind, chars in sums.items()}
+
+
+def _kind(role: Role, block: Block, text: str, state: str, digest: str, short: set[str]) -> str:
+    match block:
+        case ToolResult():
+            return "shrunk" if text in short else "results"
+        case ToolCall():
+            return "calls"
+        case Thinking():
+            return "assistant"
+        case Text() if role == "user":
+            return "state" if text == state else "digest" if digest and text == digest else "user"
+        case _:
+            return role
+
+
+def _projection(event: Compacted) -> Projection:
+    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
+    return Projection(event.id, event.fold_to, event.digest, edits)
+
+
+def _pass(turn: int, event: Compacted, before: Projection, engine: Engine) -> Pass:
+    left = sorted(_left(event, before, engine), key=lambda item: (item.after - item.before, item.event))
+    receipt = event.receipt
+    return Pass(
+        turn=turn,
+        event=event.id,
+        reason=receipt.reason,
+        rungs=receipt.rungs,
+        before=receipt.before,
+        after=receipt.after,
+        units_shrunk=receipt.units_shrunk,
+        units_folded=receipt.units_folded,
+        lines_kept=receipt.lines_kept,
+        left=tuple(left[:SEEN_LEAVING]),
+        left_tokens=sum(item.before - item.after for item in left),
+    )
+
+
+def _left(event: Compacted, before: Projection, engine: Engine) -> Iterator[Left]:
+    """What the view showed before the pass and does not show after it."""
+    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
+    for unit in engine.past.units:
+        if unit.event <= before.fold_to or unit.event > event.id:
+            continue
+        for piece in unit.pieces:
+            old = before.edits.get(piece.key)
+            size = piece.tokens if old is None else estimate(old)
+            if unit.event <= event.fold_to:
+                if piece.kind != "user":
+                    yield _item(piece, size, 0.0)
+            elif piece.key in edits and edits[piece.key] != old:
+                yield _item(piece, size, estimate(edits[piece.key]))
+
+
+def _item(piece: Piece, before: float, after: float) -> Left:
+    words = " ".join(piece.text[:400].split())[:80]
+    label = f"{piece.label}: {words}" if piece.label and " " not in piece.label else piece.label or words
+    what = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}.get(piece.kind, "")
+    return Left(what + label, piece.event, round(before), round(after), tuple(map(handle, piece.pages)))

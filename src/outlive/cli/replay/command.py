@@ -1,0 +1,156 @@
+"""The command itself."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from outlive.cli.replay.account import Account, Report
+from outlive.cli.replay.requests import RequestWriter
+from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
+from outlive.config import Workspace
+from outlive.context.policy import Policy
+from outlive.errors import StoreUnavailable
+from outlive.models.importers import Recording, read_recording
+from outlive.session.replay import Replay, check_replaceable
+from outlive.stores.log_protocol import LogStore
+
+DEFAULT_WINDOW = 100_000
+_EVERY = 20
+"""Steps between two signs of life."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--window",
+    type=click.IntRange(min=1000),
+    metavar="TOKENS",
+    help=f"Size of the context window.  [default: {DEFAULT_WINDOW}, or [context] window]",
+)
+@click.option(
+    "--policy",
+    default="",
+    metavar="NAME",
+    help="lean, medium, rich, max, one of outlive.toml, or changes: rich,engage=0.7  [default: rich]",
+)
+@click.option(
+    "--requests-out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write each request that would have been sent, one JSON line a model call.",
+)
+@click.option("--report", "full", is_flag=True, help="Show context size over time, the passes and what left.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as one self-contained page.",
+)
+@store_option
+@json_option
+def replay(
+    file: Path,
+    window: int | None,
+    policy: str,
+    requests_out: Path | None,
+    full: bool,
+    html: Path | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Play a recorded session through the context engine and tell what would have happened.
+
+    FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
+    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. Nothing is sent anywhere.
+    The result is kept as a session under the recording's id, so that its handles can be recalled; replaying again
+    replaces that session, and never one that really happened.
+
+    Costs are multiples of one uncached input token: 1.25 to write the cache, 0.1 to read it, 5 for output, with a
+    cache that lives five minutes by the recorded times; a token is 3.2 characters.
+
+    \b
+    Examples:
+      outlive replay session.jsonl.gz --window 50000 --report
+      outlive replay ~/.claude/projects/my-app/1234.jsonl --html report.html
+      outlive replay session.jsonl --policy rich,engage=0.7 --requests-out requests.jsonl
+      outlive recall @h12 --session ID
+
+    \b
+    Exit codes: 0 done, 1 refused (also when a request cannot fit the window), 2 wrong usage.
+    """
+    workspace = Workspace.find(store=store)
+    chosen = chosen_policy(policy, workspace.context)
+    size = window or int(str(workspace.context.get("window", DEFAULT_WINDOW)))
+    recording = read_recording(file)
+    for text in recording.skipped:
+        click.echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
+    with open_store(store) as opened, _output(requests_out) as out:
+        report = _play(recording, size, chosen, out, opened)
+    if html:
+        from outlive.cli.replay.page import page
+
+        with _output(html) as out:
+            assert out is not None  # noqa: S101 - there is a path
+            out.write(page(report).encode())
+    _show(report, full=full, as_json=as_json)
+    if report.refused:
+        sys.exit(1)
+
+
+def _play(recording: Recording, window: int, policy: Policy, out: BinaryIO | None, store: LogStore) -> Report:
+    check_replaceable(store, recording.id)
+    played = Replay(recording, window=window, policy=policy)
+    account = Account(played)
+    writer = RequestWriter(out) if out else None
+    total = len(recording.turns)
+    for number, step in enumerate(played.steps(), start=1):
+        account.take(step)
+        if writer and step.request is not None:
+            writer.write(step.turn, step.request)
+        _progress(number, total)
+    played.save(store)
+    return account.report(window=window, policy=policy.name)
+
+
+def _progress(number: int, total: int) -> None:
+    """On a terminal, and only there."""
+    if sys.stderr.isatty() and (number % _EVERY == 0 or number == total):
+        end = "\r\x1b[K" if number == total else ""
+        click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
+
+
+def _show(report: Report, *, full: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(report.form())
+    else:
+        from outlive.cli.replay.timeline import render, summary
+
+        width = shutil.get_terminal_size((100, 24)).columns
+        click.echo(render(report, width) if full else summary(report))
+        hint = f"outlive recall @h1 --session {report.session}"
+        click.echo(click.style(f"session   {report.session}; try: {hint}", dim=True))
+    for refused in report.refused:
+        click.echo(f"{click.style('refused:', fg='red', bold=True)} message {refused.turn}: {refused.why}", err=True)
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[BinaryIO | None]:
+    """A file that is there whole or not at all."""
+    if path is None:
+        yield None
+        return
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(path)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

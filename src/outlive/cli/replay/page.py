@@ -1,0 +1,93 @@
+"""The report as one self-contained page: no network, light and dark, readable without a script."""
+
+import json
+from collections.abc import Iterator
+from html import escape
+
+from outlive.cli.replay.account import KINDS, Left, Pass, Report
+from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
+from outlive.cli.replay.look import SCRIPT, STYLE
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    body = "\n".join([*_head(report), *_charts(report), *_passes(report), *_foot(report)])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(report.session)} · outlive replay</title><style>{STYLE}</style></head>\n"
+        f"<body><main>\n{body}\n</main></body></html>\n"
+    )
+
+
+def _head(report: Report) -> Iterator[str]:
+    facts = [report.format, report.model, f"{report.messages:,} messages", f"{len(report.turns):,} model calls"]
+    facts += [f"window {report.window:,} tokens", f"policy {report.policy}"]
+    yield f"<h1>{escape(report.session)}</h1>"
+    yield f'<p class="about">{escape(" · ".join(filter(None, facts)))}</p>'
+    tiles = [
+        (
+            f"{report.ratio:.2f}",
+            f"of the cost of never compacting ({short(report.cost)} / {short(report.plain_cost)})",
+        ),
+        (f"{report.cached:.0%}", "of the input read from the cache"),
+        (short(report.largest), f"largest request, without compaction {short(report.plain_largest)}"),
+        (str(len(report.passes)), "pass" if len(report.passes) == 1 else "passes"),
+    ]
+    inner = "".join(f'<div class="tile"><b>{value}</b><span>{text}</span></div>' for value, text in tiles)
+    yield f'<div class="tiles">{inner}</div>'
+
+
+def _charts(report: Report) -> Iterator[str]:
+    if not report.turns:
+        return
+    used = [kind for kind in KINDS if any(turn.kinds.get(kind) for turn in report.turns)]
+    legend = "".join(f'<span><i style="background:var(--{kind})"></i>{kind}</span>' for kind in used)
+    style = "".join(f".area.{kind}{{fill:var(--{kind})}}" for kind in used)
+    yield f"<style>{style}</style>"
+    yield f'<section><h2>What each request was made of</h2>{size_chart(report)}<div class="legend">{legend}</div>'
+    yield '<div class="tip"></div></section>'
+    yield f"<section><h2>What it cost so far</h2>{cost_chart(report)}</section>"
+    turns = [[turn.turn, turn.tokens, [turn.kinds.get(kind, 0) for kind in KINDS]] for turn in report.turns]
+    data = json.dumps({"kinds": KINDS, "turns": turns, "width": WIDTH, "left": LEFT, "right": RIGHT})
+    yield f'<script type="application/json" id="turns">{data}</script><script>{SCRIPT}</script>'
+
+
+def _passes(report: Report) -> Iterator[str]:
+    if not report.passes:
+        return
+    yield "<section><h2>What left, and when</h2>"
+    for one in report.passes:
+        yield (
+            f'<details><summary><span>message {one.turn:,}</span><span class="why">{escape(one.reason)}</span>'
+            f"<span>{short(one.before)} → {short(one.after)}</span>"
+            f'<span class="more">{escape(_told(one))}</span></summary>'
+        )
+        yield "<table><tr><th>what</th><th>handles</th><th class=n>before</th><th class=n>left</th></tr>"
+        yield from map(_row, one.left)
+        yield "</table></details>"
+    yield "</section>"
+
+
+def _told(one: Pass) -> str:
+    counts = ((one.units_shrunk, "shrunk"), (one.units_folded, "folded"), (one.lines_kept, "lines kept"))
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+
+def _row(left: Left) -> str:
+    handles = " ".join(left.handles[:4]) + (" …" if len(left.handles) > 4 else "")
+    stayed = f"{left.after:,}" if left.after else "folded"
+    return (
+        f"<tr><td><code>{escape(left.what)}</code></td><td><code>{handles}</code></td>"
+        f"<td class=n>{left.before:,}</td><td class=n>{stayed}</td></tr>"
+    )
+
+
+def _foot(report: Report) -> Iterator[str]:
+    for refused in report.refused:
+        yield f"<p><b>Refused before message {refused.turn}:</b> {escape(refused.why)}</p>"
+    yield (
+        "<footer>Tokens are characters / 3.2. Cost in uncached input tokens: cache write 1.25, read 0.1, output 5, "
+        "cache lifetime five minutes by the recorded times. Everything that left can be had back: "
+        f"<code>outlive recall @h1 --session {escape(report.session)}</code></footer>"
+    )

@@ -1,0 +1,31 @@
+"""Requests as JSON lines, the contract that other programs read."""
+
+from typing import BinaryIO
+
+import msgspec
+
+from outlive.context.engine import Request
+from outlive.messages import Message
+from outlive.models.anthropic_form import message_form
+
+_encode = msgspec.json.Encoder().encode
+
+
+class RequestWriter:
+    """Writes one line a model call. Messages that were written before are not encoded again."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._known: dict[int, tuple[Message, bytes]] = {}
+
+    def write(self, turn: int, request: Request) -> None:
+        encoded = [self._encoded(message) for message in request.messages]
+        self._known = {id(message): (message, raw) for message, raw in encoded}
+        body = b",".join(raw for _, raw in encoded)
+        head = b'{"turn":%d,"system":%s,"messages":[' % (turn, _encode(request.system))
+        self._out.write(head + body + b'],"extra_calls":[]}\n')
+
+    def _encoded(self, message: Message) -> tuple[Message, bytes]:
+        """Kept together with the message itself, so that its identity cannot be taken over by another."""
+        found = self._known.get(id(message))
+        return found if found is not None else (message, _encode(message_form(message)))

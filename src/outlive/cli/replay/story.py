@@ -1,0 +1,78 @@
+"""The second part of `outlive demo`: a session far larger than its window, and what is left of it in the end."""
+
+import click
+
+from outlive.cli.replay.account import Account
+from outlive.cli.replay.timeline import render
+from outlive.context.policy import RICH
+from outlive.messages import Message, Text, ToolCall, ToolResult, plain_text
+from outlive.models.importers.recording import Recording, timed
+from outlive.session.replay import Replay
+from outlive.stores.log_protocol import LogStore
+
+WINDOW = 12_000
+FILES = 120
+ASKED = "Find out why uploads time out. Never touch anything under vendor/."
+NEEDLE = "RETRY_LIMIT_SECONDS = 47"
+EARLY = 3
+"""The step at which the decisive line is read, long before it is needed."""
+
+
+def recording() -> Recording:
+    """A session of our own making: many files read, one line in an early one that matters at the end."""
+    messages = [Message("user", (Text(ASKED),))]
+    for number in range(FILES):
+        call = ToolCall(f"call_{number}", "read_file", {"path": path(number)})
+        messages.append(Message("assistant", (Text(f"Next: {path(number)}."), call)))
+        messages.append(Message("user", (ToolResult(call.id, source(number)),)))
+        if number == EARLY:
+            call = ToolCall("grep", "grep", {"pattern": "RETRY_LIMIT_SECONDS", "path": "src"})
+            messages.append(Message("assistant", (Text("Who else uses that limit?"), call)))
+            messages.append(Message("user", (ToolResult(call.id, f"{path(number)}:21:{NEEDLE}"),)))
+    edit = ToolCall("edit", "edit_file", {"path": path(EARLY), "old": NEEDLE, "new": NEEDLE.replace("47", "470")})
+    messages.append(Message("assistant", (Text("That limit is shorter than an upload takes."), edit)))
+    return Recording(
+        id="demo-session", format="demo", system="Be brief.", messages=tuple(timed((m, None) for m in messages))
+    )
+
+
+def path(number: int) -> str:
+    return f"src/uploads/part_{number:02d}.py"
+
+
+def source(number: int) -> str:
+    rows = [f"def handle_{number}_{row}(request):  # {'pad ' * (row % 4)}" for row in range(40)]
+    if number == EARLY:
+        rows.insert(20, NEEDLE)
+    return "\n".join(f"{row + 1}\t{text}" for row, text in enumerate(rows))
+
+
+def tell(store: LogStore) -> None:
+    """Play it, and show that everything needed is still in the last request, or behind a handle."""
+    played = Replay(recording(), window=WINDOW, policy=RICH)
+    account = Account(played)
+    last = ""
+    for step in played.steps():
+        account.take(step)
+        if step.request is not None:
+            blocks = [block for message in step.request.messages for block in message.blocks]
+            texts = [block.text for block in blocks if isinstance(block, (Text, ToolResult))]
+            last = "\n".join(texts)
+    played.save(store)
+    report = account.report(window=WINDOW, policy=RICH.name)
+    click.echo(render(report, width=84, passes=False) + "\n")
+    first = next(
+        piece for unit in played.session.engine.past.units for piece in unit.pieces if piece.kind == "result"
+    )
+    recalled = "".join(played.session.engine.recall(page).text for page in first.pages)
+    for what, holds in (
+        (
+            "the request shows what the user asked, word for word",
+            plain_text(played.recording.messages[0].message.blocks) in last,
+        ),
+        ("the request shows the standing instruction", "Never touch anything under vendor/." in last),
+        (f"the request shows {NEEDLE!r}, read {FILES - EARLY} calls earlier", NEEDLE in last),
+        (f"@h{first.pages[0]} gives back the first file, byte for byte", first.text in recalled),
+    ):
+        mark = click.style("✓", fg="green") if holds else click.style("✗ LOST:", fg="red", bold=True)
+        click.echo(f"{mark} {what}")

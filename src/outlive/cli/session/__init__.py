@@ -1,0 +1,43 @@
+"""`outlive session`: look at sessions, fork them, take passes back.
+
+common.py   options and output shared by the commands
+look.py     list, show, receipts
+change.py   fork, undo
+move.py     export
+"""
+
+import click
+
+from outlive.cli.lazy import LazyGroup
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "list": ("outlive.cli.session.look:list_", "List sessions, the newest first."),
+        "show": ("outlive.cli.session.look:show", "Show the state of a session, or what was said and done in it."),
+        "receipts": ("outlive.cli.session.look:receipts", "What each pass did: before, after, what left."),
+        "fork": ("outlive.cli.session.change:fork", "Begin a session that shares another's past."),
+        "undo": ("outlive.cli.session.change:undo", "Take back the last pass, or all after an event."),
+        "export": ("outlive.cli.session.move:export", "Write a whole session as JSON lines."),
+    },
+)
+@click.option("--store", metavar="URL", help="Where the sessions are; also an option of every command.")
+@click.pass_context
+def session(ctx: click.Context, store: str | None) -> None:
+    """Look at sessions, fork them, take passes back.
+
+    Sessions live in .transcripts/ at the root of the workspace, one event a line and only ever appended to, or in
+    SQLite or PostgreSQL (--store, OUTLIVE_STORE, or [store] url in outlive.toml).
+
+    \b
+    Examples:
+      outlive session list
+      outlive session show 20300101-120000-3fa9c1d2e4b5
+      outlive session receipts 20300101-120000-3fa9c1d2e4b5 --json
+      outlive session undo 20300101-120000-3fa9c1d2e4b5
+
+    \b
+    Exit codes: 0 done, 1 refused (the reason on stderr), 2 wrong usage.
+    """
+    ctx.obj = store

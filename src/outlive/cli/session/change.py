@@ -1,0 +1,49 @@
+"""fork, undo."""
+
+import click
+
+from outlive.cli.session.common import command, print_json, session_argument
+from outlive.session.forking import fork as fork_session
+from outlive.session.session import Session
+from outlive.stores.log_protocol import LogStore
+
+
+@command()
+@session_argument
+@click.option("--at", type=click.IntRange(min=1), metavar="EVENT", help="Go on from this event instead of the last.")
+@click.option("--name", default="", help="What to call the new session.")
+def fork(store: LogStore, session: str, at: int | None, name: str, as_json: bool) -> None:
+    """Begin a session that shares another's past. Nothing is copied, and neither disturbs the other.
+
+    \b
+    Examples:
+      outlive session fork SESSION
+      outlive session fork SESSION --at 120 --name another-way
+    """
+    new = fork_session(store, session, at=at or 0, name=name)
+    if as_json:
+        print_json(store.info(new))
+    else:
+        click.echo(new)
+
+
+@command()
+@session_argument
+@click.option("--to", type=click.IntRange(min=1), metavar="EVENT", help="Take back all after this event.")
+def undo(store: LogStore, session: str, to: int | None, as_json: bool) -> None:
+    """Take back the last pass, so that what left the view is in it again; or (--to) all after an event.
+
+    Undoing appends to the log like everything else, so nothing is lost by it.
+
+    \b
+    Examples:
+      outlive session undo SESSION
+      outlive session undo SESSION --to 120
+    """
+    with Session.resume(store, session) as opened:
+        event = opened.undo_to(to) if to else opened.undo_pass()
+    if as_json:
+        print_json(event)
+    else:
+        what = f"everything after event {event.target}" if to else f"the pass of event {event.target}"
+        click.echo(f"took back {what}")

@@ -1,0 +1,176 @@
+"""list, show, receipts."""
+
+from collections.abc import Iterable, Iterator
+
+import click
+import msgspec
+
+from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
+from outlive.context.engine import Engine
+from outlive.context.pages import handle
+from outlive.context.stateblock import render_state
+from outlive.events import (
+    AssistantSaid,
+    Compacted,
+    Event,
+    Forked,
+    Noted,
+    Renewed,
+    ToolFinished,
+    Undone,
+    Unknown,
+    UserSaid,
+    encode,
+)
+from outlive.messages import call_label, plain_text, tool_calls
+from outlive.stores.log_protocol import LogStore
+from outlive.stores.log_reading import full_log
+
+_ROOM = 4000.0
+"""Tokens of the state block for a person to read."""
+_LINE = 110
+
+
+@command("list")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="At most this many.")
+def list_(store: LogStore, limit: int | None, as_json: bool) -> None:
+    """List sessions, the newest first.
+
+    \b
+    Examples:
+      outlive session list
+      outlive session list -n 5 --json
+    """
+    found = store.sessions()[:limit]
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        click.echo(click.style("no sessions", dim=True), err=True)
+    for info in found:
+        origin = f"fork of {info.forked_from}" if info.forked_from else "replay" if info.replay else ""
+        facts = ", ".join(filter(None, [f"{info.last_event} events", origin]))
+        click.echo(f"{click.style(info.id, bold=True)}  {moment(info.updated)}  {click.style(facts, dim=True)}")
+        if info.title:
+            click.echo(f"  {info.title}")
+
+
+@command()
+@session_argument
+@click.option("--events", "with_events", is_flag=True, help="Every event, one line each.")
+def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> None:
+    """Show the state of a session, or (--events) what was said and done in it.
+
+    With --json: the working state and the sizes, or the events themselves.
+
+    \b
+    Examples:
+      outlive session show SESSION
+      outlive session show SESSION --events
+      outlive session show SESSION --json
+    """
+    info = store.info(session)
+    log = full_log(store, session)
+    say_damage(log.damage)
+    if with_events:
+        if as_json:
+            print_json([msgspec.Raw(encode(event)) for event in log.events])
+        else:
+            for event in log.events:
+                click.echo(f"{event.id:>6}  {moment(event.time)}  {_told(event)}")
+        return
+    engine = engine_of(log.events)
+    if as_json:
+        print_json({"session": info, "state": engine.past.state, **_sizes(engine, log.events)})
+    else:
+        click.echo("\n".join(_shown(info.title, info.id, engine, log.events)))
+
+
+def _sizes(engine: Engine, events: Iterable[Event]) -> dict[str, int]:
+    passes = sum(isinstance(event, Compacted) for event in events)
+    return {"units": len(engine.past.units), "passes": passes, "handles": len(engine.past.pages)}
+
+
+def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> Iterator[str]:
+    sizes = _sizes(engine, events)
+    yield f"{click.style(name, bold=True)}  {title}"
+    pages = f", {handle(1)} to {handle(sizes['handles'])}" if sizes["handles"] else ""
+    yield click.style(f"{sizes['units']} units, {sizes['passes']} passes{pages}", dim=True)
+    past = engine.past
+    block = render_state(past.state, past.ledger, _ROOM, compacted=True, notes=past.notes)
+    yield from (["", *block.splitlines()[1:-1]] if block else [])
+
+
+def _told(event: Event) -> str:
+    """An event in one line."""
+    match event:
+        case UserSaid():
+            return click.style("user: ", fg="yellow") + _first(plain_text(event.blocks))
+        case AssistantSaid():
+            calls = ", ".join(call_label(call, 50) for call in tool_calls(event.blocks))
+            words = " → ".join(filter(None, [plain_text(event.blocks), calls]))
+            return click.style("assistant: ", fg="cyan") + _first(words)
+        case ToolFinished():
+            mark = click.style(" failed", fg="red") if event.is_error else ""
+            return click.style(f"result{mark} {len(event.text):,} characters: ", dim=True) + _first(event.text)
+        case Compacted():
+            receipt = event.receipt
+            return click.style(f"pass: {receipt.reason}, {receipt.before:,} → {receipt.after:,}", fg="magenta")
+        case Noted() | Renewed():
+            return "note: " + _first(event.text if isinstance(event, Noted) else event.handoff)
+        case Undone():
+            return f"undone: {'pass' if event.what == 'pass' else 'all after event'} {event.target}"
+        case Forked():
+            return f"forked from {event.session} at event {event.at}"
+        case Unknown():
+            return click.style("written by a newer outlive", dim=True)
+        case _:
+            return click.style(type(event).__name__, dim=True)
+
+
+def _first(text: str) -> str:
+    line = " ".join(text[: 4 * _LINE].split())
+    return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
+
+
+@command()
+@session_argument
+def receipts(store: LogStore, session: str, as_json: bool) -> None:
+    """What each pass did: tokens before and after by kind, what was folded, which handles it left.
+
+    \b
+    Examples:
+      outlive session receipts SESSION
+      outlive session receipts SESSION --json
+    """
+    log = full_log(store, session)
+    say_damage(log.damage)
+    undone = {event.target for event in log.events if isinstance(event, Undone) and event.what == "pass"}
+    passes = [event for event in log.events if isinstance(event, Compacted)]
+    if as_json:
+        forms = [
+            {"event": one.id, "time": one.time, "undone": one.id in undone, "focus": one.focus}
+            | msgspec.structs.asdict(one.receipt)
+            for one in passes
+        ]
+        print_json(forms)
+        return
+    if not passes:
+        click.echo(click.style("no passes", dim=True), err=True)
+    for one in passes:
+        click.echo("\n".join(_receipt(one, undone=one.id in undone)))
+
+
+def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:
+    receipt = one.receipt
+    mark = click.style("  undone", fg="yellow") if undone else ""
+    rungs = "+".join(receipt.rungs)
+    head = click.style(f"event {one.id}", bold=True)
+    size = f"{receipt.before:,} → {receipt.after:,} tokens"
+    yield f"{head}  {moment(one.time)}  {rungs} ({receipt.reason})  {size}{mark}"
+    kinds = dict.fromkeys([*receipt.kinds_before, *receipt.kinds_after])
+    sizes = (f"{kind} {receipt.kinds_before.get(kind, 0):,} → {receipt.kinds_after.get(kind, 0):,}" for kind in kinds)
+    yield click.style(f"  {', '.join(sizes)}", dim=True)
+    facts = f"{receipt.units_shrunk} shrunk, {receipt.units_folded} folded, {receipt.lines_kept} lines kept, "
+    facts += f"{len(receipt.handles)} handles, {receipt.cache_cost:,} tokens written to the cache again"
+    yield click.style(f"  {facts}", dim=True)

@@ -1,0 +1,41 @@
+"""export."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from outlive.cli.session.common import command, say_damage, session_argument
+from outlive.errors import StoreUnavailable
+from outlive.events import encode
+from outlive.stores.log_protocol import LogStore
+from outlive.stores.log_reading import full_log
+
+
+@command()
+@session_argument
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+def export(store: LogStore, session: str, output: Path | None, as_json: bool) -> None:
+    """Write a whole session as JSON lines: the past before a fork and all large results included.
+
+    --json changes nothing: the export is JSON lines already. `outlive replay` reads it.
+
+    \b
+    Examples:
+      outlive session export SESSION -o session.jsonl
+      outlive session export SESSION | gzip > session.jsonl.gz
+    """
+    log = full_log(store, session)
+    say_damage(log.damage)
+    lines = [encode(event) + b"\n" for event in log.events]
+    if output is None:
+        sys.stdout.buffer.writelines(lines)
+        sys.stdout.buffer.flush()
+        return
+    partial = output.with_name(f".{output.name}.part")
+    try:
+        with partial.open("wb") as file:
+            file.writelines(lines)
+        partial.replace(output)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None

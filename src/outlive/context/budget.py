@@ -1,0 +1,49 @@
+"""A policy applied to a window: the marks in tokens."""
+
+from msgspec import Struct
+
+from outlive.context.policy import Policy
+
+SMALLEST_GAIN = 0.02
+"""A pass that frees less of the window than this is not worth a broken cache."""
+FEWEST_LINES = 14_000
+"""However large the tail is."""
+LARGEST_TAIL = 0.27
+"""Of a small window: ten thousand tokens would leave no room for what came before."""
+
+
+class Budget(Struct, frozen=True):
+    """The marks of one session, in tokens as the provider counts them."""
+
+    window: int
+    engage: int
+    target: int
+    cold: int
+    tail: int
+    skeleton: int
+    words: int
+    lines: int
+    spool: int
+    hard: int
+    state: int
+    gain: int
+
+
+def budget_for(window: int, policy: Policy) -> Budget:
+    """The marks of `policy` in a window of that many tokens."""
+    tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
+    lines = min(policy.lines * window, max(policy.kept_tokens - tail, FEWEST_LINES))
+    return Budget(
+        window=window,
+        engage=round(min(policy.engage * window, policy.engage_tokens)),
+        target=round(policy.target * window),
+        cold=round(min(policy.cold * window, policy.cold_tokens)),
+        tail=round(tail),
+        skeleton=round(policy.skeleton * window),
+        words=round(policy.words * window),
+        lines=round(lines),
+        spool=round(policy.spool * window),
+        hard=round(policy.hard * window),
+        state=round(max(policy.state * window, policy.state_tokens)),
+        gain=round(SMALLEST_GAIN * window),
+    )

@@ -1,0 +1,72 @@
+"""The contract of a pass: checked on the new view before anything is committed."""
+
+from collections.abc import Iterable, Sequence
+
+from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.pieces import Piece
+from outlive.context.plan import Plan, Scene, current_request
+from outlive.context.valid import problems as request_problems
+from outlive.context.view import EMPTY
+from outlive.messages import Message, Text
+
+
+def broken(
+    scene: Scene,
+    plan: Plan,
+    messages: Sequence[Message],
+    unseen: Iterable[Piece],
+    before: float,
+    after: float,
+) -> list[str]:
+    """What the pass would break; an empty list means that it may happen."""
+    found = [] if after < before else [f"the view would not shrink ({before:.0f} to {after:.0f} tokens)"]
+    found += request_problems(_closed(messages))
+    found += _lost_request(scene, messages)
+    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(scene, plan, piece)]
+    return found + _unreachable(scene, plan)
+
+
+def _closed(messages: Sequence[Message]) -> list[Message]:
+    """A history may end with an answer; the request then ends with the state block."""
+    if messages and messages[-1].role == "assistant":
+        return [*messages, Message("user", (Text(EMPTY),))]
+    return list(messages)
+
+
+def _touched(scene: Scene, plan: Plan, piece: Piece) -> bool:
+    """Whether something arrived would be shown otherwise than it was going to be."""
+    old, new = scene.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
+    return piece.kind == "result" and (piece.event <= plan.projection.fold_to or old != new)
+
+
+def _lost_request(scene: Scene, messages: Sequence[Message]) -> list[str]:
+    """The current request must stand there in full."""
+    current = current_request(scene.units)
+    if current is None or not current.text.strip():
+        return []
+    text = scene.projection.edits.get(current.key, current.text)  # a wall was spooled when it arrived
+    shown = [b.text for m in messages if m.role == "user" for b in m.blocks if isinstance(b, Text)]
+    return [] if any(text in other for other in shown) else ["the current request is not complete"]
+
+
+def _unreachable(scene: Scene, plan: Plan) -> list[str]:
+    """Every piece that is not whole in the view must have its handles there."""
+    projection = plan.projection
+    visible = visible_pages(projection.digest)
+    found = []
+    for unit in scene.units[: plan.folded]:
+        for piece in unit.pieces:
+            whole = unit.kind == "user" and piece.text in projection.digest
+            if not whole and not visible.issuperset(piece.pages):
+                found.append(f"{piece.kind} {piece.event} would be out of reach")
+    for unit in scene.units[plan.folded :]:
+        for piece in unit.pieces:
+            text = projection.edits.get(piece.key)
+            if text is not None and not visible_pages(text).issuperset(piece.pages):
+                found.append(f"{piece.kind} {piece.event} would be out of reach")
+    return found
+
+
+def visible_pages(text: str) -> set[int]:
+    """The pages whose handles stand in a text."""
+    return set(map(int, HANDLE_IN_TEXT.findall(text)))

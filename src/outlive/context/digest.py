@@ -1,0 +1,113 @@
+"""The digest: whole old turns folded into one message. What was asked stands verbatim; what was done keeps a label,
+the handles and the lines that were chosen over all that was ever folded."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from outlive.context.bones import outcome, render_lines
+from outlive.context.choose import Choice
+from outlive.context.pages import handle
+from outlive.context.pieces import Line, Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit
+
+LABEL = 56
+"""Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
+HEAD = (
+    "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
+    "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
+    "the next @hN: recall it.]"
+)
+
+
+@dataclass(slots=True)
+class Writer:
+    """Collects rows; handles wait for the next row that belongs to them."""
+
+    rows: list[str]
+    pending: list[int]
+    shown: int = 0
+
+    def point(self, pages: Iterable[int]) -> None:
+        """These pages must be visible from here on."""
+        for page in pages:
+            if page > self.shown:
+                self.pending.append(page)
+                self.shown = page
+
+    def row(self, text: str, pages: tuple[int, ...] = ()) -> None:
+        """A row with its own handles before it, and before those, set apart, the handles of what is not shown."""
+        others = [handle(page) for page in self.pending if page not in pages]
+        own = [handle(page) for page in self.pending if page in pages]
+        self.pending.clear()
+        self.rows.append(" ".join([*others, *(["·"] if others and text != "·" else []), *own, text]))
+
+    def flush(self) -> None:
+        if self.pending:
+            self.row("·")
+
+
+def write_digest(
+    units: Sequence[Unit], choice: Choice, words: Callable[[Piece], str], facts: str = "", summary: str = ""
+) -> str:
+    """The digest of `units`, oldest first."""
+    out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
+    out.rows.extend(filter(None, (summary, facts)))
+    for unit in units:
+        if unit.kind == "user":
+            _asked(out, unit, words)
+        else:
+            headed = len(unit.calls) == 1 and any(
+                kept and not kept[0].start for kept in map(choice.of, unit.calls.values())
+            )
+            for piece in unit.pieces:
+                _did(out, piece, choice.of(piece), labelled=not headed)
+    out.flush()
+    return "\n".join(out.rows)
+
+
+def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
+    out.flush()
+    for piece in unit.pieces:
+        if piece.text.strip():
+            out.rows.append(f"User: {words(piece)}")
+
+
+def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> None:
+    out.point(piece.pages)
+    if not kept:
+        return
+    rows = piece.text.split("\n") if len(kept) == len(piece.lines) else render_lines(kept)
+    if piece.kind == "said":
+        rows[0] = f"Assistant: {rows[0]}"
+    elif piece.kind == "result":
+        label = short_label(piece) if labelled else ""
+        rows.insert(0, " ".join(filter(None, ("→", label, outcome(piece)))))
+    elif kept[0].start:
+        rows.insert(0, short_label(piece))
+    out.row(rows[0], piece.pages)
+    out.rows.extend(rows[1:])
+
+
+def short_label(piece: Piece) -> str:
+    """A label without the folders that all paths of a project share."""
+    label = piece.label
+    if len(label) <= LABEL:
+        return label
+    tool, _, target = label.partition(" ")
+    room = LABEL - len(tool) - 2
+    shortened = f"…{target[-room:]}" if piece.file and target.endswith(piece.file[-room:]) else f"{target[:room]}…"
+    return f"{tool} {shortened}"
+
+
+def opening_cost(piece: Piece) -> float:
+    """Tokens that the first kept line of a piece adds besides itself."""
+    if piece.kind in ("result", "call"):
+        return estimate(short_label(piece)) + 1
+    return 4.0
+
+
+def fixed_cost(units: Iterable[Unit]) -> float:
+    """Tokens of the handles, which are shown whatever happens."""
+    pages = {page for unit in units if unit.kind != "user" for piece in unit.pieces for page in piece.pages}
+    return estimate(HEAD) + 1.9 * len(pages)

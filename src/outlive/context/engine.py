@@ -1,0 +1,344 @@
+"""The engine: append events, ask for the next request. Everything is in memory; there is no I/O and no clock.
+
+A session drives it. Events that the engine itself makes (a pass) are returned with the request and applied already;
+the session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from outlive.context import ladder
+from outlive.context.bones import handles
+from outlive.context.budget import Budget, budget_for
+from outlive.context.contract import visible_pages
+from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
+from outlive.context.ledger import facts
+from outlive.context.pages import Match, Page, handle, search
+from outlive.context.past import Past
+from outlive.context.pieces import Line, Piece
+from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
+from outlive.context.policy import RICH, Policy
+from outlive.context.stateblock import render_state
+from outlive.context.summary import marked
+from outlive.context.tokens import Meter, estimate
+from outlive.context.units import Unit
+from outlive.context.valid import problems
+from outlive.context.view import Projection, history, join, projection_of, unit_messages, with_state
+from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
+from outlive.messages import Message
+
+ATTEMPTS = 2
+DIGEST_ROOM = 0.12
+"""Of the window: the least that a digest and the newest calls need beside what arrives."""
+
+
+class Request(Struct, frozen=True):
+    """What to send, and the events to log before it is sent."""
+
+    system: str
+    tools: tuple[dict[str, object], ...]
+    messages: tuple[Message, ...]
+    state_block: str
+    tokens: int
+    new_events: tuple[Compacted, ...] = ()
+
+
+@dataclass(slots=True)
+class _Pass:
+    """A projection in force, with what planning remembers of it."""
+
+    projection: Projection
+    folded: int
+    pool: list[Line]
+
+
+def late_note(piece: Piece) -> str:
+    """What the state block says of a result whose call is folded away."""
+    return f"a result came late: {piece.label} {handles(piece)}"
+
+
+class Engine:
+    """The context of one session."""
+
+    def __init__(self, window: int, policy: Policy = RICH) -> None:
+        self.window = window
+        self.policy = policy
+        self.meter = Meter()
+        self.past = Past()
+        self._live: list[Event] = []
+        self._passes = [_Pass(Projection(), 0, [])]
+        self._messages: list[Message] = []
+        self._rendered = 0
+        self._checked = 0
+        self._tokens = 0.0
+        self._after_pass = 0.0
+        self._tried = 0
+        self._asked_tokens: dict[int, float] = {}
+        self._refusals = 0
+        self._late: list[str] = []
+        self._settled: tuple[int, int, str] | None = None
+        self.problems: tuple[str, ...] = ()
+        """Why the last planned pass did not happen."""
+
+    # -- events in
+
+    def append(self, event: Event) -> None:
+        """Take in one event of the log."""
+        if isinstance(event, Undone) and event.what != "pass":
+            self._rewind(event)
+            return
+        self._live.append(event)
+        if isinstance(event, AssistantSaid):
+            self._render_new()
+            self._asked_tokens = {event.id: self._estimate()}
+            self._tried = self._grown()
+            self._refusals = 0
+        changed = self.past.append(event)
+        if changed is not None:
+            self._came_late(changed)
+        match event:
+            case Compacted():
+                self._apply(projection_of(event))
+                self._settled = self._now(event.focus) if "auto" in event.receipt.rungs else None
+            case Renewed():
+                self._apply(self._renewal(event))
+            case Undone():
+                self._undo(event.target)
+            case UsageReported() if event.of in self._asked_tokens:
+                actual = event.input + event.cache_write + event.cache_read
+                self.meter = self.meter.reported(self._asked_tokens[event.of], actual)
+            case _:
+                pass
+
+    def _came_late(self, unit: Unit) -> None:
+        """A result may come after its placeholder was shown, or even after its call was folded away."""
+        if unit.event <= self.projection.fold_to:
+            self._late.append(late_note(unit.pieces[-1]))
+        elif self._rendered and unit.event <= self.past.units[self._rendered - 1].event:
+            self._render_all()
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Take in a log."""
+        for event in events:
+            self.append(event)
+
+    # -- requests out
+
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session, after the passes that were due. `now`: else the last event."""
+        made: list[Compacted] = []
+        self._render_new()
+        block = self._state_block()
+        if not self.past.mid_batch:
+            made = self._relieve(now, block, self._spool())
+            block = self._state_block() if made else block
+        messages = with_state(self._messages, block)
+        if found := problems(messages, self._checked):
+            raise InvalidRequest("; ".join(found))
+        self._checked = max(0, len(messages) - 2)
+        tokens = self.meter.tokens(self._estimate(block))
+        return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
+
+    def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
+        """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
+
+        `summary` is a model's, already checked (`outlive.context.summary`); without one the digest is built by rule.
+        """
+        self._render_new()
+        if self.past.mid_batch or (self._settled == self._now(focus) and not summary):
+            return None
+        if summary:
+            summary = marked(summary, self.past.units[0].event if self.past.units else 0, self.past.last_id)
+        return self._pass(ladder.deep(self.budget, "auto"), "asked", focus, summary)
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
+        """The provider refused the last request as too long: go down to the floor, twice at most."""
+        self._render_new()
+        if limit:
+            self.window = min(self.window, limit)
+        if actual:
+            self.meter = self.meter.reported(self._estimate(), actual)
+        self._refusals += 1
+        made = self._pass(ladder.floor(), "refused") if self._refusals <= ATTEMPTS else None
+        if made is None:
+            raise FloorError(self.window, self.breakdown())
+        return made
+
+    def recall(self, ref: str | int) -> Page:
+        """The page behind a handle."""
+        return self.past.pages.get(ref)
+
+    def search(self, pattern: str, most: int = 20) -> list[Match]:
+        """Lines of the whole log that match, newest first, each with the page that holds it."""
+        return search(self.past.pages, pattern, most)
+
+    # -- what a person may ask
+
+    @property
+    def budget(self) -> Budget:
+        """The marks in estimated tokens, so that plans and views are counted alike."""
+        return budget_for(round(self.window / self.meter.ratio), self.policy)
+
+    @property
+    def projection(self) -> Projection:
+        """What is in force."""
+        return self._passes[-1].projection
+
+    def breakdown(self) -> dict[str, int]:
+        """What fills the floor, in tokens."""
+        units = self.past.units
+        current = next((unit for unit in reversed(units) if unit.kind == "user"), None)
+        newest = next((unit for unit in reversed(units) if unit is not current), None)
+        parts = {
+            "system": estimate(self.past.system),
+            "tools": self.past.overhead - estimate(self.past.system),
+            "state": estimate(self._state_block()),
+            "current request": current.tokens if current else 0.0,
+            "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
+            "digest": estimate(self.projection.digest),
+        }
+        return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
+
+    # -- passes
+
+    def _spool(self) -> list[Compacted]:
+        budget = self.budget
+        current = current_request(self.past.units)
+        words = min(self.past.words, budget.words) + (current.tokens if current else 0.0)
+        taken = self.past.overhead + estimate(self._state_block()) + words
+        room = max(budget.hard - taken - DIGEST_ROOM * budget.window, budget.spool)
+        if sum(piece.tokens for piece in self.past.unseen()) <= room:
+            return []
+        plan = ladder.spooled(self.past, self._scene(), room)
+        return [self._commit(plan, "arrival", self._estimate())] if plan else []
+
+    def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
+        budget = self.budget
+        total = self._estimate(block)
+        reason = ladder.due(budget, total, self._grown(), self._tried, cold=self._is_cold(now))
+        if not reason:
+            return made
+        for reach in (ladder.usual(budget), ladder.floor()):
+            event = self._pass(reach, reason)
+            made += [event] if event else []
+            if self._estimate(block) <= budget.hard:
+                return made
+        if plan := ladder.spooled(self.past, self._scene(), budget.spool, again=True):
+            made.append(self._commit(plan, "limit", self._estimate()))
+        if self._estimate(block) > self.window / self.meter.ratio:
+            raise FloorError(self.window, self.breakdown(), made)
+        return made
+
+    def _grown(self) -> int:
+        """What came since the last pass, in steps of the smallest gain that is worth one."""
+        return int((self._tokens - self._after_pass) / max(self.budget.gain, 1))
+
+    def _is_cold(self, now: float | None) -> bool:
+        asked = self.past.asked_at
+        moment = self.past.last_time if now is None else now
+        return asked is not None and moment - asked > self.policy.cache_seconds
+
+    def _pass(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
+        before = self._estimate()
+        scene = self._scene(focus, summary)
+        try:
+            plan, after = ladder.attempt(self.past, scene, reach, before)
+        except BrokenContract as error:
+            self.problems = error.problems
+            return None
+        if before - after < (self.budget.gain if reason != "refused" else 1):
+            return None
+        return self._commit(plan, reason, before, focus, after)
+
+    def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
+        scene = self._scene(focus)
+        after = after or view_tokens(scene, plan)
+        event = ladder.compacted(self.past, scene, plan, reason, before, after, focus)
+        self.append(event)
+        return event
+
+    def _scene(self, focus: str = "", summary: str = "") -> Scene:
+        now = self._passes[-1]
+        state = self.past.state
+        return Scene(
+            units=self.past.units,
+            index=self.past.index,
+            projection=now.projection,
+            folded=now.folded,
+            pool=now.pool,
+            overhead=self.past.overhead + estimate(self._state_block()),
+            budget=self.budget,
+            protected=frozenset(state.preserved_refs),
+            focus=tuple(word for word in focus.lower().split() if len(word) > 3),
+            facts=facts(self.past.ledger),
+            summary=summary or now.projection.summary,
+        )
+
+    # -- the view
+
+    def _apply(self, projection: Projection) -> None:
+        now = self._passes[-1]
+        folded = now.folded
+        while folded < len(self.past.units) and self.past.units[folded].event <= projection.fold_to:
+            folded += 1
+        pool = next_pool(self._scene(), folded) if folded > now.folded else now.pool
+        self._passes.append(_Pass(projection, folded, pool))
+        self._render_all()
+        self._after_pass, self._tried = self._tokens, 0
+        if projection.digest != now.projection.digest:
+            self._late = []  # a new digest has their handles
+
+    def _now(self, focus: str) -> tuple[int, int, str]:
+        """What a pass on request depends on; the same request with nothing new does nothing."""
+        units = self.past.units
+        return len(units), units[-1].last_event if units else 0, focus
+
+    def _undo(self, target: int) -> None:
+        """Back to the projection before; what had come late in the meantime is said again."""
+        self._settled = None
+        self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
+        self._render_all()
+        visible = visible_pages(self.projection.digest)
+        folded = (piece for unit in self.past.units[: self._passes[-1].folded] for piece in unit.pieces)
+        self._late = [late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
+        self._after_pass, self._tried = self._tokens, 0  # whoever takes a pass back does not want it again at once
+
+    def _rewind(self, event: Undone) -> None:
+        """Start again from what stays; pages are never numbered anew."""
+        live = [kept for kept in self._live if kept.id <= event.target]
+        fresh = Engine(self.window, self.policy)
+        fresh.past = Past(self.past.pages)
+        fresh.extend(live)
+        fresh.past.last_id = event.id
+        fresh.meter = self.meter
+        self.__dict__.update(fresh.__dict__)
+
+    def _renewal(self, event: Renewed) -> Projection:
+        pages = " ".join(handle(number) for number in range(1, len(self.past.pages) + 1))
+        text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
+        return Projection(event.id, event.id, text)
+
+    def _render_all(self) -> None:
+        self._messages = history((), self.projection)
+        self._tokens = estimate(self.projection.digest)
+        self._rendered = self._passes[-1].folded
+        self._checked = 0
+        self._render_new()
+
+    def _render_new(self) -> None:
+        for unit in self.past.units[self._rendered :]:
+            join(self._messages, unit_messages(unit, self.projection.edits))
+            self._tokens += unit_tokens(unit, self.projection)
+        self._rendered = len(self.past.units)
+
+    def _state_block(self) -> str:
+        past = self.past
+        compacted = len(self._passes) > 1
+        notes = [*past.notes, *self._late]
+        return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes)
+
+    def _estimate(self, block: str = "") -> float:
+        """Estimated tokens of the whole request."""
+        return self._tokens + self.past.overhead + estimate(block)

@@ -1,0 +1,47 @@
+"""What counts as a name: something a later tool call may have to spell exactly.
+
+A token of five or more characters with a capital, digit, `_`, `.` or `/` inside. Plain words are not names:
+they are everywhere, and keeping a line for their sake keeps the wrong lines.
+"""
+
+import re
+from functools import lru_cache
+
+_TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./\-]{3,}[A-Za-z0-9_]")
+_INNER = re.compile(r".[A-Z0-9_./]")
+_NUMBER = re.compile(r"[0-9][0-9._\-/]*")
+_HEX = re.compile(r"(?=.*[0-9])[0-9a-f\-]{7,}")
+NUMBER, HEX, CAPITALS = 0.22, 0.15, 0.7
+SHORTEST = 5
+LONGEST = 200
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_of_token(token: str) -> tuple[str, ...]:
+    """The token itself if it is a name, and the last part of a path, which is often used alone."""
+    if len(token) > LONGEST or not _INNER.search(token):
+        return ()
+    _, slash, base = token.rpartition("/")
+    if slash and len(base) >= SHORTEST and _INNER.search(base):
+        return (token, base)
+    return (token,)
+
+
+def names(line: str) -> tuple[str, ...]:
+    """The names in a line, each once, in order."""
+    found = _TOKEN.findall(line)
+    if not found:
+        return ()
+    if len(found) == 1:
+        return _names_of_token(found[0])
+    return tuple(dict.fromkeys(name for token in found for name in _names_of_token(token)))
+
+
+@lru_cache(maxsize=1 << 16)
+def shape_odds(name: str) -> float:
+    """How the look of a name alone changes its odds of being used again."""
+    if _NUMBER.fullmatch(name):
+        return NUMBER
+    if _HEX.fullmatch(name):
+        return HEX
+    return CAPITALS if name.isupper() else 1.0

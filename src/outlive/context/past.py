@@ -1,0 +1,103 @@
+"""The past of a session in the shape that planning needs: units, names, pages, state and ledger.
+
+Grows by one event at a time, at a cost that depends on that event alone.
+"""
+
+import json
+from collections.abc import Iterable
+
+from outlive.context.index import Index
+from outlive.context.ledger import Ledger
+from outlive.context.pages import Pages
+from outlive.context.pieces import Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit, add_result, step_unit, user_unit
+from outlive.events import AssistantSaid, Event, Noted, SessionStarted, ToolFinished, UserSaid
+from outlive.messages import ToolCall, tool_calls
+from outlive.state import WorkingState
+
+RECENT_NOTES = 5
+
+
+class Past:
+    """Everything that was said and done, indexed."""
+
+    def __init__(self, pages: Pages | None = None) -> None:
+        self.pages = Pages() if pages is None else pages
+        self.units: list[Unit] = []
+        self.index = Index()
+        self.ledger = Ledger()
+        self.state = WorkingState()
+        self.notes: list[str] = []
+        self.system = ""
+        self.tools: tuple[dict[str, object], ...] = ()
+        self.words = 0.0
+        """Tokens of all that the user said."""
+        self.overhead = 0.0
+        """Tokens of system prompt and tools, which no pass can change."""
+        self.last_id = 0
+        self.last_time = 0.0
+        self.asked_at: float | None = None
+        """When the last request that was answered went out."""
+        self._open: dict[str, tuple[Unit, ToolCall]] = {}
+
+    def append(self, event: Event) -> Unit | None:
+        """Take in an event; the unit is returned when an existing one changed."""
+        self.last_id = max(self.last_id, event.id)
+        self.state = self.state.apply(event)
+        match event:
+            case SessionStarted():
+                self.system, self.tools = event.system, event.tools
+                tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
+                self.overhead = estimate(event.system) + estimate(tools)
+            case UserSaid():
+                self.last_time = event.time
+                unit = user_unit(event)
+                self.words += unit.tokens
+                self._add(unit)
+                self.notes.clear()
+            case AssistantSaid():
+                self.asked_at = self.last_time
+                unit = step_unit(event)
+                self._add(unit)
+                self._open.update((call.id, (unit, call)) for call in tool_calls(event.blocks))
+            case ToolFinished():
+                self.last_time = event.time
+                return self._finish(event)
+            case Noted():
+                self.notes = [*self.notes, event.text][-RECENT_NOTES:]
+            case _:
+                pass
+        return None
+
+    def _add(self, unit: Unit) -> None:
+        self.units.append(unit)
+        self._read(unit.pieces)
+
+    def _finish(self, event: ToolFinished) -> Unit | None:
+        if event.call_id not in self._open:
+            self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][-RECENT_NOTES:]
+            return None
+        unit, call = self._open.pop(event.call_id)
+        self._read([add_result(unit, event)])
+        self.ledger.note(call, event.id, event.text, is_error=event.is_error, exit_code=event.exit_code)
+        return unit
+
+    def _read(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            self.pages.add(piece)
+            self.index.add(piece)
+
+    @property
+    def mid_batch(self) -> bool:
+        """Some calls of the newest answer have not come back yet."""
+        return bool(self.units) and any(unit is self.units[-1] for unit, _ in self._open.values())
+
+    def unseen(self) -> list[Piece]:
+        """Results that no answer of the model has followed yet."""
+        found: list[Piece] = []
+        for unit in reversed(self.units):
+            found.extend(piece for piece in unit.pieces if piece.kind in ("result", "user"))
+            if unit.kind == "step":
+                break
+        return found

@@ -1,0 +1,269 @@
+"""One pass: from a view that is too large to one at the low-water mark.
+
+The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what
+is older still is folded into the digest (`collapse`). All of it shares one budget of lines.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+
+from outlive.context.bones import header, stub
+from outlive.context.budget import Budget
+from outlive.context.choose import Choice, Scored, best, score, take
+from outlive.context.digest import fixed_cost, opening_cost, write_digest
+from outlive.context.index import Index
+from outlive.context.pieces import Line, Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit
+from outlive.context.view import Projection
+from outlive.context.words import allowances, shorten
+
+Cap = Callable[[Piece], float]
+
+POOL = 3.0
+"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
+LONG_SAID = 700.0
+"""Tokens from which on an old answer is shortened."""
+STUB_GAIN = 0.85
+"""A result is only replaced when its stub is at most this part of it."""
+LARGEST_TAIL = 0.6
+"""Of what the window has left: one more unit must not make the tail larger than this."""
+SHALLOWEST = 0.8
+"""Of the high-water mark: a pass spends no more on lines than leaves this depth."""
+FEWEST_LINES = 0.03
+"""Of the window: what chosen lines get however crowded it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a pass goes: tokens to aim for, to keep whole, to keep in place, and to spend on lines."""
+
+    rung: str
+    target: float
+    tail: float
+    skeleton: float
+    lines: float
+
+
+@dataclass(slots=True)
+class Scene:
+    """All a pass may look at. Tokens are estimates; the budget is scaled to them."""
+
+    units: list[Unit]
+    index: Index
+    projection: Projection
+    folded: int
+    """How many units are folded already."""
+    pool: list[Line]
+    overhead: float
+    """System prompt, tools and state block."""
+    budget: Budget
+    protected: frozenset[str] = frozenset()
+    """Call ids, files and handles that go last."""
+    focus: tuple[str, ...] = ()
+    facts: str = ""
+    summary: str = ""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a pass would do."""
+
+    projection: Projection
+    tail_start: int
+    folded: int
+    rungs: tuple[str, ...]
+    shrunk: int = 0
+    lines: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
+    """The first unit of the tail: whole recent units of at least `tail` tokens, at most `most`.
+
+    What the model has not answered yet is always in it, and so is the answer that it belongs to.
+    """
+    start = len(units)
+    while start > folded and units[start - 1].kind == "user":
+        start -= 1
+    start = max(start - 1, folded)
+    size = sum(unit.tokens for unit in units[start:])
+    while start > folded and size < tail:
+        size += units[start - 1].tokens
+        if size > most:
+            break
+        start -= 1
+    return start
+
+
+def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
+    """The first unit that is not folded: as many before the tail as the skeleton's share holds."""
+    boundary = start
+    room = skeleton
+    while boundary > scene.folded:
+        room -= bare_tokens(scene.units[boundary - 1])
+        if room < 0:
+            break
+        boundary -= 1
+    return boundary
+
+
+def bare_tokens(unit: Unit) -> float:
+    """A unit whose results are only headers."""
+    results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
+    rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
+    return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
+
+
+def plan_pass(scene: Scene, reach: Reach) -> Plan:
+    """Plan one pass down to the low-water mark."""
+    budget = scene.budget
+    most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
+    start = tail_start(scene.units, scene.folded, reach.tail, most)
+    boundary = fold_boundary(scene, start, reach.skeleton)
+    cap = words_caps(scene, start)
+    pinned = pinned_pieces(scene, start)
+    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
+    folding = scene.units[:boundary]
+    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
+    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
+    fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
+    fixed += sum(piece.tokens for piece in pinned.values())
+    fixed += sum(min(p.tokens, cap(p)) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    least = FEWEST_LINES * budget.window
+    room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
+    goal = max(reach.target, fixed + room)
+    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
+    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap), weigher(scene))
+    for _ in range(2):
+        choice = take(scored, room, opening_cost)
+        choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
+        plan = _render(scene, boundary, start, cap, shrinkable, choice)
+        excess = view_tokens(scene, plan) - goal
+        if excess < 0.02 * goal or room <= least:
+            break
+        room = max(room - excess, least)
+    return plan
+
+
+def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap) -> Iterable[Line]:
+    """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
+    pieces = chain((p for p in fresh if p.kind != "user" or p.tokens > cap(p)), shrinkable)
+    pool = (line for line in scene.pool if line.piece.kind != "user" or line.piece.tokens > cap(line.piece))
+    return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
+
+
+def weigher(scene: Scene) -> Callable[[Piece], float]:
+    """What is pointed at by open work, or by the focus of a manual pass, counts for more."""
+    protected, focus = scene.protected, scene.focus
+
+    def weigh(piece: Piece) -> float:
+        weight = 0.5 if piece.kind == "thought" else 1.0
+        if piece.file in protected:
+            weight *= 3.0
+        if focus and any(word in piece.text.lower() for word in focus):
+            weight *= 3.0
+        return weight
+
+    return weigh
+
+
+def pinned_pieces(scene: Scene, start: int) -> dict[tuple[int, int], Piece]:
+    """What the session asked to preserve, by call id or handle: shown whole, up to the share of the user's words."""
+    found: dict[tuple[int, int], Piece] = {}
+    room: float = scene.budget.words
+    if scene.protected:
+        for unit in reversed(scene.units[:start]):
+            for piece in unit.pieces:
+                named = piece.call_id in scene.protected or any(f"@h{n}" in scene.protected for n in piece.pages)
+                if piece.kind == "result" and named and piece.tokens <= room:
+                    found[piece.key] = piece
+                    room -= piece.tokens
+    return found
+
+
+def words_caps(scene: Scene, start: int) -> Cap:
+    """How long each text of the user may be; the current request is never cut."""
+    current = current_request(scene.units)
+    pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
+    caps = allowances((piece for piece in pieces if piece is not current), scene.budget.words)
+    return lambda piece: float("inf") if piece is current else caps(piece)
+
+
+def current_request(units: list[Unit]) -> Piece | None:
+    """What the user asked for last: the last text of the newest message (what stands before it is context)."""
+    unit = next((unit for unit in reversed(units) if unit.kind == "user" and unit.pieces), None)
+    return unit.pieces[-1] if unit else None
+
+
+def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
+    limits = {"result": 0.0, "said": LONG_SAID}
+    for unit in scene.units[boundary:start]:
+        for piece in unit.pieces:
+            limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
+            if piece.tokens > limit:
+                yield piece
+
+
+def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice) -> Plan:
+    edits = {
+        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
+    }
+    shrunk: list[Piece] = []
+    for piece in shrinkable:
+        text = _short(piece, choice, cap)
+        if estimate(text) < STUB_GAIN * piece.tokens:
+            edits[piece.key] = text
+            shrunk.append(piece)
+        else:
+            edits.pop(piece.key, None)
+    digest, fold_to = "", 0
+    if boundary:
+        folding = scene.units[:boundary]
+        current = current_request(scene.units)
+
+        def words(piece: Piece) -> str:
+            if piece is current:
+                return scene.projection.edits.get(piece.key, piece.text)
+            return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
+
+        digest = write_digest(folding, choice, words, scene.facts, scene.summary)
+        fold_to = folding[-1].event
+    kinds = {piece.kind for piece in shrunk}
+    used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
+    rungs = tuple(rung for rung, was_used in used.items() if was_used)
+    projection = Projection(0, fold_to, digest, edits, scene.summary)
+    return Plan(projection, start, boundary, rungs, len(shrunk), choice.count)
+
+
+def _first_event(units: list[Unit], boundary: int) -> int:
+    return units[boundary].event if boundary < len(units) else 1 << 62
+
+
+def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
+    if piece.kind == "result":
+        return stub(piece, choice.of(piece))
+    return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
+
+
+def view_tokens(scene: Scene, plan: Plan) -> float:
+    """Tokens of the request under a plan."""
+    total = scene.overhead + estimate(plan.projection.digest)
+    for unit in scene.units[plan.folded :]:
+        total += unit_tokens(unit, plan.projection)
+    return total
+
+
+def unit_tokens(unit: Unit, projection: Projection) -> float:
+    """Tokens of a unit as it is shown."""
+    edits = projection.edits
+    shown = (estimate(edits[p.key]) if p.key in edits else p.tokens for p in unit.pieces)
+    return unit.extra + sum(shown)
+
+
+def next_pool(scene: Scene, boundary: int) -> list[Line]:
+    """The folded lines that later passes choose from again."""
+    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
+    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
+    return best(scored, POOL * max(scene.budget.lines, scene.budget.target))

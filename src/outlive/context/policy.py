@@ -1,0 +1,45 @@
+"""Policies: how eager the ladder is, as data. Shares are parts of the window; the numbers come from bench/context."""
+
+from msgspec import Struct
+
+CACHE_SECONDS = 300.0
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """When a pass engages, how far down it goes and what it keeps on the way."""
+
+    name: str = "own"
+    engage: float = 0.92
+    engage_tokens: int = 85_000
+    """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
+    target: float = 0.1
+    """Low-water mark, where the tail, the user's words and the lines leave a choice."""
+    cold: float = 0.3
+    cold_tokens: int = 20_000
+    """With a cold cache everything is written anew anyway, so a pass already starts above this."""
+    tail: float = 0.15
+    tail_tokens: int = 10_000
+    """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
+    skeleton: float = 0.005
+    """Older units that keep their calls in place while only results shrink; what is older still is folded."""
+    lines: float = 0.2
+    kept_tokens: int = 34_000
+    """What lines chosen by last mention get: this share of the window, but no more than makes this with the tail."""
+    words: float = 0.15
+    """The user's own words stay verbatim up to this."""
+    spool: float = 0.25
+    """What arrives at once is shown whole as long as it fits; if not, previews may have this much."""
+    hard: float = 0.97
+    """No request is ever larger than this."""
+    state: float = 0.02
+    """Room for the state block."""
+    state_tokens: int = 400
+    """At least this many tokens for the state block."""
+    cache_seconds: float = CACHE_SECONDS
+
+
+LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines=0.08, kept_tokens=20_000)
+MEDIUM = Policy(name="medium", engage=0.8, engage_tokens=100_000, lines=0.15, kept_tokens=28_000)
+RICH = Policy(name="rich")
+MAX = Policy(name="max", engage_tokens=1_000_000, lines=0.35, kept_tokens=120_000, cold=0.5, cold_tokens=100_000)
+POLICIES = {policy.name: policy for policy in (LEAN, MEDIUM, RICH, MAX)}

@@ -1,0 +1,40 @@
+"""Does this error say that the prompt is too long? Read narrowly: a wrong guess compacts for nothing."""
+
+import re
+
+from msgspec import Struct
+
+_PATTERNS = (
+    re.compile(r"prompt is too long: (?P<actual>[\d,]+) tokens? > (?P<limit>[\d,]+) maximum", re.IGNORECASE),
+    re.compile(
+        r"maximum context length is (?P<limit>[\d,]+) tokens.{0,80}?(?P<actual>[\d,]+) tokens",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(
+        r"input length and `max_tokens` exceed context limit: (?P<actual>[\d,]+) \+ [\d,]+ > (?P<limit>[\d,]+)"
+    ),
+)
+_BARE = re.compile(
+    r"\bcontext_length_exceeded\b|\bprompt is too long\b|\bexceeds the context window\b", re.IGNORECASE
+)
+
+
+class TooLong(Struct, frozen=True):
+    """What the provider counted and what it allows; 0 where it did not say."""
+
+    actual: int = 0
+    limit: int = 0
+
+
+def read_too_long(message: str, status: int = 400) -> TooLong | None:
+    """The figures of a "prompt is too long" answer, or None when the error is another one."""
+    if status not in (400, 413):
+        return None
+    for pattern in _PATTERNS:
+        if found := pattern.search(message):
+            return TooLong(_number(found["actual"]), _number(found["limit"]))
+    return TooLong() if _BARE.search(message) else None
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))

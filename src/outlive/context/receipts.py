@@ -1,0 +1,39 @@
+"""Receipts: what a pass did, so that a person can see it and a dashboard can show it."""
+
+from outlive.context.contract import visible_pages
+from outlive.context.plan import Plan, Scene
+from outlive.context.tokens import estimate
+from outlive.context.view import Projection
+from outlive.events import Receipt
+
+KINDS = {"user": "user", "said": "assistant", "thought": "thinking", "call": "calls", "result": "results"}
+
+
+def make_receipt(scene: Scene, plan: Plan, reason: str, before: float, after: float) -> Receipt:
+    """The receipt of a plan. A cold cache costs nothing more; a warm one is written anew from the first change."""
+    projection = plan.projection
+    shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
+    return Receipt(
+        rungs=plan.rungs,
+        reason=reason,
+        before=round(before),
+        after=round(after),
+        kinds_before=by_kind(scene, scene.projection, scene.folded),
+        kinds_after=by_kind(scene, projection, plan.folded),
+        units_shrunk=plan.shrunk,
+        units_folded=plan.folded - scene.folded,
+        lines_kept=plan.lines,
+        handles=tuple(sorted(shown)),
+        cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - scene.overhead),
+    )
+
+
+def by_kind(scene: Scene, projection: Projection, folded: int) -> dict[str, int]:
+    """Tokens of a view by what they are."""
+    sums: dict[str, float] = {"system": scene.overhead, "digest": estimate(projection.digest)}
+    for unit in scene.units[folded:]:
+        for piece in unit.pieces:
+            text = projection.edits.get(piece.key)
+            kind = KINDS.get(piece.kind, piece.kind)
+            sums[kind] = sums.get(kind, 0.0) + (piece.tokens if text is None else estimate(text))
+    return {kind: round(tokens) for kind, tokens in sums.items() if tokens}

@@ -1,0 +1,38 @@
+"""Rung 0: what arrives too large is shown as a preview from the start, so that it never crowds out the rest."""
+
+from collections.abc import Sequence
+
+from outlive.context.bones import GAP, header
+from outlive.context.pieces import Line, Piece
+from outlive.context.words import allowance, shorten
+
+HEAD_SHARE = 0.6
+
+
+def spool(pieces: Sequence[Piece], room: float) -> dict[tuple[int, int], str]:
+    """Previews for the largest of `pieces`, so that all of them fit into `room` tokens."""
+    cap = allowance([piece.tokens for piece in pieces], room)
+    return {piece.key: preview(piece, cap) for piece in pieces if piece.tokens > cap}
+
+
+def preview(piece: Piece, room: float) -> str:
+    """Beginning and end of a result, under a header with its handles; of the user's words, the rules as well."""
+    if piece.kind == "user":
+        return shorten(piece, room - 10 - 2 * len(piece.pages))
+    room = max(room - 40 - 2 * len(piece.pages), 40)
+    head, used = _fill(piece.lines, room * HEAD_SHARE)
+    tail, _ = _fill(list(reversed(piece.lines[len(head) :])), room - used)
+    middle = [GAP] if len(head) + len(tail) < len(piece.lines) else []
+    title = header(piece)[:-1] + " · preview, the rest by handle]"
+    return "\n".join([title, *(line.text for line in head), *middle, *(line.text for line in reversed(tail))])
+
+
+def _fill(lines: Sequence[Line], room: float) -> tuple[list[Line], float]:
+    taken: list[Line] = []
+    used = 0.0
+    for line in lines:
+        if used + line.cost > room:
+            break
+        taken.append(line)
+        used += line.cost
+    return taken, used

@@ -1,0 +1,102 @@
+"""The state block: the working state as the last words of every request, in a budget. What does not fit is said."""
+
+from collections.abc import Iterable
+
+from outlive.context.ledger import Ledger, brief_paths
+from outlive.context.tokens import estimate
+from outlive.state import WorkingState
+
+TITLE = "<state>"
+END = "</state>"
+FILES = 8
+TASKS = 20
+COMPRESSION_ROWS = 3
+Section = tuple[str, str, bool]
+"""Name, text, and whether it may never be left out."""
+
+
+def render_state(
+    state: WorkingState, ledger: Ledger, budget: float, *, compacted: bool, notes: Iterable[str] = ()
+) -> str:
+    """The block, or nothing when there is nothing to say.
+
+    Files and actions of the recent past stand in the conversation itself until something has left it.
+    """
+    sections = [section for section in _sections(state, ledger, compacted, notes) if section[1]]
+    if not sections:
+        return ""
+    room = budget - sum(estimate(text) + 1 for _, text, must in sections if must) - 12
+    rows, left_out = [TITLE], []
+    for name, text, must in sections:
+        if not must:
+            room -= estimate(text) + 1
+        if must or room >= 0:
+            rows.append(text)
+        else:
+            left_out.append(name)
+            room += estimate(text) + 1
+    if left_out:
+        rows.append(f"(left out for room: {', '.join(left_out)})")
+    return "\n".join([*rows, END])
+
+
+def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str]) -> list[Section]:
+    return [
+        ("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
+        ("goal", f"Goal: {state.goal}" if state.goal else "", True),
+        ("criteria", _listed("Done when", state.criteria), True),
+        (
+            "directives",
+            _listed("Standing instructions of the user", (d.text for d in state.directives)),
+            True,
+        ),
+        ("plan", plan_text(state), True),
+        ("progress", f"Progress: {state.progress}" if state.progress else "", False),
+        ("blocked on", f"Blocked on: {state.blocked_on}" if state.blocked_on else "", True),
+        ("open tasks", tasks_text(state), True),
+        ("notes", _listed("Noticed", notes), True),
+        ("files touched", _files(ledger) if compacted else "", False),
+        ("scratchpad", f"Scratchpad: {state.scratchpad}" if state.scratchpad else "", False),
+        ("compression history", _compression(state), False),
+        ("recent actions", _recent(state) if compacted else "", False),
+    ]
+
+
+def _listed(title: str, items: Iterable[str]) -> str:
+    rows = "\n".join(f"- {item}" for item in items)
+    return f"{title}:\n{rows}" if rows else ""
+
+
+def plan_text(state: WorkingState) -> str:
+    """`[done] 1. …`, `[active] 2. …`, `[todo] 3. …`."""
+    rows = []
+    for number, step in enumerate(state.plan, 1):
+        mark = "done" if step.done else "active" if number == state.current_step else "todo"
+        rows.append(f"[{mark}] {number}. {step.text}")
+    return "\n".join(["Plan:", *rows]) if rows else ""
+
+
+def tasks_text(state: WorkingState) -> str:
+    """Open tasks, those in progress first; of a long list the rest by id, so that none is forgotten."""
+    ordered = sorted(state.tasks, key=lambda task: task.status != "in_progress")
+    rows = [f"- #{task.id} {task.subject} [{task.status}]" for task in ordered[:TASKS]]
+    if rest := ordered[TASKS:]:
+        rows.append("- also open: " + " ".join(f"#{task.id}" for task in rest))
+    return "\n".join(["Open tasks:", *rows]) if rows else ""
+
+
+def _files(ledger: Ledger) -> str:
+    newest = list(ledger.written)[-FILES:]
+    more = len(ledger.written) - len(newest)
+    if not newest:
+        return ""
+    return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before, in the digest)" if more else "")
+
+
+def _compression(state: WorkingState) -> str:
+    newest = state.compression_log[-COMPRESSION_ROWS:]
+    return f"Compactions: {'; '.join(newest)}" if newest else ""
+
+
+def _recent(state: WorkingState) -> str:
+    return f"Recent actions: {' | '.join(state.recent_actions)}" if state.recent_actions else ""

@@ -1,0 +1,98 @@
+"""Units: what is kept together or dropped together.
+
+A unit is either what the user said at one point, or one answer of the model with all of its tool calls, their
+results and the thinking that belongs to them. Nothing in this package ever shows half a unit.
+"""
+
+from dataclasses import dataclass, field
+
+from outlive.context.pieces import Piece, call_text, make_piece
+from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
+from outlive.events import AssistantSaid, ToolFinished, UserSaid
+from outlive.messages import (
+    Block,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    call_file,
+    call_label,
+    is_writing,
+)
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """One atom of the conversation."""
+
+    kind: str
+    """`user` or `step`."""
+    event: int
+    last_event: int
+    time: float
+    blocks: tuple[Block, ...]
+    pieces: list[Piece] = field(default_factory=list)
+    calls: dict[str, Piece] = field(default_factory=dict)
+    results: dict[str, tuple[ToolFinished, Piece]] = field(default_factory=dict)
+    extra: float = 0.0
+    """Tokens that are no text: pictures, brackets, signatures."""
+
+    @property
+    def tokens(self) -> float:
+        return self.extra + sum(piece.tokens for piece in self.pieces)
+
+    @property
+    def complete(self) -> bool:
+        """Every call has its result."""
+        return len(self.results) == len(self.calls)
+
+
+def user_unit(event: UserSaid) -> Unit:
+    """What the user said at one point."""
+    unit = Unit("user", event.id, event.id, event.time, event.blocks)
+    for number, block in enumerate(event.blocks):
+        unit.extra += BLOCK_TOKENS
+        if isinstance(block, Text):
+            unit.pieces.append(make_piece(event.id, number, "user", block.text))
+        elif isinstance(block, Image):
+            unit.extra += IMAGE_TOKENS
+    return unit
+
+
+def step_unit(event: AssistantSaid) -> Unit:
+    """One answer of the model; its results follow with `add_result`."""
+    unit = Unit("step", event.id, event.id, event.time, event.blocks)
+    for number, block in enumerate(event.blocks):
+        unit.extra += BLOCK_TOKENS
+        if isinstance(block, Text):
+            unit.pieces.append(make_piece(event.id, number, "said", block.text))
+        elif isinstance(block, Thinking):
+            unit.extra += len(block.signature) / 8
+            unit.pieces.append(make_piece(event.id, number, "thought", block.text))
+        elif isinstance(block, ToolCall):
+            unit.pieces.append(_call_piece(event.id, number, block))
+            unit.calls[block.id] = unit.pieces[-1]
+    return unit
+
+
+def _call_piece(event: int, number: int, call: ToolCall) -> Piece:
+    piece = make_piece(event, number, "call", call_text(call))
+    piece.tool = call.name
+    piece.label = call_label(call)
+    piece.file = call_file(call)
+    piece.writes = is_writing(call)
+    return piece
+
+
+def add_result(unit: Unit, event: ToolFinished) -> Piece:
+    """Attach a result to its call."""
+    call = unit.calls[event.call_id]
+    piece = make_piece(event.id, 0, "result", event.text)
+    piece.tool, piece.label, piece.file, piece.writes = call.tool, call.label, call.file, call.writes
+    piece.call_id = event.call_id
+    piece.is_error, piece.exit_code, piece.images = event.is_error, event.exit_code, event.images
+    unit.pieces.append(piece)
+    unit.results[event.call_id] = (event, piece)
+    unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)
+    unit.last_event = max(unit.last_event, event.id)
+    return piece

@@ -1,0 +1,78 @@
+"""The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last.
+
+What a harness put into the user's mouth (reminders, notifications, listings) is not the user's words; it takes what
+room they leave.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from outlive.context.bones import GAP, handles
+from outlive.context.pieces import Line, Piece
+
+SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
+"""Tokens that even the longest text keeps."""
+_RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
+
+
+def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST) -> float:
+    """The size above which texts are shortened, so that all of them together fit into `total`."""
+    if sum(sizes) <= total:
+        return float("inf")
+    left, remaining = total, len(sizes)
+    for size in sorted(sizes):
+        if size * remaining > left:
+            return max(left / remaining, smallest)
+        left -= size
+        remaining -= 1
+    return float("inf")
+
+
+_INJECTED = re.compile(
+    r"\s*(?:<(?!command-)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
+)
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text was put there by a harness."""
+    return _INJECTED.match(text) is not None
+
+
+def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float]:
+    """How many tokens each of these texts may have. The user's own are served first."""
+    sizes: dict[bool, list[float]] = {False: [], True: []}
+    for piece in pieces:
+        sizes[is_injected(piece.text)].append(piece.tokens)
+    own = allowance(sizes[False], total)
+    left = max(total - sum(min(size, own) for size in sizes[False]), 0.0)
+    injected = allowance(sizes[True], left, SMALLEST_INJECTED)
+    return lambda piece: injected if is_injected(piece.text) else own
+
+
+def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
+    """Beginning and end, every line that sounds like a rule, and what was chosen besides; the rest by handle."""
+    chosen = {line.id: line for line in kept}
+    used = sum(line.cost for line in kept)
+    rules = [line for line in piece.lines if _RULE.search(line.text)]
+    ends = [line for pair in zip(piece.lines, reversed(piece.lines), strict=True) for line in pair]
+    for line in [*piece.lines[:3], *rules, *ends]:
+        if line.id not in chosen and used + line.cost <= room:
+            chosen[line.id] = line
+            used += line.cost
+    return "\n".join([*_rows(piece, sorted(chosen)), f"[shortened; whole text: {handles(piece)}]"])
+
+
+def _rows(piece: Piece, ids: Sequence[int]) -> list[str]:
+    by_id = {line.id: line for line in piece.lines}
+    rows: list[str] = []
+    last: Line | None = None
+    for line in (by_id[number] for number in ids):
+        if last is not None and line.number == last.number:
+            rows[-1] += line.text if line.start == last.end else GAP + line.text
+        else:
+            if last is not None and line.number > last.number + 1:
+                between = piece.text[last.end : line.start]
+                rows.append(GAP if between.strip() else "")
+            rows.append(line.text)
+        last = line
+    return rows

@@ -1,0 +1,291 @@
+"""The event vocabulary: what is in the log is what is streamed and what a dashboard shows.
+
+An event has an `id` (1, 2, 3 … within its session; a fork goes on counting), a `time` (seconds since 1970,
+UTC) and a `parent` (the event before it, 0 for the first). Events are never changed; later ones alter how
+earlier ones are seen.
+
+Version 1: the first. A reader that meets a type or a field layout it does not know keeps the event as
+`Unknown`, raw, and writes it back as it was.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from outlive.messages import Block, Image
+
+VERSION = 1
+
+
+class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
+    """What every event carries."""
+
+    id: int
+    time: float
+    parent: int = 0
+
+
+# -- the session itself
+
+
+class SessionStarted(Base, frozen=True, kw_only=True, tag="session_started"):
+    """First event of a log: what does not change while the session lives."""
+
+    session: str
+    version: int = VERSION
+    system: str = ""
+    tools: tuple[dict[str, Any], ...] = ()
+    model: str = ""
+    folder: str = ""
+
+
+class Forked(Base, frozen=True, kw_only=True, tag="forked"):
+    """This log goes on from event `at` of another session."""
+
+    session: str
+    at: int
+
+
+class Renewed(Base, frozen=True, kw_only=True, tag="renewed"):
+    """A new sprint: history before this event leaves the view, the handoff note takes its place."""
+
+    handoff: str
+
+
+# -- what was said and done
+
+
+class UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
+    """Words of the user (or of whoever drives the session)."""
+
+    blocks: tuple[Block, ...]
+
+
+class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
+    """One answer of the model: text, thinking, tool calls."""
+
+    blocks: tuple[Block, ...]
+    stop_reason: str = ""
+    model: str = ""
+
+
+class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
+    """A tool call came back. A store may keep `text` elsewhere (`blob`) and put it back on reading."""
+
+    call_id: str
+    text: str
+    is_error: bool = False
+    exit_code: int | None = None
+    images: tuple[Image, ...] = ()
+    blob: str = ""
+    seconds: float = 0.0
+
+
+# -- working state
+
+
+class GoalSet(Base, frozen=True, kw_only=True, tag="goal_set"):
+    """The goal of the run and how one will know that it is reached."""
+
+    goal: str
+    criteria: tuple[str, ...] = ()
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """One step of the plan."""
+
+    text: str
+    done: bool = False
+
+
+class PlanChanged(Base, frozen=True, kw_only=True, tag="plan_changed"):
+    """A partial update: what is None stays as it is. Steps that stay keep their `done`."""
+
+    steps: tuple[Step, ...] | None = None
+    done: tuple[int, ...] = ()
+    current_step: int | None = None
+    progress: str | None = None
+    blocked_on: str | None = None
+
+
+class StateChanged(Base, frozen=True, kw_only=True, tag="state_changed"):
+    """The rest of the working state that the model itself keeps; what is None stays as it is."""
+
+    scratchpad: str | None = None
+    preserved_refs: tuple[str, ...] | None = None
+    criteria: tuple[str, ...] | None = None
+
+
+class DirectiveGiven(Base, frozen=True, kw_only=True, tag="directive_given"):
+    """A standing instruction in the user's own words, and the event it came from."""
+
+    text: str
+    source: int = 0
+    pinned: bool = False
+
+
+class DirectiveDropped(Base, frozen=True, kw_only=True, tag="directive_dropped"):
+    """A standing instruction was withdrawn, or fell out of the bounded window."""
+
+    text: str
+    reason: str = ""
+
+
+class OpenTask(Struct, frozen=True, omit_defaults=True):
+    """A task of the shared graph as the state block shows it."""
+
+    id: int
+    subject: str
+    status: str = "pending"
+
+
+class TasksSeen(Base, frozen=True, kw_only=True, tag="tasks_seen"):
+    """Snapshot of the open tasks that concern this session; replaces the previous one."""
+
+    tasks: tuple[OpenTask, ...]
+
+
+class ModeChanged(Base, frozen=True, kw_only=True, tag="mode_changed"):
+    """The user changed the permission mode."""
+
+    mode: str
+
+
+# -- the view
+
+
+class Edit(Struct, frozen=True, omit_defaults=True):
+    """In the view, block `block` of event `event` reads `text` instead."""
+
+    event: int
+    block: int
+    text: str
+
+
+class Receipt(Struct, frozen=True, omit_defaults=True):
+    """What a pass did, for people and for the compression log. Tokens are the session meter's estimate."""
+
+    rungs: tuple[str, ...]
+    reason: str
+    before: int
+    after: int
+    kinds_before: dict[str, int] = {}
+    kinds_after: dict[str, int] = {}
+    units_shrunk: int = 0
+    units_folded: int = 0
+    lines_kept: int = 0
+    handles: tuple[int, ...] = ()
+    cache_cost: int = 0
+    seconds: float = 0.0
+
+
+class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
+    """A pass. Holds the whole projection from now on, so that undoing it means using the one before.
+
+    Units up to event `fold_to` are replaced by `digest`; `edits` alter what is left of them.
+    """
+
+    fold_to: int
+    digest: str
+    edits: tuple[Edit, ...]
+    receipt: Receipt
+    focus: str = ""
+    summary: str = ""
+
+
+class Undone(Base, frozen=True, kw_only=True, tag="undone"):
+    """Takes back a pass (`target` is a `Compacted`), or all after an event (`target` is what stays last)."""
+
+    target: int
+    what: str = "pass"
+
+
+# -- the rest
+
+
+class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
+    """The provider's own count for the request that produced event `of`."""
+
+    of: int
+    input: int
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+
+
+class Checkpointed(Base, frozen=True, kw_only=True, tag="checkpointed"):
+    """A point worth returning to."""
+
+    label: str
+    data: dict[str, Any] = {}
+
+
+class Noted(Base, frozen=True, kw_only=True, tag="noted"):
+    """Something the harness noticed (reconciliation, a failed summary call, a damaged line)."""
+
+    text: str
+    kind: str = "note"
+
+
+class Unknown(Struct, frozen=True, kw_only=True):
+    """An event written by a newer outlive: carried along, never understood."""
+
+    id: int
+    time: float
+    parent: int
+    raw: bytes
+
+
+KnownEvent = (
+    SessionStarted
+    | Forked
+    | Renewed
+    | UserSaid
+    | AssistantSaid
+    | ToolFinished
+    | GoalSet
+    | PlanChanged
+    | StateChanged
+    | DirectiveGiven
+    | DirectiveDropped
+    | TasksSeen
+    | ModeChanged
+    | Compacted
+    | Undone
+    | UsageReported
+    | Checkpointed
+    | Noted
+)
+Event = KnownEvent | Unknown
+
+
+class _Envelope(Struct):
+    """The part of an event that every version has."""
+
+    id: int
+    time: float
+    type: str
+    parent: int = 0
+
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[KnownEvent] = msgspec.json.Decoder(KnownEvent)
+_envelope = msgspec.json.Decoder(_Envelope)
+
+
+def encode(event: Event) -> bytes:
+    """One line of JSON, without the line end."""
+    if isinstance(event, Unknown):
+        return event.raw
+    return _encoder.encode(event)
+
+
+def decode(line: bytes) -> Event:
+    """Read one line; raises `msgspec.DecodeError` when it is no event of any version."""
+    try:
+        event: KnownEvent = _decoder.decode(line)
+        return event
+    except msgspec.ValidationError:
+        head = _envelope.decode(line)
+        return Unknown(id=head.id, time=head.time, parent=head.parent, raw=bytes(line).strip())

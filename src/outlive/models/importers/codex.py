@@ -1,0 +1,173 @@
+"""Codex rollouts: `~/.codex/sessions/**/rollout-*.jsonl`.
+
+A line is `{"timestamp", "type", "payload"}`; the first versions wrote the payload bare. What counts is
+`response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for
+the screen.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from outlive.messages import Block, Image, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers.lines import Line
+from outlive.models.importers.recording import Joiner, Recording, seconds
+
+_INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
+Item = tuple[dict[str, Any], float | None]
+"""A response item and its time."""
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+
+
+def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+    """The session of a rollout."""
+    items: list[Item] = []
+    meta: dict[str, Any] = {}
+    model = ""
+    compactions = 0
+    for line in lines:
+        kind, payload = _opened(line.value)
+        if kind == "session_meta":
+            meta = meta or payload
+        elif kind == "turn_context":
+            model = payload.get("model") or model
+        elif kind == "compacted":
+            compactions += 1
+        elif kind == "response_item":
+            items.append((payload, seconds(line.value.get("timestamp"))))
+        elif payload.get("type") == "thread_rolled_back":
+            _roll_back(items, payload.get("num_turns"))
+    joined = Joiner()
+    after_call = False
+    for item, time in items:
+        after_call = _take(joined, item, time, after_call=after_call)
+    return Recording(
+        id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
+        format="codex",
+        messages=joined.done(),
+        system=_instructions(meta),
+        model=model,
+        folder=str(meta.get("cwd") or ""),
+        compactions=compactions,
+        skipped=skipped,
+    )
+
+
+def _roll_back(items: list[Item], turns: object) -> None:
+    """The user went back: the last turns, each from the user's words on, did not count."""
+    asked = [n for n, (item, _) in enumerate(items) if item.get("role") == "user" and _words(item.get("content"))]
+    if isinstance(turns, int) and turns > 0 and asked:
+        del items[asked[-min(turns, len(asked))] :]
+
+
+def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Kind and payload; a bare line is the metadata or an item."""
+    payload = value.get("payload")
+    if isinstance(payload, dict):
+        return str(value.get("type")), payload
+    if "type" in value:
+        return "response_item", value
+    return ("session_meta", value) if "id" in value else ("", {})
+
+
+def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_call: bool) -> bool:
+    """Add one item; whether the newest answer has made its calls already, so that other words begin a new one."""
+    kind = item.get("type")
+    if kind == "message" and item.get("role") in ("user", "assistant"):
+        role = item["role"]
+        joined.add(role, _words(item.get("content")), time, apart=after_call)
+        return False
+    if kind == "reasoning":
+        joined.add("assistant", _reasoning(item), time, apart=after_call)
+        return False
+    if kind in _CALLS:
+        joined.add("assistant", (_call(item),), time)
+        return True
+    if kind in _OUTPUTS:
+        joined.add("user", (_output(item),), time)
+        return False
+    return after_call
+
+
+def _words(content: Any) -> list[Block]:
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    blocks: list[Block] = []
+    for part in parts:
+        if not isinstance(part, dict):
+            continue
+        text = part.get("text")
+        if isinstance(text, str) and not text.lstrip().startswith(_INJECTED):
+            blocks.append(Text(text))
+        elif isinstance(url := part.get("image_url"), str):
+            blocks.append(_image(url))
+    return blocks
+
+
+def _image(url: str) -> Image:
+    head, _, data = url.partition(";base64,")
+    return Image(head.removeprefix("data:"), data) if data and head.startswith("data:") else Image(url=url)
+
+
+def _reasoning(item: dict[str, Any]) -> list[Block]:
+    """What can be read of it; the encrypted part means nothing to anyone else."""
+    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
+    text = "\n\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    return [Thinking(text)] if text.strip() else []
+
+
+def _call(item: dict[str, Any]) -> ToolCall:
+    call = str(item.get("call_id") or item.get("id") or "")
+    if item["type"] == "local_shell_call":
+        action = item.get("action")
+        return ToolCall(call, "shell", action if isinstance(action, dict) else {})
+    raw = item.get("arguments", item.get("input"))
+    return ToolCall(call, str(item.get("name") or "tool"), _arguments(raw))
+
+
+def _arguments(raw: Any) -> dict[str, Any]:
+    """Arguments are JSON in a string; a custom tool takes plain text."""
+    if isinstance(raw, dict):
+        return raw
+    try:
+        value = json.loads(raw)
+    except (TypeError, ValueError):
+        value = raw
+    return value if isinstance(value, dict) else {"input": "" if raw is None else raw}
+
+
+def _output(item: dict[str, Any]) -> ToolResult:
+    output = item.get("output")
+    failed = False
+    if isinstance(output, str) and output.startswith("{"):
+        try:
+            output = json.loads(output)
+        except ValueError:
+            pass
+        else:
+            output, failed = _unwrapped(output, item["output"])
+    elif isinstance(output, dict):
+        output, failed = _unwrapped(output, json.dumps(output, ensure_ascii=False))
+    images: tuple[Image, ...] = ()
+    if isinstance(output, list):
+        blocks = _words(output)
+        images = tuple(block for block in blocks if isinstance(block, Image))
+        output = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    return ToolResult(str(item.get("call_id") or ""), str(output or ""), failed, images)
+
+
+def _unwrapped(form: dict[str, Any], whole: str) -> tuple[Any, bool]:
+    """`{"output", "metadata": {"exit_code"}}`, or `{"content", "success"}`; anything else is the output itself."""
+    metadata = form.get("metadata")
+    if "output" in form and isinstance(metadata, dict):
+        return form["output"], bool(metadata.get("exit_code"))
+    if "content" in form and "success" in form:
+        return form["content"], form["success"] is False
+    return whole, False
+
+
+def _instructions(meta: dict[str, Any]) -> str:
+    base = meta.get("base_instructions")
+    if isinstance(base, dict):
+        return str(base.get("text") or "")
+    return str(meta.get("instructions") or "")

@@ -1,0 +1,78 @@
+"""JSON lines, plain or gzipped, with the number of each. A line that is no JSON is named and passed over."""
+
+import gzip
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from outlive.errors import OutliveError
+from outlive.stores.log_lines import mended_value
+
+_GZIP = b"\x1f\x8b"
+
+
+class ImportRefused(OutliveError):
+    """A file that cannot be read as a recorded session; says which file and line."""
+
+
+class Line(Struct, frozen=True):
+    """One JSON object and the line it stands on."""
+
+    number: int
+    value: dict[str, Any]
+
+
+def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
+    """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
+    raw = _bytes(path)
+    if (whole := _one_object(raw)) is not None:
+        return [Line(1, whole)], ()
+    lines: list[Line] = []
+    skipped: list[str] = []
+    for number, text in enumerate(raw.split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = loads(text)
+        except ValueError as error:
+            skipped.append(f"{path}, line {number}: not JSON ({error})")
+            continue
+        if isinstance(value, dict):
+            lines.append(Line(number, value))
+        else:
+            skipped.append(f"{path}, line {number}: not a JSON object")
+    return lines, tuple(skipped)
+
+
+def _one_object(raw: bytes) -> dict[str, Any] | None:
+    """The object, when its first line alone is none."""
+    head, _, rest = raw.strip().partition(b"\n")
+    if head.rstrip() == b"{" and rest:
+        try:
+            value = loads(raw)
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def loads(text: bytes) -> Any:
+    """Strict and fast first; then forgiving, since other programs write halves of surrogate pairs."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return mended_value(json.loads(text.decode("utf-8", "replace")))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+    except OSError as error:
+        raise ImportRefused(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise ImportRefused(f"{path}: the gzip file is cut off or damaged ({error})") from None

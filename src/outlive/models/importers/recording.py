@@ -1,0 +1,111 @@
+"""What every importer makes of a file."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from outlive.messages import Block, Message, Role, Text, ToolCall, ToolResult
+
+STEP = 4.0
+"""Seconds between two messages where nothing was recorded."""
+
+
+class Recorded(Struct, frozen=True):
+    """One message and when it was there, in seconds since 1970."""
+
+    message: Message
+    time: float
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """A session as it was recorded. A turn is an index into `messages`."""
+
+    id: str
+    format: str
+    messages: tuple[Recorded, ...]
+    system: str = ""
+    model: str = ""
+    folder: str = ""
+    task: str = ""
+    compactions: int = 0
+    """How often the recorded program compacted; its summaries are left out."""
+    skipped: tuple[str, ...] = ()
+    """Lines that could not be used, each with its place and the reason."""
+
+    @property
+    def turns(self) -> list[int]:
+        """The messages that a model call produced."""
+        return [i for i, recorded in enumerate(self.messages) if recorded.message.role == "assistant"]
+
+
+def seconds(stamp: object) -> float | None:
+    """A recorded time (ISO 8601, or seconds, or milliseconds) in seconds since 1970."""
+    if isinstance(stamp, (int, float)) and not isinstance(stamp, bool):
+        return stamp / 1000 if stamp > 1e11 else float(stamp)
+    if not isinstance(stamp, str):
+        return None
+    text = re.sub(r"(\.\d{6})\d+", r"\1", stamp.strip().replace("Z", "+00:00"))
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def timed(messages: Iterable[tuple[Message, float | None]]) -> Iterator[Recorded]:
+    """Times that never go back; a few seconds a message where nothing was recorded."""
+    now: float | None = None
+    for message, time in messages:
+        if time is None:
+            time = STEP if now is None else now + STEP
+        now = time if now is None else max(now, time)
+        yield Recorded(message, now)
+
+
+class Joiner:
+    """Puts blocks together into messages that alternate, with each call answered in the next message."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[Message, float | None]] = []
+        self._role: Role | None = None
+        self._blocks: list[Block] = []
+        self._time: float | None = None
+        self._answered: set[str] = set()
+        self._asked: set[str] = set()
+
+    def add(self, role: Role, blocks: Iterable[Block], time: float | None, *, apart: bool = False) -> None:
+        """Add to the message that is being put together, or begin a new one (`apart`, or another role)."""
+        found = [block for block in blocks if self._fits(block)]
+        if not found:
+            return
+        if role != self._role or (apart and role == "assistant"):
+            self.flush()
+            self._role = role
+        self._blocks += found
+        self._time = time if time is not None else self._time
+
+    def _fits(self, block: Block) -> bool:
+        """A result needs its call and comes once; blank text says nothing."""
+        if isinstance(block, Text):
+            return bool(block.text.strip())
+        if isinstance(block, ToolCall):
+            new = block.id not in self._asked
+            self._asked.add(block.id)
+            return new
+        if isinstance(block, ToolResult):
+            fits = block.call_id in self._asked and block.call_id not in self._answered
+            self._answered.add(block.call_id)
+            return fits
+        return True
+
+    def flush(self) -> None:
+        if self._role and self._blocks:
+            blocks = sorted(self._blocks, key=lambda block: not isinstance(block, ToolResult))
+            self.messages.append((Message(self._role, tuple(blocks)), self._time))
+        self._blocks, self._time = [], None
+
+    def done(self) -> tuple[Recorded, ...]:
+        self.flush()
+        return tuple(timed(self.messages))

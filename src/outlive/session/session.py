@@ -1,0 +1,339 @@
+"""A session: what is said and done goes to the log first and then to the engine; requests come out of the engine.
+
+The log is the truth. Everything here can be had again from it alone: `Session.resume`.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Self, TypeVar, cast
+
+from msgspec.structs import replace
+
+from outlive.context.directives import detect
+from outlive.context.engine import Engine, Request
+from outlive.context.errors import ContextError, FloorError
+from outlive.context.policy import RICH, Policy
+from outlive.events import (
+    AssistantSaid,
+    Checkpointed,
+    Compacted,
+    DirectiveDropped,
+    DirectiveGiven,
+    Event,
+    KnownEvent,
+    Noted,
+    Renewed,
+    SessionStarted,
+    ToolFinished,
+    Undone,
+    UserSaid,
+)
+from outlive.messages import Block, Image, Text, ToolCall, call_file, tool_calls
+from outlive.session.handoff import handoff_note
+from outlive.session.summary import TIMEOUT, Summarise, summarised
+from outlive.session.world import SEEN, Seen, World, compare
+from outlive.state import WorkingState
+from outlive.stores.log_lines import mended
+from outlive.stores.log_names import new_session_id
+from outlive.stores.log_protocol import LogStore, LogWriter
+from outlive.stores.log_reading import full_log
+
+WINDOW = 200_000
+DAMAGE = "damage"
+RECONCILED = "reconciled"
+SUMMARY = "summary"
+LONGEST_NOTE = 600
+"""Characters: notes stand in every request until the user speaks again."""
+_INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
+"""What harnesses put into the user's turn (reminders, notifications, command output) is not the user's will."""
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class NothingToUndo(ContextError):
+    """There is no pass, or no such event, to go back to."""
+
+
+class Session:
+    """One conversation and everything that has to outlive it. Use `start` or `resume`; close it when done."""
+
+    def __init__(
+        self,
+        writer: LogWriter,
+        *,
+        window: int = WINDOW,
+        policy: Policy = RICH,
+        clock: Callable[[], float] = time.time,
+        world: World | None = None,
+        summarise: Summarise | None = None,
+        past: Iterable[Event] = (),
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._world = world
+        self._summarise = summarise
+        self.summary_timeout = TIMEOUT
+        self._seen = Seen()
+        self._calls: dict[str, ToolCall] = {}
+        self._passes: set[int] = set()
+        self._unreconciled = False
+        self.engine = Engine(window, policy)
+        self._take(past)
+
+    @classmethod
+    def start(
+        cls,
+        store: LogStore,
+        *,
+        id: str = "",
+        system: str = "",
+        tools: tuple[dict[str, Any], ...] = (),
+        model: str = "",
+        folder: str = "",
+        **options: Any,
+    ) -> Self:
+        """A new session. `folder` is what it works in; its files are watched when it is given."""
+        clock = options.get("clock", time.time)
+        writer = store.create(id or new_session_id(clock()))
+        if folder:
+            options.setdefault("world", World(Path(folder)))
+        session = cls(writer, **options)
+        about = {"system": system, "tools": tools, "model": model, "folder": folder}
+        try:
+            session.log(SessionStarted, session=writer.session, **about)
+            session._see((), head=True)
+        except BaseException:
+            writer.close()
+            raise
+        return session
+
+    @classmethod
+    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
+        """Go on with a session: state, view and handles are rebuilt from its log alone."""
+        writer = store.writer(id)
+        try:
+            log = full_log(store, id)
+            folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
+            if folder and Path(folder).is_dir():
+                options.setdefault("world", World(Path(folder)))
+            session = cls(writer, past=log.events, **options)
+            known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
+            session.note(*(text for text in map(_brief, log.damage) if text not in known), kind=DAMAGE)
+        except BaseException:
+            writer.close()
+            raise
+        session._unreconciled = session._world is not None
+        return session
+
+    @property
+    def id(self) -> str:
+        return self._writer.session
+
+    @property
+    def state(self) -> WorkingState:
+        return self.engine.past.state
+
+    @property
+    def last_event(self) -> int:
+        return self.engine.past.last_id
+
+    # -- what is said and done
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        """Append one event: checked, written, then seen by the engine."""
+        return cast(E_, self._commit([self._made(kind, **fields)])[0])
+
+    def user_said(self, words: str | tuple[Block, ...]) -> UserSaid:
+        """The user speaks; standing instructions among the words are kept as directives, verbatim."""
+        blocks = (Text(words),) if isinstance(words, str) else words
+        said = self._made(UserSaid, blocks=blocks)
+        events: list[Event] = [said]
+        own = (_INJECTED.sub("\n", block.text) for block in blocks if isinstance(block, Text))
+        for text in dict.fromkeys(text for part in own for text in detect(part)):
+            events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
+        dropped = len(self.state.dropped_directives)
+        said = cast(UserSaid, self._commit(events)[0])
+        for gone in self.state.dropped_directives[dropped:]:
+            self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
+        return said
+
+    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> AssistantSaid:
+        """The model answered."""
+        return self.log(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+
+    def tool_finished(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        is_error: bool = False,
+        exit_code: int | None = None,
+        images: tuple[Image, ...] = (),
+        seconds: float = 0.0,
+    ) -> ToolFinished:
+        """A tool call came back. What it touched on disk is looked at, to know it again later."""
+        call = self._calls.pop(call_id, None)
+        event = self.log(
+            ToolFinished,
+            call_id=call_id,
+            text=text,
+            is_error=is_error,
+            exit_code=exit_code,
+            images=images,
+            seconds=seconds,
+        )
+        if call is not None and self._world is not None:
+            written = [name for name, at in self.engine.past.ledger.written.items() if at == event.id]
+            names = dict.fromkeys([*written, *filter(None, [call_file(call)])])
+            self._see(names, head="git" in str(call.input))
+        return event
+
+    def note(self, *texts: str, kind: str = "note") -> None:
+        """Things the harness noticed; the state block says them until the user speaks again."""
+        if texts:
+            self._commit([self._made(Noted, n, text=_brief(text), kind=kind) for n, text in enumerate(texts)])
+
+    # -- requests and passes
+
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session. Whatever pass it took is on disk before it is handed out."""
+        self.reconcile()
+        request = self._asked(now)
+        if request.new_events and self.reconcile(after_pass=True):
+            made = request.new_events
+            request = self._asked(now)
+            request = replace(request, new_events=(*made, *request.new_events))
+        return request
+
+    def compact(self, focus: str = "") -> Compacted | None:
+        """Fold all but the tail now, with a summary by the model where there is one; None when nothing is gained."""
+        summary = ""
+        if self._summarise is not None:
+            checked = summarised(self._summarise, self._asked(None), self.engine, focus, self.summary_timeout)
+            summary = checked.text
+            if checked.problem:
+                self.note(f"no summary by the model ({checked.problem}); the rules made the digest", kind=SUMMARY)
+            elif checked.dropped:
+                left_out = {"left_out": list(checked.dropped)}
+                self.log(Checkpointed, label=SUMMARY, data=left_out)
+        return self._passed(lambda: self.engine.compact(focus, summary))
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
+        """The provider refused the last request as too long: go down to the floor, or raise FloorError."""
+        made = self._passed(lambda: self.engine.too_long(actual, limit))
+        assert made is not None  # noqa: S101 - the engine makes a pass or raises
+        return made
+
+    def undo_pass(self) -> Undone:
+        """Take back the newest pass: the view is again as it was before."""
+        target = self.engine.projection.event
+        if not target or target not in self._passes:
+            raise NothingToUndo(f"session {self.id!r}: no pass is in force that could be taken back")
+        return self.log(Undone, target=target, what="pass")
+
+    def undo_to(self, event: int) -> Undone:
+        """Take back everything after an event. The log keeps it; handles of what left still work."""
+        if not 1 <= event < self.last_event:
+            raise NothingToUndo(f"session {self.id!r}: event {event} is not between 1 and {self.last_event - 1}")
+        return self.log(Undone, target=event, what="after")
+
+    def renew(self, words: str = "") -> Renewed:
+        """A new sprint: state carries over with a handoff note, history starts fresh."""
+        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.past.ledger, words))
+
+    def reconcile(self, *, after_pass: bool = False) -> bool:
+        """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
+        if self._world is None or not (self._unreconciled or after_pass):
+            return False
+        background = self.engine.past.ledger.background
+        found = compare(self._world, self._seen, background, restarted=self._unreconciled)
+        self._unreconciled = False
+        if found.data:
+            self.log(Checkpointed, label=SEEN, data=found.data)
+        self.note(*found.notes, kind=RECONCILED)
+        return bool(found.notes)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- inside
+
+    def _made(self, kind: type[E_], after: int = 0, /, **fields: Any) -> E_:
+        last = self.last_event + after
+        return kind(id=last + 1, time=self._clock(), parent=last, **fields)
+
+    def _commit(self, events: list[Event]) -> list[Event]:
+        """Check, write, take in. What the engine sees is what the log has, to the letter."""
+        for event in events:
+            self.state.check(event)
+        try:
+            self._writer.append(events)
+        except UnicodeEncodeError:
+            events = list(map(mended, events))
+            self._writer.append(events)
+        self._take(events)
+        return events
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.engine.append(event)
+            self._remember(event)
+
+    def _remember(self, event: Event) -> None:
+        self._seen.take(event)
+        if isinstance(event, AssistantSaid):
+            self._calls = {call.id: call for call in tool_calls(event.blocks)}
+        elif isinstance(event, Compacted):
+            self._passes.add(event.id)
+
+    def _asked(self, now: float | None) -> Request:
+        try:
+            request = self.engine.next_request(now)
+        except FloorError as error:
+            self._write_made(error.new_events)  # they are in force, though no request came of them
+            raise
+        self._write_made(request.new_events)
+        return request
+
+    def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
+        made = make()
+        if made is not None:
+            self._write_made((made,))
+            self.reconcile(after_pass=True)
+        return made
+
+    def _write_made(self, made: tuple[Compacted, ...]) -> None:
+        """The engine has applied its own events already; if the log cannot take them, nothing may build on them."""
+        if not made:
+            return
+        try:
+            self._writer.append(made)
+        except BaseException:
+            self._writer.close()
+            raise
+        for event in made:
+            self._remember(event)
+
+    def _see(self, names: Iterable[str], *, head: bool) -> None:
+        """Remember files as they are now, and (`head`) which commit is checked out; asking git takes a process."""
+        if self._world is None:
+            return
+        files = {name: found for name in names if (found := self._world.hash(name))}
+        data: dict[str, Any] = {"files": files} if files else {}
+        commit = self._world.head() if head else self._seen.head
+        if commit != self._seen.head:
+            data["head"] = commit
+        if data:
+            self.log(Checkpointed, label=SEEN, data=data)
+
+
+def _brief(note: object) -> str:
+    text = str(note)
+    return text if len(text) <= LONGEST_NOTE else text[: LONGEST_NOTE - 1] + "…"

@@ -1,0 +1,85 @@
+"""Large texts by content: `.task_outputs/tool-results/<sha-256>.txt`, written once, verified on every read."""
+
+import hashlib
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from outlive.stores.files.disk import errors_named
+from outlive.stores.log_protocol import DamagedBlob
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Blobs:
+    def __init__(self, folder: Path, *, durable: bool) -> None:
+        self.folder = folder
+        self._durable = durable
+
+    def path(self, digest: str) -> Path:
+        if not _DIGEST.fullmatch(digest):
+            raise DamagedBlob(f"{digest!r} is not the name of a blob")
+        return self.folder / f"{digest}.txt"
+
+    def put(self, data: bytes) -> str:
+        """Write unless it is there already and right; a file that is not right makes way under another name."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path(digest)
+        with errors_named("writing", path):
+            found = _read(path)
+            if found == data:
+                return digest
+            self.folder.mkdir(parents=True, exist_ok=True)
+            scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
+            try:
+                self._write(scratch, data)
+                if found is not None:
+                    path.rename(_aside(path))
+                scratch.replace(path)
+            except OSError:
+                scratch.unlink(missing_ok=True)
+                raise
+            if self._durable:
+                sync_folder(self.folder)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        path = self.path(digest)
+        with errors_named("reading", path):
+            data = _read(path)
+        if data is None:
+            raise DamagedBlob(f"{path} is missing")
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise DamagedBlob(f"{path} was changed or damaged; its content is not what was written")
+        return data
+
+    def _write(self, path: Path, data: bytes) -> None:
+        with path.open("xb") as file:
+            file.write(data)
+            file.flush()
+            if self._durable:
+                os.fsync(file.fileno())
+
+
+def _read(path: Path) -> bytes | None:
+    with suppress(FileNotFoundError, IsADirectoryError):
+        return path.read_bytes()
+    return None
+
+
+def _aside(path: Path) -> Path:
+    """A free name for what was found damaged; it is kept, not overwritten."""
+    number = 1
+    while (aside := path.with_suffix(f".damaged-{number}")).exists():
+        number += 1
+    return aside
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,239 @@
+"""Session logs as files: `.transcripts/<session>.jsonl`, one event a line, only ever appended to.
+
+A line that a dying writer left unfinished is ended by the next one and stays where it is. The kernel's lock on the
+file keeps a second writer out and goes with the process that holds it.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from outlive.errors import StoreError
+from outlive.events import Event
+from outlive.stores.files.blobs import Blobs, sync_folder
+from outlive.stores.files.disk import errors_named
+from outlive.stores.log_lines import Head, decoded, from_lines, to_line
+from outlive.stores.log_names import file_name, session_of
+from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
+
+TRANSCRIPTS = ".transcripts"
+OUTPUTS = ".task_outputs/tool-results"
+_BLOCK = 64 * 1024
+_HEAD = 40
+"""Lines that are read to tell what a session is about."""
+_OPEN = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
+"""A link in the folder could lead a writer anywhere."""
+
+
+class FileLogStore:
+    def __init__(self, root: Path, *, durability: str = "full") -> None:
+        self.folder = root / TRANSCRIPTS
+        self.durable = durability == "full"
+        self.blobs = Blobs(root / OUTPUTS, durable=self.durable)
+
+    @property
+    def url(self) -> str:
+        return f"files:{self.folder}"
+
+    def path(self, session: str) -> Path:
+        return self.folder / file_name(session)
+
+    def sessions(self) -> list[SessionInfo]:
+        with errors_named("reading", self.folder):
+            names = sorted(os.listdir(self.folder)) if self.folder.is_dir() else []
+        found = [info for name in names if (info := self._info(name)) is not None]
+        return sorted(found, key=lambda info: (-info.updated, info.id))
+
+    def info(self, session: str) -> SessionInfo:
+        found = self._info(file_name(session))
+        if found is None:
+            raise self._unknown(session)
+        return found
+
+    def read(self, session: str) -> Log:
+        path = self.path(session)
+        with errors_named("reading", path):
+            try:
+                raw = path.read_bytes()
+            except FileNotFoundError:
+                raise self._unknown(session) from None
+        numbered = ((f"{path}, line {n}", line) for n, line in enumerate(raw.split(b"\n"), start=1))
+        events, damage = from_lines(numbered, self.blobs.get)
+        return Log(session, events, damage)
+
+    def create(self, session: str) -> "FileLogWriter":
+        path = self.path(session)
+        with errors_named("creating", path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o644)
+            except FileExistsError:
+                raise SessionExists(f"there is a session {session!r} already ({path})") from None
+            if self.durable:
+                sync_folder(self.folder)
+        return FileLogWriter(self, session, path, descriptor)
+
+    def writer(self, session: str) -> "FileLogWriter":
+        path = self.path(session)
+        with errors_named("opening", path):
+            try:
+                descriptor = os.open(path, _OPEN)
+            except FileNotFoundError:
+                raise self._unknown(session) from None
+        return FileLogWriter(self, session, path, descriptor)
+
+    def replace(self, session: str, events: Sequence[Event]) -> None:
+        path = self.path(session)
+        part = path.with_name(f".{path.name}.part")
+        with errors_named("writing", path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            held = self.writer(session) if path.exists() else None
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            try:
+                _lock(descriptor, session)
+                os.ftruncate(descriptor, 0)
+                _write(descriptor, b"".join(to_line(event, self.put_blob) + b"\n" for event in events))
+                if self.durable:
+                    os.fsync(descriptor)
+                part.replace(path)
+                if self.durable:
+                    sync_folder(self.folder)
+            finally:
+                os.close(descriptor)
+                if held is not None:
+                    held.close()
+
+    def put_blob(self, data: bytes) -> str:
+        return self.blobs.put(data)
+
+    def get_blob(self, digest: str) -> bytes:
+        return self.blobs.get(digest)
+
+    def close(self) -> None:
+        """Nothing is held open between calls; writers are closed on their own."""
+
+    def _unknown(self, session: str) -> UnknownSession:
+        return UnknownSession(f"no session {session!r} in {self.folder}; list them with: outlive session list")
+
+    def _info(self, name: str) -> SessionInfo | None:
+        if not name.endswith(".jsonl") or name.startswith("."):
+            return None
+        path = self.folder / name
+        try:
+            with path.open("rb") as file:
+                stat = os.fstat(file.fileno())
+                head = Head(decoded(islice(file, _HEAD)))
+                last = next(_backwards(file.fileno(), stat.st_size), None)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
+        session = session_of(name) or head.session
+        if not session or file_name(session) != name:
+            return None
+        return SessionInfo(
+            id=session,
+            started=head.started,
+            updated=last.time if last else stat.st_mtime,
+            last_event=last.id if last else 0,
+            size=stat.st_size,
+            title=head.title,
+            forked_from=head.forked_from,
+            replay=head.replay,
+        )
+
+
+class FileLogWriter:
+    """Holds the file and its lock. After a failed write the file is as before."""
+
+    def __init__(self, store: FileLogStore, session: str, path: Path, descriptor: int) -> None:
+        self._store = store
+        self.session = session
+        self._path = path
+        self._descriptor = descriptor
+        try:
+            _lock(descriptor, session)
+            if not _same_file(path, descriptor):
+                raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
+            size = os.fstat(descriptor).st_size
+            last = next(_backwards(descriptor, size), None)
+            self._torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        except BaseException:
+            self.close()
+            raise
+        self._last = last.id if last else 0
+
+    def append(self, events: Sequence[Event]) -> None:
+        if self._descriptor < 0:
+            raise StoreError(f"session {self.session!r}: the writer was closed")
+        last = self._last
+        for event in events:
+            if event.id <= last:
+                raise StoreError(f"session {self.session!r}: event {event.id} cannot follow event {last}")
+            last = event.id
+        # An unfinished line of a writer that died stays, and no longer touches what follows.
+        data = b"\n" * self._torn
+        with errors_named("appending to", self._path):
+            data += b"".join(to_line(event, self._store.put_blob) + b"\n" for event in events)
+            size = os.fstat(self._descriptor).st_size
+            try:
+                _write(self._descriptor, data)
+                if self._store.durable:
+                    os.fsync(self._descriptor)
+            except OSError:
+                os.ftruncate(self._descriptor, size)
+                raise
+        self._last, self._torn = last, False
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+
+def _lock(descriptor: int, session: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SessionBusy(
+            f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
+        ) from None
+
+
+def _same_file(path: Path, descriptor: int) -> bool:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _backwards(descriptor: int, size: int) -> Iterator[Event]:
+    """The events of a file from its end, read no further than asked for."""
+    start, tail = size, b""
+    while start > 0:
+        step = min(start, _BLOCK)
+        start -= step
+        tail = os.pread(descriptor, step, start) + tail
+        lines = tail.split(b"\n")
+        tail = lines[0] if start else b""
+        yield from decoded(lines[:0:-1] if start else lines[::-1])

@@ -1,0 +1,47 @@
+"""Session ids and file names. Any id has a file name of its own, and none leads out of the folder."""
+
+import hashlib
+import secrets
+from datetime import UTC, datetime
+from urllib.parse import quote, unquote
+
+from outlive.errors import StoreError
+
+SUFFIX = ".jsonl"
+LONGEST = 180
+_KEPT = 120
+
+
+class InvalidSession(StoreError):
+    """No session can have that id."""
+
+
+def new_session_id(now: float) -> str:
+    """Sorts by time; two sessions of the same second differ by 48 random bits."""
+    return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(6)}"
+
+
+def file_name(session: str) -> str:
+    """The file of a session. `~` stands in shortened names only, so these meet no other."""
+    if not session.strip() or "\x00" in session:
+        raise InvalidSession(f"{session!r} cannot be the name of a session")
+    name = quote(session, safe=" ", errors="replace").replace("~", "%7E")
+    if name.startswith("."):
+        name = "%2E" + name[1:]
+    if len(name) > LONGEST:
+        digest = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:32]
+        name = f"{name[:_KEPT]}~{digest}"
+    return name + SUFFIX
+
+
+def is_shortened(session: str) -> bool:
+    """Whether the id is so long that its file name does not tell it."""
+    return "~" in file_name(session)
+
+
+def session_of(name: str) -> str | None:
+    """The id behind a file name; None when the file is none of ours, or its name was shortened."""
+    if not name.endswith(SUFFIX) or name.startswith(".") or "~" in name:
+        return None
+    session = unquote(name.removesuffix(SUFFIX))
+    return session if session.strip() and file_name(session) == name else None

@@ -1,0 +1,276 @@
+"""What `outlive.stores.log_protocol` promises, as tests. An engine that passes can carry sessions.
+
+    class TestMyLogs(LogStoreConformance):
+        @pytest.fixture
+        def open_logs(self, tmp_path):
+            return lambda: MyLogStore(tmp_path)
+
+`open_logs` is called several times in one test and must open the same place each time, empty at first, as several
+processes would. Crashes are beyond this suite: they need knowledge of the engine.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import pytest
+
+from outlive.errors import StoreError
+from outlive.events import Checkpointed, Event, Forked, Noted, SessionStarted, ToolFinished, Unknown, UserSaid
+from outlive.messages import Text
+from outlive.stores.log_lines import REPLAY, SPILL
+from outlive.stores.log_names import InvalidSession, new_session_id
+from outlive.stores.log_protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
+from outlive.stores.log_reading import full_log
+
+OpenLogs: TypeAlias = Callable[[], LogStore]
+
+AWKWARD = (
+    "../../etc/passwd",
+    "/absolute",
+    ".hidden",
+    "..",
+    "a b",
+    "a%2Fb",
+    "a/b",
+    "a~b",
+    "naïve – 名前",
+    "new\nline",
+    "x" * 400,
+    "y" * 399 + "z",
+)
+
+
+def started(session: str, *, time: float = 1.0) -> SessionStarted:
+    return SessionStarted(id=1, time=time, session=session, system="be brief")
+
+
+def note(number: int, text: str = "something", *, time: float = 2.0) -> Noted:
+    return Noted(id=number, time=time, parent=number - 1, text=text)
+
+
+def said(number: int, text: str, *, time: float = 2.0) -> UserSaid:
+    return UserSaid(id=number, time=time, parent=number - 1, blocks=(Text(text),))
+
+
+def result(number: int, text: str) -> ToolFinished:
+    return ToolFinished(id=number, time=3.0, parent=number - 1, call_id="c1", text=text)
+
+
+class LogStoreConformance:
+    """Override the fixture `open_logs`."""
+
+    @pytest.fixture
+    def open_logs(self) -> OpenLogs:
+        raise NotImplementedError("override the fixture `open_logs`")
+
+    @pytest.fixture
+    def logs(self, open_logs: OpenLogs) -> Iterator[LogStore]:
+        store = open_logs()
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def other(self, open_logs: OpenLogs) -> Iterator[LogStore]:
+        store = open_logs()
+        yield store
+        store.close()
+
+    # -- appending and reading
+
+    def test_a_new_store_has_no_sessions(self, logs: LogStore) -> None:
+        assert logs.sessions() == []
+
+    def test_what_is_appended_is_read_by_others_as_it_was(self, logs: LogStore, other: LogStore) -> None:
+        events: list[Event] = [started("s"), said(2, "do it\n\u2028 ünï \x00 \U0001f600"), note(3)]
+        with logs.create("s") as writer:
+            writer.append(events[:1])
+            writer.append(events[1:])
+            assert other.read("s").events == tuple(events)
+
+    def test_nothing_is_appended_by_an_empty_append(self, logs: LogStore) -> None:
+        with logs.create("s") as writer:
+            writer.append([])
+        assert logs.read("s").events == ()
+
+    def test_a_session_goes_on_after_it_was_closed(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s")])
+        with other.writer("s") as writer:
+            writer.append([note(2)])
+        assert [event.id for event in logs.read("s").events] == [1, 2]
+
+    def test_an_event_of_a_newer_version_is_carried_along(self, logs: LogStore, other: LogStore) -> None:
+        raw = b'{"type":"from_the_future","id":2,"time":1.5,"parent":1,"depth":[1,2]}'
+        unknown = Unknown(id=2, time=1.5, parent=1, raw=raw)
+        with logs.create("s") as writer:
+            writer.append([started("s"), unknown, note(3)])
+        assert other.read("s").events[1] == unknown
+        assert other.read("s").damage == ()
+
+    def test_ids_only_go_up(self, logs: LogStore) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s"), note(2)])
+            for events in ([note(2)], [note(1)], [note(4), note(3)]):
+                with pytest.raises(StoreError, match="cannot follow"):
+                    writer.append(events)
+            writer.append([note(5)])
+        assert [event.id for event in logs.read("s").events] == [1, 2, 5]
+
+    def test_a_session_that_is_not_there_is_named(self, logs: LogStore) -> None:
+        for ask in (logs.read, logs.writer, logs.info):
+            with pytest.raises(UnknownSession, match="'nobody'"):
+                ask("nobody")
+
+    # -- one writer
+
+    def test_a_session_is_created_once(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s")])
+            with pytest.raises(SessionExists):
+                other.create("s")
+        assert len(logs.read("s").events) == 1
+
+    def test_a_session_has_one_writer_at_a_time(self, logs: LogStore, other: LogStore) -> None:
+        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY)
+        with logs.create("s") as first:
+            first.append([started("s")])
+            with pytest.raises(SessionBusy):
+                other.writer("s")
+            with pytest.raises(SessionBusy):
+                other.replace("s", [started("s"), mark])
+            first.append([note(2)])
+        with other.writer("s") as second:
+            second.append([note(3)])
+        assert [event.id for event in logs.read("s").events] == [1, 2, 3]
+
+    def test_a_closed_writer_appends_nothing(self, logs: LogStore) -> None:
+        writer = logs.create("s")
+        writer.append([started("s")])
+        writer.close()
+        with pytest.raises(StoreError):
+            writer.append([note(2)])
+        with logs.writer("s") as again:
+            again.append([note(2)])
+
+    def test_sessions_do_not_disturb_each_other(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("a") as one, other.create("b") as two:
+            one.append([started("a")])
+            two.append([started("b"), note(2)])
+            one.append([note(2, "of a")])
+        assert logs.read("a").events == (started("a"), note(2, "of a"))
+        assert logs.read("b").events == (started("b"), note(2))
+
+    # -- names
+
+    @pytest.mark.parametrize("name", AWKWARD)
+    def test_any_name_has_a_log_of_its_own(self, logs: LogStore, other: LogStore, name: str) -> None:
+        for each in AWKWARD:
+            with logs.create(each) as writer:
+                writer.append([started(each)])
+        assert other.read(name).events == (started(name),)
+        assert name in {info.id for info in other.sessions()}
+
+    def test_a_session_needs_a_name_that_can_be_written(self, logs: LogStore) -> None:
+        for name in ("", "  ", "nul\x00"):
+            with pytest.raises(InvalidSession):
+                logs.create(name)
+
+    def test_new_ids_differ_within_one_second(self) -> None:
+        ids = {new_session_id(1.0) for _ in range(1000)}
+        assert len(ids) == 1000
+
+    # -- the list
+
+    def test_the_list_tells_what_a_session_is(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("old") as writer:
+            writer.append([started("old", time=10.0), said(2, "fix the parser\n  please", time=20.0)])
+        with logs.create("new") as writer:
+            writer.append([Forked(id=3, time=30.0, parent=2, session="old", at=2), note(4, time=40.0)])
+        new, old = other.sessions()
+        assert (old.id, old.started, old.updated, old.last_event) == ("old", 10.0, 20.0, 2)
+        assert (old.title, old.forked_from, old.replay) == ("fix the parser please", "", False)
+        assert (new.id, new.forked_from, new.last_event) == ("new", "old", 4)
+        assert other.info("old") == old
+        assert old.size > 50
+
+    def test_an_empty_session_is_listed(self, logs: LogStore, other: LogStore) -> None:
+        logs.create("s").close()
+        assert [(info.id, info.last_event, info.title) for info in other.sessions()] == [("s", 0, "")]
+
+    # -- forks
+
+    def test_a_fork_shares_the_past(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("a") as writer:
+            writer.append([started("a"), note(2), note(3, "after the fork")])
+        with logs.create("b") as writer:
+            writer.append([Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4)])
+        with logs.create("c") as writer:
+            writer.append([Forked(id=5, time=6.0, parent=4, session="b", at=4)])
+        log = full_log(other, "c")
+        assert [(event.id, type(event).__name__) for event in log.events] == [
+            (1, "SessionStarted"),
+            (2, "Noted"),
+            (3, "Forked"),
+            (4, "Noted"),
+            (5, "Forked"),
+        ]
+        assert log.damage == ()
+
+    def test_a_fork_of_a_fork_may_go_back_before_the_first(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("a") as writer:
+            writer.append([started("a"), note(2), note(3)])
+        with logs.create("b") as writer:
+            writer.append([Forked(id=4, time=5.0, parent=3, session="a", at=3), note(5)])
+        with logs.create("c") as writer:
+            writer.append([Forked(id=3, time=6.0, parent=2, session="b", at=2), note(4, "of c")])
+        log = full_log(other, "c")
+        assert [event.id for event in log.events] == [1, 2, 3, 4]
+        assert log.events[3] == note(4, "of c")
+        assert log.damage == ()
+
+    def test_a_fork_whose_past_is_gone_says_so_and_goes_on(self, logs: LogStore) -> None:
+        with logs.create("b") as writer:
+            writer.append([Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4)])
+        log = full_log(logs, "b")
+        assert [event.id for event in log.events] == [3, 4]
+        assert "'a'" in str(log.damage[0])
+
+    def test_forks_in_a_circle_come_to_an_end(self, logs: LogStore) -> None:
+        for name, past in (("a", "b"), ("b", "a")):
+            with logs.create(name) as writer:
+                writer.append([Forked(id=3, time=5.0, parent=2, session=past, at=9), note(4)])
+        assert full_log(logs, "a").damage
+
+    # -- large results
+
+    def test_a_large_result_comes_back_whole(self, logs: LogStore, other: LogStore) -> None:
+        text = "zeile ü\x00\n" * SPILL
+        with logs.create("s") as writer:
+            writer.append([started("s"), result(2, text), result(3, text), result(4, "short")])
+        assert other.read("s").events[1:] == (result(2, text), result(3, text), result(4, "short"))
+        assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+        assert other.info("s").size < 2000
+
+    def test_a_blob_is_what_was_put(self, logs: LogStore, other: LogStore) -> None:
+        for data in (b"", b"\x00\xff" * 1000, b"\r\n"):
+            digest = logs.put_blob(data)
+            assert digest == logs.put_blob(data) == hashlib.sha256(data).hexdigest()
+            assert other.get_blob(digest) == data
+
+    def test_a_missing_blob_is_named(self, logs: LogStore) -> None:
+        for digest in ("0" * 64, "../../etc/passwd", ""):
+            with pytest.raises(DamagedBlob):
+                logs.get_blob(digest)
+
+    # -- replays
+
+    def test_a_derived_log_takes_the_place_of_the_last_one(self, logs: LogStore, other: LogStore) -> None:
+        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY)
+        logs.replace("r", [started("r"), mark, note(3, "x" * 100)])
+        logs.replace("r", [started("r"), mark, said(3, "again")])
+        assert other.read("r").events == (started("r"), mark, said(3, "again"))
+        assert other.info("r").replay
+        with other.writer("r") as writer:
+            writer.append([note(4)])
+        assert len(logs.read("r").events) == 4

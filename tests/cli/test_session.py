@@ -1,0 +1,146 @@
+"""`outlive session` as a user has it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from outlive.events import GoalSet, decode
+from outlive.session import Session
+from outlive.stores.files.log import FileLogStore
+from tests.cli.command import Outlive
+from tests.talk import Ticks, step, talk
+
+
+@pytest.fixture
+def outlive(tmp_path: Path) -> Outlive:
+    store = FileLogStore(tmp_path, durability="process")
+    with Session.start(store, id="work", window=12_000, clock=Ticks()) as session:
+        session.log(GoalSet, goal="a tidy garden")
+        assert talk(session, 40) >= 2
+    return Outlive(tmp_path)
+
+
+def ids(outlive: Outlive) -> list[str]:
+    return [info["id"] for info in outlive("session", "list", "--json").json]
+
+
+def test_list(outlive: Outlive) -> None:
+    (info,) = outlive("session", "list", "--json").json
+    assert (info["id"], info["title"]) == ("work", "Please go through part 0. Never touch generated_0.py.")
+    assert "work" in outlive("session", "list").out
+
+
+def test_an_empty_folder_has_no_sessions(tmp_path: Path) -> None:
+    result = Outlive(tmp_path)("session", "list")
+    assert (result.code, result.out, result.err.strip()) == (0, "", "no sessions")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_show(outlive: Outlive) -> None:
+    text = outlive("session", "show", "work").out
+    assert "Goal: a tidy garden" in text
+    assert "Never touch generated_0.py." in text
+    form = outlive("session", "show", "work", "--json").json
+    assert form["state"]["goal"] == "a tidy garden"
+    assert form["passes"] >= 2
+    events = outlive("session", "show", "work", "--events", "--json").json
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+    assert len(outlive("session", "show", "work", "--events").out.splitlines()) == len(events)
+
+
+def test_the_beginning_of_a_name_is_enough(outlive: Outlive) -> None:
+    assert outlive("session", "show", "wo").out == outlive("session", "show", "work").out
+    outlive("session", "fork", "work", "--name", "wonder")
+    assert outlive("session", "show", "wo").code == 2
+    assert outlive("session", "show", "work").code == 0
+    assert outlive("recall", "@h1", "--session", "wor").code == 0
+    assert outlive("session", "show", "nobody").code == 1
+
+
+def test_receipts(outlive: Outlive) -> None:
+    receipts = outlive("session", "receipts", "work", "--json").json
+    assert len(receipts) >= 2
+    for receipt in receipts:
+        assert receipt["after"] < receipt["before"]
+        assert receipt["handles"]
+        assert receipt["undone"] is False
+    assert "→" in outlive("session", "receipts", "work").out
+
+
+def test_fork(outlive: Outlive) -> None:
+    info = outlive("session", "fork", "work", "--at", "20", "--name", "other", "--json").json
+    assert (info["id"], info["forked_from"], info["last_event"]) == ("other", "work", 21)
+    name = outlive("session", "fork", "work").out.strip()
+    assert set(ids(outlive)) == {"work", "other", name}
+    assert outlive("session", "show", "other").out.startswith("other")
+    assert outlive("session", "fork", "work", "--at", "9999").code == 1
+    assert outlive("session", "fork", "work", "--name", "other").code == 1
+    log = outlive.folder / ".transcripts" / "other.jsonl"
+    assert len(log.read_bytes().splitlines()) == 1
+
+
+def test_undo(outlive: Outlive) -> None:
+    last = outlive("session", "receipts", "work", "--json").json[-1]["event"]
+    undone = outlive("session", "undo", "work", "--json").json
+    assert undone["target"] == last
+    assert outlive("session", "receipts", "work", "--json").json[-1]["undone"] is True
+    assert "took back everything after event 5" in outlive("session", "undo", "work", "--to", "5").out
+    refused = outlive("session", "undo", "work")
+    assert refused.code == 1
+    assert "no pass" in refused.err
+
+
+def test_export(outlive: Outlive) -> None:
+    lines = outlive("session", "export", "work").out.splitlines()
+    assert [decode(line.encode()).id for line in lines] == list(range(1, len(lines) + 1))
+    path = outlive.folder / "out.jsonl"
+    outlive("session", "export", "work", "-o", str(path))
+    assert path.read_text().splitlines() == lines
+    assert not any(json.loads(line).get("blob") for line in lines)
+
+
+def test_a_damaged_log_is_named_and_shown_as_far_as_it_goes(outlive: Outlive) -> None:
+    path = outlive.folder / ".transcripts" / "work.jsonl"
+    lines = path.read_bytes().split(b"\n")
+    lines[4] = b"\x00 not json"
+    path.write_bytes(b"\n".join(lines))
+    result = outlive("session", "show", "work")
+    assert result.code == 0
+    assert f"{path}, line 5: not an event" in result.err
+    assert "a tidy garden" in result.out
+
+
+def test_a_session_open_elsewhere_is_not_touched(outlive: Outlive) -> None:
+    with Session.resume(FileLogStore(outlive.folder), "work") as session:
+        refused = outlive("session", "undo", "work")
+        assert refused.code == 1
+        assert "open in another process" in refused.err
+        assert outlive("session", "show", "work").code == 0
+        step(session, 99)
+
+
+def test_other_stores(tmp_path: Path) -> None:
+    outlive = Outlive(tmp_path, "sqlite:///s.db")
+    assert outlive("session", "list", "--json").json == []
+    assert outlive("session", "show", "nobody").code == 1
+
+
+@pytest.mark.parametrize("command", ["", "list", "show", "receipts", "fork", "undo", "export"])
+def test_every_help_has_an_example(outlive: Outlive, command: str) -> None:
+    result = outlive("session", *filter(None, [command]), "--help")
+    assert result.code == 0
+    assert "Examples:\n    outlive session" in result.out
+
+
+def test_commands_load_nothing_they_do_not_need(outlive: Outlive) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from outlive.cli.app import cli; cli(['session','list'], standalone_mode=False); "
+        "bad = {'pydantic','rich','requests','httpx','sqlite3','psycopg','asyncio'} & set(sys.modules); "
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=outlive.folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr

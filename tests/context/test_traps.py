@@ -1,0 +1,464 @@
+"""Each way in which earlier designs lost work, as a claim that it cannot happen here."""
+
+import msgspec
+import pytest
+
+from outlive import events as ev
+from outlive.context.directives import detect
+from outlive.context.engine import Engine
+from outlive.context.errors import FloorError, UnknownHandle
+from outlive.context.ledger import Ledger
+from outlive.context.names import names
+from outlive.context.pages import Pages
+from outlive.context.pieces import make_piece
+from outlive.context.policy import Policy
+from outlive.context.reactive import TooLong, read_too_long
+from outlive.context.stateblock import render_state
+from outlive.context.summary import ask as ask_for_summary
+from outlive.context.summary import problems
+from outlive.context.tokens import Meter, estimate
+from outlive.messages import Text, ToolCall, ToolResult
+from outlive.state import rebuild
+from tests.context.story import Story, body, long_story
+from tests.context.wire import anthropic, shown
+
+EAGER = Policy(name="eager", tail_tokens=600, tail=0.1)
+
+
+def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
+    """Play a story turn by turn; its passes."""
+    made: list[ev.Compacted] = []
+    for event in story.events:
+        if isinstance(event, ev.AssistantSaid):
+            made.extend(engine.next_request().new_events)
+        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+    return made
+
+
+def test_ten_rounds_keep_directives_tasks_and_modified_files() -> None:
+    engine = Engine(12_000, EAGER)
+    story = Story()
+    story.user("Build the exporter. Never push to main. Always run the linter.")
+    for text in detect("Build the exporter. Never push to main. Always run the linter."):
+        story.add(ev.DirectiveGiven, text=text, source=1)
+    story.add(ev.TasksSeen, tasks=(ev.OpenTask(41, "export rows", "in_progress"), ev.OpenTask(42, "document it")))
+    drive(engine, story)
+    for round_ in range(10):
+        more = Story(clock=10_000.0 * (round_ + 1))
+        more.step("ok", tool="write_file", said=f"round {round_}")
+        for number in range(8):
+            more.step(body(round_ * 100 + number, 40))
+        renumber(more, f"r{round_}_")
+        drive(engine, more)
+        engine.compact()
+    request = engine.next_request()
+    text = shown(request.messages)
+    assert len(engine.past.state.compression_log) >= 10
+    assert {"Never push to main.", "Always run the linter."} <= {d.text for d in engine.past.state.directives}
+    assert all(d.text in request.state_block for d in engine.past.state.directives)
+    assert "#41 export rows [in_progress]" in request.state_block
+    assert "#42 document it" in request.state_block
+    assert len(engine.past.ledger.written) >= 1
+    assert all(path in text for path in engine.past.ledger.written)
+
+
+def renumber(story: Story, prefix: str) -> None:
+    """Call ids that are unique over several stories."""
+    for number, event in enumerate(story.events):
+        if isinstance(event, ev.AssistantSaid):
+            blocks = tuple(
+                ToolCall(prefix + b.id, b.name, {"path": prefix + b.input["path"]}) if isinstance(b, ToolCall) else b
+                for b in event.blocks
+            )
+            story.events[number] = msgspec.structs.replace(event, blocks=blocks)
+        elif isinstance(event, ev.ToolFinished):
+            story.events[number] = msgspec.structs.replace(event, call_id=prefix + event.call_id)
+
+
+def test_passes_are_rare_not_one_on_every_turn() -> None:
+    """A little masking on every turn loses the cache every time."""
+    made = drive(Engine(20_000, EAGER), long_story(80))
+    assert 1 <= len(made) <= 16
+    assert all(event.receipt.after < event.receipt.before for event in made)
+
+
+def test_a_shrunken_result_is_not_shrunk_again_without_a_pass() -> None:
+    engine = Engine(20_000, EAGER)
+    drive(engine, long_story(40))
+    first = engine.next_request()
+    assert engine.next_request().messages == first.messages
+
+
+def test_one_result_larger_than_the_window_is_previewed_not_lost() -> None:
+    engine = Engine(8_000, EAGER)
+    story = long_story(1, 10)
+    story.step(body(7, 900))
+    engine.extend(story.events)
+    request = engine.next_request()
+    assert request.tokens <= 8_000
+    newest = request.messages[-1].blocks[0]
+    assert isinstance(newest, ToolResult)
+    assert "value_7000" in newest.text
+    assert "value_7899" in newest.text
+    piece = engine.past.units[-1].pieces[-1]
+    assert "".join(engine.recall(page).text for page in piece.pages) == piece.text
+    assert engine.next_request().new_events == ()  # no livelock
+
+
+def test_a_result_the_model_has_not_seen_is_never_touched() -> None:
+    engine = Engine(20_000, EAGER)
+    story = long_story(30)
+    engine.extend(story.events)
+    request = engine.next_request()
+    assert request.new_events
+    last = request.messages[-1].blocks[0]
+    assert isinstance(last, ToolResult)
+    assert last.text == body(29, 60)
+
+
+def test_nothing_is_compacted_in_the_middle_of_a_batch() -> None:
+    engine = Engine(9_000, EAGER)
+    story = long_story(20)
+    story.add(ev.AssistantSaid, blocks=(ToolCall("a", "read", {}), ToolCall("b", "read", {})))
+    story.add(ev.ToolFinished, call_id="a", text="one")
+    engine.extend(story.events)
+    assert engine.compact() is None
+
+
+def test_sibling_results_survive_a_manual_pass() -> None:
+    engine = Engine(30_000, EAGER)
+    story = long_story(12)
+    story.step("first sibling", "second sibling", "third sibling")
+    engine.extend(story.events)
+    engine.compact()
+    text = shown(engine.next_request().messages)
+    assert all(f"{which} sibling" in text for which in ("first", "second", "third"))
+
+
+def test_the_latest_work_is_what_stays_whole() -> None:
+    engine = Engine(20_000, EAGER)
+    engine.extend(long_story(30).events)
+    engine.compact()
+    text = shown(engine.next_request().messages)
+    assert body(29, 60) in text
+    assert body(0, 60) not in text
+
+
+def test_the_tail_is_not_repeated_in_the_digest() -> None:
+    engine = Engine(20_000, EAGER)
+    engine.extend(long_story(30).events)
+    engine.compact()
+    assert "value_29000" not in engine.projection.digest
+
+
+def test_the_focus_of_a_manual_pass_matters() -> None:
+    def digest(focus: str) -> str:
+        engine = Engine(20_000, Policy(name="x", tail_tokens=600, tail=0.1, lines=0.06))
+        engine.extend(long_story(30).events)
+        event = engine.compact(focus)
+        assert event is not None
+        assert event.focus == focus
+        return event.digest
+
+    assert digest("mod_3001").count("_30") > digest("").count("_30")
+
+
+def test_an_unanswered_call_gets_an_answer() -> None:
+    engine = Engine(20_000)
+    story = Story()
+    story.user("go")
+    story.add(ev.AssistantSaid, blocks=(ToolCall("cut", "write", {}),), stop_reason="max_tokens")
+    story.user("what happened?")
+    engine.extend(story.events)
+    anthropic(engine.next_request().messages)
+
+
+def test_the_first_block_need_not_be_text() -> None:
+    engine = Engine(20_000)
+    engine.append(ev.UserSaid(id=1, time=0, blocks=(ToolResult("x", "not words"), Text("words"))))
+    assert engine.past.units[0].pieces[0].text == "words"
+
+
+def test_system_and_tools_count() -> None:
+    small, large = Engine(20_000), Engine(20_000)
+    for engine, system in ((small, ""), (large, "s" * 32_000)):
+        engine.append(ev.SessionStarted(id=1, time=0, session="s", system=system, tools=({"name": "t" * 3200},)))
+        engine.append(ev.UserSaid(id=2, time=0, blocks=(Text("hi"),)))
+    assert small.next_request().tokens > 900
+    assert large.next_request().tokens > 10_900
+
+
+def test_cjk_is_counted_by_the_character_not_by_its_escapes() -> None:
+    assert 0.8 <= estimate("漢字" * 100) / 200 <= 1.5
+    assert estimate("abcd" * 100) == pytest.approx(125)
+
+
+def test_the_meter_follows_reports_but_not_one_wild_one() -> None:
+    meter = Meter().reported(1000, 1300)
+    assert meter.tokens(1000) == 1300
+    assert meter.reported(1000, 100_000).ratio < 2.5
+    assert meter.reported(0, 5) == meter
+
+
+def test_the_window_is_met_in_the_provider_s_own_count() -> None:
+    engine = Engine(20_000, EAGER)
+    story = long_story(6)
+    engine.extend(story.events[:-2])
+    engine.next_request()
+    engine.append(story.events[-2])
+    engine.append(
+        ev.UsageReported(
+            id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[story.events[-2].id] * 2)
+        )
+    )
+    assert engine.meter.ratio == pytest.approx(2.0, rel=0.01)
+    assert engine.budget.window == pytest.approx(10_000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "want"),
+    [
+        ("prompt is too long: 212,345 tokens > 200000 maximum", 400, TooLong(212_345, 200_000)),
+        (
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 130001 tokens",
+            400,
+            TooLong(130_001, 128_000),
+        ),
+        ("context_length_exceeded", 400, TooLong()),
+        ("prompt is too long: 5 tokens > 4 maximum", 500, None),
+        ("max_tokens is too large: 9000", 400, None),
+        ("the file name is too long", 400, None),
+        ("rate limit: too many tokens", 400, None),
+    ],
+)
+def test_only_the_right_error_counts_as_too_long(message: str, status: int, want: TooLong | None) -> None:
+    assert read_too_long(message, status) == want
+
+
+def test_a_refused_prompt_goes_to_the_floor_and_gives_up_with_a_breakdown() -> None:
+    engine = Engine(40_000, EAGER)
+    engine.extend(long_story(10).events)
+    engine.next_request()
+    engine.too_long(50_000, 40_000)
+    with pytest.raises(FloorError) as error:
+        refuse(engine, 3)
+    assert {"system", "tools", "state", "current request", "newest unit"} <= error.value.breakdown.keys()
+    assert "newest unit" in str(error.value)
+
+
+def refuse(engine: Engine, times: int) -> None:
+    for _ in range(times):
+        engine.too_long(50_000, 40_000)
+
+
+def test_a_floor_that_does_not_fit_is_said_at_once_and_never_loops() -> None:
+    engine = Engine(2_000)
+    engine.append(ev.SessionStarted(id=1, time=0, session="s", system="x" * 32_000))
+    engine.append(ev.UserSaid(id=2, time=0, blocks=(Text("hi"),)))
+    for _ in range(3):
+        with pytest.raises(FloorError, match="system 10,000"):
+            engine.next_request()
+
+
+def test_a_cold_cache_is_used_for_an_early_pass() -> None:
+    engine, story = Engine(60_000, EAGER), long_story(24)
+    engine.extend(story.events)
+    assert engine.next_request().new_events == ()
+    late = engine.next_request(now=story.clock + 3600)
+    assert [event.receipt.reason for event in late.new_events] == ["cold"]
+    assert late.new_events[0].receipt.cache_cost == 0
+
+
+def test_directives_show_while_goal_and_plan_are_empty() -> None:
+    state = rebuild([ev.DirectiveGiven(id=1, time=0, text="never x")])
+    assert "never x" in render_state(state, Ledger(), 100, compacted=False)
+    assert render_state(rebuild([]), Ledger(), 100, compacted=True) == ""
+
+
+def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay() -> None:
+    log: list[ev.Event] = [
+        ev.GoalSet(id=1, time=0, goal="goal 漢"),
+        ev.StateChanged(id=2, time=0, scratchpad="pad " * 500),
+        ev.PlanChanged(
+            id=3, time=0, steps=(ev.Step("one", done=True), ev.Step("two"), ev.Step("three")), current_step=2
+        ),
+    ]
+    block = render_state(rebuild(log), Ledger(), 60, compacted=True)
+    assert "left out for room: scratchpad" in block
+    assert (
+        block.index("goal 漢")
+        < block.index("[done] 1. one")
+        < block.index("[active] 2. two")
+        < block.index("[todo] 3.")
+    )
+
+
+def test_a_long_list_of_tasks_names_every_id() -> None:
+    tasks = tuple(ev.OpenTask(n, f"subject {n}", "in_progress" if n == 70 else "pending") for n in range(1, 81))
+    block = render_state(rebuild([ev.TasksSeen(id=1, time=0, tasks=tasks)]), Ledger(), 50, compacted=False)
+    assert all(f"#{n}" in block for n in range(1, 81))
+    assert "subject 70" in block
+
+
+def test_a_pass_that_was_taken_back_does_not_return_at_once() -> None:
+    engine = Engine(40_000, EAGER)
+    engine.extend(long_story(14).events)
+    made = engine.compact()
+    assert made is not None
+    engine.append(ev.Undone(id=made.id + 1, time=made.time, target=made.id))
+    assert engine.next_request().new_events == ()
+
+
+def test_the_compression_log_grows_but_only_its_end_is_shown() -> None:
+    engine = Engine(20_000, EAGER)
+    drive(engine, long_story(120))
+    assert len(engine.past.state.compression_log) > 3
+    assert engine.next_request().state_block.count(" tokens") == 3
+
+
+def test_pages_never_split_a_character_and_put_together_are_exact() -> None:
+    pages = Pages()
+    piece = make_piece(1, 0, "result", "漢字🎈é\n" * 4000)
+    pages.add(piece)
+    texts = [pages.get(f"@h{n}").text for n in piece.pages]
+    assert "".join(texts) == piece.text
+    assert all(estimate(text) <= 3000 for text in texts)
+    with pytest.raises(UnknownHandle, match="@h1 to"):
+        pages.get("@h999")
+
+
+def test_what_left_can_be_searched_and_a_wrong_pattern_is_taken_literally() -> None:
+    engine = Engine(20_000, EAGER)
+    engine.extend(long_story(30).events)
+    engine.compact()
+    (match,) = engine.search(r"value_3007\b")
+    assert match.line in engine.recall(match.page).text
+    assert engine.search("helper_4001(")
+
+
+def test_a_digest_says_that_it_is_reference_and_which_events_it_stands_for() -> None:
+    engine = Engine(20_000, EAGER)
+    engine.extend(long_story(30).events)
+    engine.compact()
+    head = engine.projection.digest.partition("\n")[0]
+    assert "log events" in head
+    assert "no new instructions" in head
+    assert "recall" in head
+
+
+def test_a_summary_with_invented_words_or_approvals_is_not_used() -> None:
+    said = ["Please never push to main."]
+    assert problems("Asked: fix\n> never push to main.", said) == []
+    assert problems("", said) == ["it is empty"]
+    assert "never said" in problems("> push right away", said)[0]
+    assert "approval" in problems("The user approved the release.", said)[0]
+    assert "larger" in problems("word " * 6000, said)[0]
+    assert "parser" in ask_for_summary("parser")
+
+
+def test_a_model_s_summary_is_carried_into_the_next_pass() -> None:
+    engine = Engine(20_000, EAGER)
+    engine.extend(long_story(30).events)
+    made = engine.compact(summary="Decided: keep the old parser.")
+    assert made is not None
+    assert "Decided: keep the old parser." in made.digest
+    assert "Reference, not instructions" in made.digest
+
+
+def test_what_is_to_be_preserved_stays_whole() -> None:
+    engine = Engine(30_000, EAGER)
+    story = long_story(25)
+    calls = [
+        b.id for e in story.events if isinstance(e, ev.AssistantSaid) for b in e.blocks if isinstance(b, ToolCall)
+    ]
+    story.add(ev.StateChanged, preserved_refs=(calls[2],))
+    engine.extend(story.events)
+    engine.compact()
+    text = shown(engine.next_request().messages)
+    assert body(2, 60) in text
+    assert body(3, 60) not in text
+
+
+def test_renewal_starts_fresh_and_keeps_state_and_reach() -> None:
+    engine = Engine(30_000, EAGER)
+    story = long_story(10)
+    story.add(ev.DirectiveGiven, text="Never touch vendor/ files.")
+    story.add(ev.Renewed, handoff="The parser is half done; next: tests.")
+    story.user("Go on.")
+    engine.extend(story.events)
+    request = engine.next_request()
+    text = shown(request.messages)
+    assert "half done" in text
+    assert "Never touch vendor/ files." in request.state_block
+    assert body(3, 60) not in text
+    page = next(p for u in engine.past.units for p in u.pieces if p.text == body(3, 60)).pages[0]
+    assert f"@h{page}" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("Fix it. Never edit vendor/a.go directly! Thanks.", ("Never edit vendor/a.go directly!",)),
+        ("From now on, use tabs.\nIs it always slow?", ("From now on, use tabs.",)),
+        ("It never worked before. Why?", ()),
+        ("Please always quote it, and never guess.", ("Please always quote it, and never guess.",)),
+        ("```\nalways: true\n```\nplease look", ()),
+        ("> never mind that\nthe log says 3.5. ok", ()),
+        ("x" * 7000 + " always", ()),
+        ("漢字: don't use 改 here. 好", ("漢字: don't use 改 here.",)),
+    ],
+)
+def test_directives_are_quoted_word_for_word(text: str, want: tuple[str, ...]) -> None:
+    found = detect(text)
+    assert found == want
+    assert all(sentence in text for sentence in found)
+
+
+def test_names_are_what_a_later_call_must_spell() -> None:
+    assert names("see src/app.py:12 and parse_row() but not the words around") == (
+        "src/app.py",
+        "app.py",
+        "parse_row",
+    )
+    assert names("plain words only here") == ()
+
+
+def test_the_ledger_reads_facts_off_calls() -> None:
+    ledger = Ledger()
+    ledger.note(
+        ToolCall("1", "Bash", {"command": "pytest -q"}),
+        1,
+        "FAILED tests/a.py::test_x\nexit code 1",
+        is_error=True,
+        exit_code=None,
+    )
+    ledger.note(ToolCall("2", "Edit", {"file_path": "src/a.py"}), 2, "ok", is_error=False, exit_code=None)
+    ledger.note(
+        ToolCall("3", "apply_patch", {"input": "*** Update File: src/b.rs\n+x"}),
+        3,
+        "ok",
+        is_error=False,
+        exit_code=None,
+    )
+    ledger.note(
+        ToolCall("4", "Bash", {"command": "git commit -m x"}), 4, "[main 1a2b3c4] Add x", is_error=False, exit_code=0
+    )
+    ledger.note(ToolCall("5", "WebFetch", {"url": "https://e.org/x"}), 5, "", is_error=False, exit_code=None)
+    ledger.note(
+        ToolCall("6", "Bash", {"command": "serve", "run_in_background": True}),
+        6,
+        "running in background with ID: b7",
+        is_error=False,
+        exit_code=None,
+    )
+    ledger.note(
+        ToolCall("7", "Write", {"file_path": "no.py", "content": ""}), 7, "denied", is_error=True, exit_code=None
+    )
+    assert list(ledger.failing) == ["tests/a.py::test_x"]
+    assert ledger.commands[0].exit_code == 1
+    assert list(ledger.written) == ["src/a.py", "src/b.rs"]
+    assert ledger.commits == {"1a2b3c4": "Add x"}
+    assert list(ledger.urls) == ["https://e.org/x"]
+    assert ledger.background == {"b7": "serve"}
+    ledger.note(ToolCall("8", "Bash", {"command": "pytest -q"}), 8, "1 passed", is_error=False, exit_code=0)
+    assert not ledger.failing

@@ -1,0 +1,42 @@
+"""A process that works in a session until it is killed. It says on stdout what was acknowledged, and nothing before.
+
+python -m tests.session_worker append|compact URL SESSION
+"""
+
+import sys
+
+from outlive.events import Checkpointed
+from outlive.session import Session
+from outlive.stores import open_log_store
+from tests.talk import step
+
+WINDOW = 6_000
+
+
+def main(job: str, url: str, name: str) -> None:
+    store = open_log_store(url, durability="full")
+    session = Session.resume(store, name, window=WINDOW)
+    if job == "append":
+        number = 0
+        while True:
+            number += 1
+            event = session.log(Checkpointed, label="test", data={"x": "x" * (number % 7 * 5000)})
+            say(event.id)
+    number = session.last_event
+    while True:
+        number += 1
+        if number % 10 == 0:
+            session.user_said(f"part {number}, never mind the rest")
+        session.next_request()
+        say(session.last_event)
+        step(session, number, lines=40 + number % 3 * 400)
+        say(session.last_event)
+
+
+def say(number: int) -> None:
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,85 @@
+"""Session logs in SQL: who may write, and what happens to rows that were damaged."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from outlive.stores import open_log_store
+from outlive.stores.log_lines import SPILL
+from outlive.stores.log_protocol import SessionBusy
+from outlive.stores.sql import log as sql_log
+from outlive.stores.sql.log import SQLLogStore
+from outlive.testing.log_store import note, result, started
+from tests.engines import Engine, PostgresServer
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "sqlite":
+        sqlite: Engine = request.getfixturevalue("sqlite")
+        yield sqlite.url
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    with server.schema() as place:
+        yield place
+
+
+@pytest.fixture
+def logs(url: str) -> Iterator[SQLLogStore]:
+    store = open_log_store(url, durability="process")
+    assert isinstance(store, SQLLogStore)
+    yield store
+    store.close()
+
+
+def change(logs: SQLLogStore, statement: str, **values: object) -> None:
+    logs.database.write(lambda connection: connection.run(statement, **values), landed=lambda _: False)
+
+
+def test_a_writer_on_another_machine_is_waited_for(logs: SQLLogStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(socket, "gethostname", lambda: "elsewhere")
+        far = logs.create("s")
+    far.append([started("s")])
+    with pytest.raises(SessionBusy, match="on elsewhere"):
+        logs.writer("s")
+    monkeypatch.setattr(sql_log, "SILENT_SECONDS", 0.0)
+    near = logs.writer("s")
+    near.append([note(2)])
+    with pytest.raises(SessionBusy, match="taken over"):
+        far.append([note(2, "too late")])
+    far.close()
+    near.append([note(3)])
+    assert [event.id for event in logs.read("s").events] == [1, 2, 3]
+
+
+def test_a_writer_whose_process_is_gone_makes_way(logs: SQLLogStore) -> None:
+    logs.create("s").append([started("s")])
+    name = f"{socket.gethostname()} 4194399 abc"  # above the largest process number there can be
+    change(logs, "UPDATE outlive_sessions SET writer = :name WHERE id = 's'", name=name)
+    with logs.writer("s") as writer:
+        writer.append([note(2)])
+
+
+def test_a_damaged_row_is_named_and_passed_over(logs: SQLLogStore) -> None:
+    with logs.create("s") as writer:
+        writer.append([started("s"), note(2), result(3, "x" * SPILL), note(4)])
+    change(logs, "UPDATE outlive_session_events SET body = :body WHERE id = 2", body=b"\x00junk")
+    change(logs, "UPDATE outlive_blobs SET data = :data", data=b"other")
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 3, 4]
+    assert "is lost" in log.events[1].text  # type: ignore[union-attr]
+    assert "row 2" in str(log.damage[0])
+    assert "outlive_blobs" in str(log.damage[1])
+    assert logs.info("s").last_event == 4
+    logs.put_blob(b"x" * SPILL)
+    assert len(logs.read("s").damage) == 1
+
+
+def test_a_connection_that_is_gone_does_not_keep_a_writer_from_closing(logs: SQLLogStore) -> None:
+    writer = logs.create("s")
+    writer.append([started("s")])
+    logs.close()
+    writer.close()
+    writer.close()

@@ -1,0 +1,517 @@
+"""Sessions: resume rebuilds the same view byte for byte, forks share the past, undo appends, renewal starts fresh."""
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from outlive.context.engine import Request
+from outlive.context.errors import FloorError
+from outlive.errors import StoreUnavailable
+from outlive.events import Compacted, DirectiveGiven, Event, GoalSet, Noted, PlanChanged, Renewed, Step, Undone
+from outlive.messages import Text, ToolCall
+from outlive.session import Session
+from outlive.session.forking import CannotFork, fork
+from outlive.session.recall import pages_of
+from outlive.session.session import NothingToUndo
+from outlive.state import StateError
+from outlive.stores import open_log_store
+from outlive.stores.files.log import FileLogStore
+from outlive.stores.log_protocol import LogStore, SessionBusy
+from outlive.stores.log_reading import full_log
+from tests.engines import Engine
+from tests.talk import Ticks, step, talk
+
+WINDOW = 12_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileLogStore:
+    return FileLogStore(tmp_path, durability="process")
+
+
+def begin(store: LogStore, name: str = "s", **options: Any) -> Session:
+    return Session.start(store, id=name, system="Be brief.", window=WINDOW, clock=Ticks(), **options)
+
+
+def again(store: LogStore, name: str = "s", **options: Any) -> Session:
+    return Session.resume(store, name, window=WINDOW, clock=Ticks(2_000_000.0), **options)
+
+
+def raw(request: Request) -> bytes:
+    """All that would be sent."""
+    return msgspec.json.encode((request.system, request.messages, request.state_block))
+
+
+def shown(request: Request) -> str:
+    return raw(request).decode()
+
+
+# -- resume
+
+
+def test_a_resumed_session_sends_the_same_bytes(engine: Engine) -> None:
+    store = open_log_store(engine.url, durability=engine.durability)
+    session = begin(store)
+    passes = 0
+    for part in range(4):
+        passes += talk(session, 12, first=part * 12)
+        expected = session.next_request()
+        session.close()
+        session = again(store)
+        assert raw(session.next_request()) == raw(expected)
+    assert passes >= 2
+    assert session.state == full_state(store)
+    session.close()
+    store.close()
+
+
+def full_state(store: LogStore) -> object:
+    from outlive.state import rebuild
+
+    return rebuild(full_log(store, "s").events)
+
+
+def test_two_lives_make_the_same_log_as_one(store: FileLogStore) -> None:
+    """Stopping in between changes nothing that is planned later, either."""
+    with begin(store, "one") as session:
+        talk(session, 40)
+    with begin(store, "two") as session:
+        talk(session, 17)
+    with Session.resume(store, "two", window=WINDOW, clock=Ticks(1_000_000.0 + session.last_event)) as session:
+        talk(session, 23, first=17)
+
+    def told(name: str) -> list[object]:
+        return [msgspec.structs.replace(e, time=0.0) for e in store.read(name).events[1:]]
+
+    assert told("one") == told("two")
+
+
+def test_handles_mean_the_same_after_a_resume(store: FileLogStore) -> None:
+    with begin(store) as session:
+        talk(session, 30)
+        pages = [session.engine.recall(n).text for n in range(1, len(session.engine.past.pages) + 1)]
+    with again(store) as session:
+        assert [session.engine.recall(n).text for n in range(1, len(pages) + 1)] == pages
+    assert [pages_of(full_log(store, "s").events).get(n).text for n in range(1, len(pages) + 1)] == pages
+
+
+def test_a_pass_is_on_disk_before_its_request_is_handed_out(store: FileLogStore) -> None:
+    with begin(store) as session:
+        made: tuple[Compacted, ...] = ()
+        for number in range(40):
+            step(session, number)
+            made = session.next_request().new_events
+            if made:
+                break
+        assert made
+        assert store.read("s").events[-len(made) :] == made
+
+
+def test_a_session_that_cannot_write_its_pass_stops(store: FileLogStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = begin(store)
+    session.user_said("read it all")
+    for number in range(6):
+        step(session, number, lines=60)
+
+    def full(events: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(session._writer, "append", full)
+    with pytest.raises(StoreUnavailable):
+        session.user_said("one more")
+    monkeypatch.undo()
+    session.user_said("one more")
+    assert [e.id for e in store.read("s").events] == list(range(1, session.last_event + 1))
+    monkeypatch.setattr(session._writer, "append", full)
+    with pytest.raises(StoreUnavailable):
+        session.compact()
+    monkeypatch.undo()
+    with pytest.raises(Exception, match="closed"):
+        session.user_said("and now?")
+    with again(store) as session:
+        session.next_request()
+        session.user_said("this goes on")
+
+
+def test_text_that_cannot_be_written_is_mended(store: FileLogStore) -> None:
+    with begin(store) as session:
+        assert session.user_said("half \ud83d of a pair").blocks == (Text("half \ufffd of a pair"),)
+        session.assistant_said((ToolCall("c", "bash", {"command": ["echo", "\udc00"]}),))
+        session.tool_finished("c", "\ud800" + "x" * 40_000)
+        expected = raw(session.next_request())
+    with again(store) as session:
+        assert raw(session.next_request()) == expected
+
+
+def test_passes_made_before_giving_up_are_in_the_log(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("read it all")
+        for number in range(6):
+            step(session, number, lines=60)
+        session.log(GoalSet, goal="a goal that fills the window " * 2000)
+        with pytest.raises(FloorError, match="cannot hold what must stay"):
+            session.next_request()
+        assert [e.id for e in store.read("s").events] == list(range(1, session.last_event + 1))
+    with again(store) as session, pytest.raises(FloorError):
+        session.next_request()
+
+
+def test_notes_are_short(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.note("x" * 100_000)
+        assert len(session.next_request().state_block) < 1000
+
+
+def test_one_session_has_one_writer(store: FileLogStore) -> None:
+    with begin(store), pytest.raises(SessionBusy):
+        again(store)
+    again(store).close()
+
+
+def test_damage_is_said_once_in_the_state_block(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("hello")
+    with store.path("s").open("ab") as file:
+        file.write(b'{"type":"noted","id":99')
+    with again(store) as session:
+        assert "not an event" in session.next_request().state_block
+        last = session.last_event
+    with again(store) as session:
+        assert session.last_event == last
+
+
+# -- state
+
+
+def test_standing_instructions_are_kept_in_the_users_own_words(store: FileLogStore) -> None:
+    with begin(store) as session:
+        said = session.user_said("Fix the parser. Never touch the generated files! What do you think?")
+        assert [d.text for d in session.state.directives] == ["Never touch the generated files!"]
+        given = [e for e in store.read("s").events if isinstance(e, DirectiveGiven)]
+        assert [e.source for e in given] == [said.id]
+        assert "Never touch the generated files!" in session.next_request().state_block
+
+
+def test_what_harnesses_put_into_the_users_turn_is_no_instruction(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said(
+            "<task-notification>\n- Always counts as overlap. Never mind.\n</task-notification>\nGo on."
+        )
+        session.user_said((Text("<system-reminder>Never mention this reminder.</system-reminder>"), Text("Thanks")))
+        assert session.state.directives == ()
+
+
+def test_more_directives_than_there_is_room_for_are_logged_as_they_drop(store: FileLogStore) -> None:
+    with begin(store) as session:
+        for number in range(10):
+            session.user_said(f"Never use module number {number}.")
+        assert len(session.state.directives) == 8
+        dropped = [e for e in store.read("s").events if type(e).__name__ == "DirectiveDropped"]
+        assert [e.text for e in dropped] == [f"Never use module number {n}." for n in (0, 1)]  # type: ignore[union-attr]
+
+
+def test_a_change_that_makes_no_sense_is_refused_and_not_logged(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.log(GoalSet, goal="ship it")
+        last = session.last_event
+        with pytest.raises(StateError):
+            session.log(GoalSet, goal="ship something else")
+        with pytest.raises(StateError):
+            session.log(PlanChanged, steps=(Step("one"),), current_step=2)
+        assert session.last_event == last == store.read("s").events[-1].id
+
+
+# -- forks
+
+
+def test_a_fork_shares_the_past_and_nothing_else(engine: Engine) -> None:
+    store = open_log_store(engine.url, durability=engine.durability)
+    with begin(store) as session:
+        talk(session, 25)
+        at = session.last_event
+        expected = session.next_request()
+        step(session, 900)
+    fork(store, "s", at=at, name="f", clock=Ticks(3_000_000.0))
+    with again(store, "f") as forked, again(store) as session:
+        assert raw(forked.next_request()) == raw(expected)
+        assert forked.last_event >= at + 1
+        talk(forked, 5, first=500)
+        session.user_said("meanwhile")
+    assert store.read("f").events[0].id == at + 1
+    assert not any("meanwhile" in msgspec.json.encode(e).decode() for e in full_log(store, "f").events)
+    fork(store, "f", name="g", clock=Ticks(4_000_000.0))
+    with again(store, "g") as deeper:
+        assert deeper.engine.recall(1).text == pages_of(full_log(store, "s").events).get(1).text
+    store.close()
+
+
+def test_a_fork_needs_an_event_that_exists(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("hello")
+    for at in (99, 3):
+        with pytest.raises(CannotFork, match="its last is 2"):
+            fork(store, "s", at=at)
+    with pytest.raises(CannotFork, match="too long"):
+        fork(store, "s", name="n" * 300)
+
+
+def test_a_fork_in_the_middle_of_a_batch_is_a_valid_request(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("look")
+        session.assistant_said((ToolCall("a", "read", {"path": "x"}), ToolCall("b", "read", {"path": "y"})))
+        at = session.tool_finished("a", "one").id
+        session.tool_finished("b", "two")
+    fork(store, "s", at=at, name="f")
+    with again(store, "f") as forked:
+        assert "interrupted" in shown(forked.next_request())
+
+
+# -- undo
+
+
+def test_undoing_a_pass_gives_back_the_view_before_it(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("read it all")
+        for number in range(6):
+            step(session, number, lines=60)
+        before = session.next_request()
+        made = session.compact()
+        assert made is not None
+        assert raw(session.next_request()) != raw(before)
+        undone = session.undo_pass()
+        assert undone.target == made.id
+        after = session.next_request()
+        assert after.messages[:-1] == before.messages[:-1]
+        assert [type(e) for e in store.read("s").events[-2:]] == [Compacted, Undone]
+        with pytest.raises(NothingToUndo):
+            session.undo_pass()
+        expected = raw(session.next_request())
+    with again(store) as session:
+        assert raw(session.next_request()) == expected
+
+
+def test_undoing_to_an_event_takes_back_all_after_it(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("first")
+        step(session, 1, lines=200)
+        at = session.last_event
+        before = session.next_request()
+        page = session.engine.recall(1).text
+        session.user_said("second thoughts, always use tabs.")
+        step(session, 2, lines=200)
+        late = session.engine.recall(len(session.engine.past.pages)).text
+        session.undo_to(at)
+        assert raw(session.next_request()) == raw(before)
+        assert session.state.directives == ()
+        numbers = len(session.engine.past.pages)
+        assert session.engine.recall(1).text == page
+        assert session.engine.recall(numbers).text == late
+        session.user_said("third")
+        expected = raw(session.next_request())
+        with pytest.raises(NothingToUndo):
+            session.undo_to(session.last_event)
+    with again(store) as session:
+        assert raw(session.next_request()) == expected
+        assert session.engine.recall(numbers).text == late
+
+
+# -- renewal
+
+
+def test_a_renewal_starts_fresh_with_a_handoff_note(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("Write the parser. Never use regular expressions.")
+        session.log(GoalSet, goal="a parser that works")
+        session.log(PlanChanged, steps=(Step("read the grammar"), Step("write it")), done=(1,), current_step=2)
+        step(session, 1, lines=300)
+        old = session.engine.recall(1).text
+        renewed = session.renew("Next comes the printer.")
+        assert isinstance(renewed, Renewed)
+        request = session.next_request()
+        text = shown(request)
+        for words in ("Next comes the printer.", "a parser that works", "[done] 1. read the grammar", "[active] 2."):
+            assert words in text
+        assert "Never use regular expressions." in request.state_block
+        assert "handler_1_7" not in text
+        assert session.engine.recall(1).text == old
+        session.log(GoalSet, goal="a printer")
+        session.user_said("go on")
+        expected = raw(session.next_request())
+        with pytest.raises(NothingToUndo):
+            session.undo_pass()
+    with again(store) as session:
+        assert session.state.goal == "a printer"
+        assert raw(session.next_request()) == expected
+
+
+# -- reconciliation
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        git(folder, *command)
+    (folder / "app.py").write_text("print(1)\n")
+    (folder / "lib.py").write_text("x = 1\n")
+    return folder
+
+
+def git(folder: Path, *command: str) -> None:
+    who = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
+    subprocess.run(["git", *who, *command], cwd=folder, check=True, capture_output=True)
+
+
+def work(session: Session, folder: Path) -> None:
+    session.user_said("look at the files")
+    calls = tuple(ToolCall(f"c{n}", "read_file", {"path": n}) for n in ("app.py", "lib.py"))
+    session.assistant_said(calls)
+    for call in calls:
+        session.tool_finished(call.id, (folder / call.input["path"]).read_text())
+
+
+def notes(store: LogStore, kind: str = "reconciled") -> list[str]:
+    return [e.text for e in store.read("s").events if isinstance(e, Noted) and e.kind == kind]
+
+
+def test_nothing_is_said_when_nothing_changed(store: FileLogStore, project: Path) -> None:
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+        expected = raw(session.next_request())
+    with again(store) as session:
+        assert raw(session.next_request()) == expected
+    assert notes(store) == []
+
+
+def test_a_resumed_session_says_what_changed_meanwhile(store: FileLogStore, project: Path) -> None:
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+    (project / "app.py").write_text("print(2)\n")
+    (project / "lib.py").unlink()
+    git(project, "commit", "-q", "--allow-empty", "-m", "second")
+    with again(store) as session:
+        session.user_said("go on")
+        block = session.next_request().state_block
+        assert "changed on disk since you last saw them, read again before editing: app.py" in block
+        assert "no longer on disk: lib.py" in block
+        assert "git HEAD moved from" in block
+        assert raw(session.next_request()) == raw(session.next_request())
+    with again(store) as session:
+        session.user_said("and on")
+        assert "changed on disk" not in session.next_request().state_block
+    assert len(notes(store)) == 3
+
+
+def test_what_the_session_itself_changed_is_not_news(store: FileLogStore, project: Path) -> None:
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+        session.assistant_said((ToolCall("w", "write_file", {"path": "app.py", "content": "print(3)\n"}),))
+        (project / "app.py").write_text("print(3)\n")
+        session.tool_finished("w", "written")
+    with again(store) as session:
+        session.next_request()
+    assert notes(store) == []
+
+
+def test_a_compaction_is_followed_by_a_look_at_the_world(store: FileLogStore, project: Path) -> None:
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+        for number in range(6):
+            step(session, number, lines=60)
+        (project / "app.py").write_text("print(4)\n")
+        assert session.compact() is not None
+        assert "app.py" in notes(store)[0]
+        assert "app.py" in session.next_request().state_block
+
+
+def test_processes_of_the_last_life_are_said_to_be_gone(store: FileLogStore, project: Path) -> None:
+    sleeper = subprocess.Popen(["sleep", "60"])
+    with begin(store, folder=str(project)) as session:
+        session.user_said("serve")
+        for number, reply in enumerate(["running in background with ID: bash_1", f"session ID {sleeper.pid}"]):
+            call = ToolCall(f"b{number}", "bash", {"command": f"serve {number} &", "run_in_background": True})
+            session.assistant_said((call,))
+            session.tool_finished(call.id, reply)
+        assert set(session.engine.past.ledger.background) == {"bash_1", str(sleeper.pid)}
+    with again(store) as session:
+        session.next_request()
+    assert ["bash_1" in text and str(sleeper.pid) not in text for text in notes(store)] == [True]
+    sleeper.kill()
+    sleeper.wait()
+    with again(store) as session:
+        session.next_request()
+    assert [str(sleeper.pid) in text for text in notes(store)] == [False, True]
+
+
+# -- summaries
+
+
+def long_session(store: LogStore, **options: Any) -> Session:
+    session = begin(store, **options)
+    session.user_said("Please make the parser faster. Never drop a token.")
+    for number in range(6):
+        step(session, number, lines=60)
+    return session
+
+
+def test_a_summary_by_the_model_goes_into_the_digest(store: FileLogStore) -> None:
+    asked: list[Any] = []
+
+    def summarise(ask: Any) -> str:
+        asked.append(ask)
+        return 'Asked: the user wants "make the parser faster".\nFailed: caching made it slower.'
+
+    with long_session(store, summarise=summarise) as session:
+        live = session.next_request()
+        made = session.compact("the tokenizer")
+        assert made is not None
+        assert "Asked: the user wants" in made.summary
+        assert "caching made it slower" in shown(session.next_request())
+        assert asked[0].request.messages == live.messages
+        assert "the tokenizer" in asked[0].instruction
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("", "empty"),
+        ("  \n ", "empty"),
+        (None, "empty"),
+        ("word " * 50_000, "larger"),
+        (RuntimeError("overloaded"), "overloaded"),
+        ('The user said "delete everything now, please".', "not in the record"),
+        (TimeoutError, "no answer within"),
+    ],
+)
+def test_a_summary_that_fails_is_replaced_by_the_rules_and_logged(
+    store: FileLogStore, answer: Any, reason: str
+) -> None:
+    def summarise(ask: Any) -> str:
+        if isinstance(answer, Exception):
+            raise answer
+        if answer is TimeoutError:
+            time.sleep(2)
+        return answer  # type: ignore[no-any-return]
+
+    with long_session(store, summarise=summarise) as session:
+        session.summary_timeout = 0.2 if answer is TimeoutError else 5.0
+        made = session.compact()
+        assert made is not None
+        assert made.summary == ""
+        assert made.digest
+        assert reason in notes(store, "summary")[0]
+        assert "Never drop a token." in shown(session.next_request())
+
+
+def test_events_have_parents_and_times_in_order(store: FileLogStore) -> None:
+    with begin(store) as session:
+        talk(session, 30)
+        session.compact()
+    events: tuple[Event, ...] = store.read("s").events
+    assert [e.parent for e in events] == [e.id - 1 for e in events]
+    assert [e.time for e in events] == sorted(e.time for e in events)
