@@ -39,9 +39,10 @@ def test_the_reference_of_commands_is_up_to_date() -> None:
     assert REFERENCE.read_text() == reference(), "run: make docs"
 
 
-def test_the_python_in_the_readme_runs(tmp_path: Path) -> None:
-    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert snippets
+def test_the_python_in_the_documents_runs(tmp_path: Path) -> None:
+    pages = [ROOT / "README.md", ROOT / "docs" / "sessions.md"]
+    snippets = [text for page in pages for text in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+    assert len(snippets) >= len(pages)
     for snippet in snippets:
         subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True)
 
