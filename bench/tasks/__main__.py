@@ -88,6 +88,13 @@ def _complete(graph: TaskGraph, index: int) -> None:
     graph.complete(1 + index * CHAIN)
 
 
+def _touch(url: str) -> None:
+    """A change of one task by another process."""
+    graph = TaskGraph(open_task_store(url))
+    graph.update(2, description=f"changed at {time.time()}")
+    graph.store.close()
+
+
 def growth(folder: Path, engines: dict[str, str], size: int) -> None:
     """How the cost of `complete` grows with the number of tasks."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,10 +130,12 @@ def cold(folder: Path, engines: dict[str, str], size: int) -> None:
     commands: dict[str, list[str]] = {'python -c "import json"': [sys.executable, "-c", "import json"]}
     for name, url in stores.items():
         commands[f"outlive task ready --json, {name}"] = [command, "task", "ready", "--json", "--store", url]
+        commands[f"the same after a change, {name}"] = [command, "task", "ready", "--json", "--store", url]
         commands[f"outlive task ready -n 20, {name}"] = [command, "task", "ready", "-n", "20", "--store", url]
+    changes = {f"the same after a change, {name}": partial(_touch, url) for name, url in stores.items()}
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     commands_ms(commands, 2, environment)
-    times = commands_ms(commands, 21, environment)
+    times = commands_ms(commands, 21, environment, changes)
     base = next(iter(times.values()))
     rows = [[name, f"{value:.0f}", f"{value / base:.1f}x"] for name, value in times.items()]
     table(

@@ -12,11 +12,17 @@ def median_ms(work: Callable[[int], Any], rounds: int) -> float:
     return statistics.median(_timed(work, index) for index in range(rounds)) * 1000
 
 
-def commands_ms(commands: Mapping[str, Sequence[str]], rounds: int, env: dict[str, str]) -> dict[str, float]:
-    """Medians of whole commands, interleaved, so that noise hits all alike."""
+def commands_ms(
+    commands: Mapping[str, Sequence[str]],
+    rounds: int,
+    env: dict[str, str],
+    before: Mapping[str, Callable[[], object]] | None = None,
+) -> dict[str, float]:
+    """Medians of whole commands, interleaved, so that noise hits all alike; `before` runs untimed."""
     times: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
+            (before or {}).get(name, lambda: None)()
             start = time.perf_counter()
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=env)
             times[name].append(time.perf_counter() - start)

@@ -11,6 +11,7 @@ parts.py        these four together, and the largest id given out
 checkup.py      what can be wrong with a folder
 names.py        names of task files
 quick.py        ready tasks as JSON with little loaded
+answer.py       the last such answer, remembered under the state of every file it follows from
 log.py          session logs, one event a line
 blobs.py        large texts by content
 """

@@ -86,8 +86,8 @@ class Disk:
         self.commit(scratch, target, durable=durable)
 
     def sweep(self) -> None:
-        """Remove what a writer that died had staged. Only for the holder of the lock."""
-        for path in self.local.glob("staged.*"):
+        """Remove what a process that died left half done. Only for the holder of the lock."""
+        for path in (*self.local.glob("staged.*"), *self.local.glob("ready.*")):
             path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:

@@ -74,7 +74,7 @@ class Folder:
             node = self.nodes.get(number)
             if print_ is None:
                 self._drop(number)
-            elif node is None or (node.inode, node.size, node.changed) != print_:
+            elif node is None or node.print != print_:
                 self._load(number)
             self._archived.pop(number, None)
 

@@ -58,6 +58,10 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return _unpack(self.packed)
 
     @property
+    def print(self) -> Print:
+        return Print(self.inode, self.size, self.changed)
+
+    @property
     def age_key(self) -> tuple[int, int, int]:
         return self.priority, self.created_at, self.id
 
