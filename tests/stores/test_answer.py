@@ -96,9 +96,9 @@ def test_a_lease_that_runs_out_ends_the_answer(graph: TaskGraph, files: Engine) 
     graph.claim(3, owner="ann", ttl=timedelta(hours=1))
     held = remembered(files)
     head, _, body = (files.path / ".local/ready").read_bytes().partition(b"\n")
-    magic, seen, until, *rest = head.split(b" ")
+    magic, history, seen, until, *rest = head.split(b" ")
     assert float(until) > 0
-    (files.path / ".local/ready").write_bytes(b" ".join([magic, seen, b"1.0", *rest]) + b"\n" + body)
+    (files.path / ".local/ready").write_bytes(b" ".join([magic, history, seen, b"1.0", *rest]) + b"\n" + body)
     assert held
     assert answer.recall(str(files.path)) is None
 

@@ -16,13 +16,10 @@ _NAME = ".local/ready"
 WORTHWHILE = 200
 """Tasks from which on remembering pays."""
 
-Look = tuple[str, int, int, int]
-"""Name, inode, size and change time of a file; zeros where there is none."""
 
-
-def digest(looks: Iterable[Look]) -> str:
-    lines = sorted([f"{name} {inode} {size} {changed}\n" for name, inode, size, changed in looks])
-    return blake2b("".join(lines).encode(), digest_size=20).hexdigest()
+def digest(looks: Iterable[str]) -> str:
+    """Of a line `name inode size changed` for each file, in any order; zeros where there is none."""
+    return blake2b("\n".join(sorted(looks)).encode(), digest_size=20).hexdigest()
 
 
 def recall(folder: str) -> bytes | None:
@@ -30,8 +27,10 @@ def recall(folder: str) -> bytes | None:
     try:
         with open(f"{folder}/{_NAME}", "rb") as file:
             head, _, body = file.read().partition(b"\n")
-        magic, seen, until, check, *others = head.decode().split(" ")
-        if magic.encode() != _MAGIC or float(until) <= time.time() or int(check) != zlib.crc32(body):
+        magic, history, seen, until, check, *others = head.decode().split(" ")
+        if magic.encode() != _MAGIC or history != _history(folder):
+            return None
+        if float(until) <= time.time() or int(check) != zlib.crc32(body):
             return None
     except (OSError, ValueError):
         return None
@@ -42,9 +41,9 @@ def recall(folder: str) -> bytes | None:
     return body
 
 
-def remember(folder: str, body: bytes, looks: Iterable[Look], others: Iterable[str], until: float) -> None:
+def remember(folder: str, body: bytes, looks: Iterable[str], others: Iterable[str], until: float) -> None:
     """Keep an answer that follows from `looks`; `others` names those of them that no listing of the folder shows."""
-    head = " ".join([_MAGIC.decode(), digest(looks), repr(until), str(zlib.crc32(body)), *others])
+    head = " ".join([_MAGIC.decode(), _history(folder), digest(looks), repr(until), str(zlib.crc32(body)), *others])
     part = f"{folder}/{_NAME}.{os.getpid()}"
     with suppress(OSError):
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as file:
@@ -52,16 +51,24 @@ def remember(folder: str, body: bytes, looks: Iterable[Look], others: Iterable[s
         os.replace(part, f"{folder}/{_NAME}")
 
 
-def _look(name: str, folder: int) -> Look:
+def _history(folder: str) -> str:
+    """The size of the audit trail: most changes show there, without a look at every file."""
+    try:
+        return str(os.stat(f"{folder}/history.jsonl").st_size)
+    except FileNotFoundError:
+        return "0"
+
+
+def _look(name: str, folder: int) -> str:
     """A file that is not there has a look too, so that its coming is noticed."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        return name, 0, 0, 0
-    return name, found.st_ino, found.st_size, found.st_ctime_ns
+        return f"{name} 0 0 0"
+    return f"{name} {found.st_ino} {found.st_size} {found.st_ctime_ns}"
 
 
-def _looks(path: str, others: Iterable[str]) -> list[Look]:
+def _looks(path: str, others: Iterable[str]) -> list[str]:
     folder = os.open(path, os.O_RDONLY)
     try:
         names = [name for name in os.listdir(folder) if name.startswith("task_")]

@@ -34,14 +34,12 @@ def ready_json(url: str, base: Path, limit: int | None) -> bytes | None:
 def _remember(store: "FileTaskStore", body: bytes) -> None:
     """Under the prints that the scan read the files under, unless one is too fresh to be trusted."""
     folder = store.folder
-    nodes = folder.nodes.values()
-    if folder.overlay or not all(node.inode for node in nodes):
+    nodes = list(folder.nodes.values())
+    elsewhere = {number for node in nodes for number in node.depends_on if number not in folder.nodes}
+    others = {f"archive/task_{number}.json": folder.node(number) for number in sorted(elsewhere)}
+    if folder.overlay or not all(node.inode for node in (*nodes, *filter(None, others.values()))):
         return
-    elsewhere = sorted({number for node in nodes for number in node.depends_on} - folder.nodes.keys())
-    others = {f"archive/task_{number}.json": folder.node(number) for number in elsewhere}
-    if any(node is not None and not node.inode for node in others.values()):
-        return
-    looks = [(f"task_{node.id}.json", node.inode, node.size, node.changed) for node in nodes]
-    looks += [(name, *(node.print if node else (0, 0, 0))) for name, node in others.items()]
+    looks = [f"task_{node.id}.json {node.inode} {node.size} {node.changed}" for node in nodes]
+    looks += [f"{name} {n.inode} {n.size} {n.changed}" if n else f"{name} 0 0 0" for name, n in others.items()]
     leases = [node.lease_until for node in nodes if node.lease_until is not None]
     answer.remember(str(store.path), body, looks, others, min(leases, default=float("inf")))
