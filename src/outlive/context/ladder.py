@@ -27,7 +27,7 @@ def deep(budget: Budget, rung: str) -> Reach:
 
 def floor(rung: str = "reactive") -> Reach:
     """The newest unit and nothing else stays whole."""
-    return Reach(rung, 0.0, 0.0, 0.0, 0.0)
+    return Reach(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
 
 
 def due(budget: Budget, total: float, grown: int, tried: int, *, cold: bool) -> str:

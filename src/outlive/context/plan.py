@@ -33,6 +33,10 @@ SHALLOWEST = 0.8
 """Of the high-water mark: a pass spends no more on lines than leaves this depth."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
+SAFE = 0.985
+"""Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
+SHORTENED = 14.0
+"""Tokens that a shortened text of the user takes besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Reach:
     tail: float
     skeleton: float
     lines: float
+    squeeze: bool = False
+    """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
 
 
 @dataclass(slots=True)
@@ -116,22 +122,44 @@ def bare_tokens(unit: Unit) -> float:
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
+def held_tokens(scene: Scene, start: int, boundary: int) -> float:
+    """What is shown whatever lines and words of the user are chosen."""
+    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
+    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
+    return fixed + fixed_cost(scene.units[:boundary]) + estimate(scene.facts) + estimate(scene.summary)
+
+
+def request_tokens(scene: Scene, boundary: int) -> float:
+    """The current request, when it stands in the digest."""
+    current = current_request(scene.units)
+    folded = current is not None and current.event < _first_event(scene.units, boundary)
+    return current.tokens if current and folded else 0.0
+
+
+def floor_tokens(scene: Scene) -> float:
+    """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
+    start = tail_start(scene.units, scene.folded, 0.0, 0.0)
+    least = words_caps(scene, start, 0.0)
+    words = (piece for unit in scene.units[:start] if unit.kind == "user" for piece in unit.pieces)
+    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in words)
+    pinned = sum(piece.tokens for piece in pinned_pieces(scene, start).values())
+    return held_tokens(scene, start, start) + kept + pinned
+
+
 def plan_pass(scene: Scene, reach: Reach) -> Plan:
     """Plan one pass down to the low-water mark."""
     budget = scene.budget
     most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
     start = tail_start(scene.units, scene.folded, reach.tail, most)
     boundary = fold_boundary(scene, start, reach.skeleton)
-    cap = words_caps(scene, start)
     pinned = pinned_pieces(scene, start)
-    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     folding = scene.units[:boundary]
-    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
-    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
-    fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
-    fixed += sum(piece.tokens for piece in pinned.values())
-    fixed += sum(min(p.tokens, cap(p)) + 3 for u in folding if u.kind == "user" for p in u.pieces)
-    least = FEWEST_LINES * budget.window
+    fixed = held_tokens(scene, start, boundary) + sum(piece.tokens for piece in pinned.values())
+    limit = SAFE * budget.hard if reach.squeeze else float("inf")
+    cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
+    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
+    fixed += sum(min(p.tokens, cap(p) + SHORTENED) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
@@ -183,11 +211,11 @@ def pinned_pieces(scene: Scene, start: int) -> dict[tuple[int, int], Piece]:
     return found
 
 
-def words_caps(scene: Scene, start: int) -> Cap:
+def words_caps(scene: Scene, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
     current = current_request(scene.units)
     pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
-    caps = allowances((piece for piece in pieces if piece is not current), scene.budget.words)
+    caps = allowances((piece for piece in pieces if piece is not current), room)
     return lambda piece: float("inf") if piece is current else caps(piece)
 
 
@@ -257,9 +285,13 @@ def view_tokens(scene: Scene, plan: Plan) -> float:
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:
     """Tokens of a unit as it is shown."""
-    edits = projection.edits
-    shown = (estimate(edits[p.key]) if p.key in edits else p.tokens for p in unit.pieces)
-    return unit.extra + sum(shown)
+    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
+
+
+def shown_tokens(piece: Piece, projection: Projection) -> float:
+    """Tokens of a piece as it is shown."""
+    text = projection.edits.get(piece.key)
+    return piece.tokens if text is None else estimate(text)
 
 
 def next_pool(scene: Scene, boundary: int) -> list[Line]:
