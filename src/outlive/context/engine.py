@@ -222,8 +222,7 @@ class Engine:
         room = arrived + SAFE * self.budget.hard - floor_tokens(scene)
         if arrived <= room:
             return []
-        room = max(room - DIGEST_ROOM * self.budget.window, self.budget.spool)
-        plan = ladder.spooled(self.past, scene, room)
+        plan = ladder.spooled(self.past, scene, room, DIGEST_ROOM * self.budget.window)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:

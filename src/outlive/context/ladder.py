@@ -75,10 +75,10 @@ def compacted(
     )
 
 
-def spooled(past: Past, scene: Scene, room: float, *, again: bool = False) -> Plan | None:
+def spooled(past: Past, scene: Scene, room: float, spare: float = 0.0, *, again: bool = False) -> Plan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
     arrived = [piece for piece in past.unseen() if again or piece.key not in scene.projection.edits]
-    previews = spool(arrived, room)
+    previews = spool(arrived, room, spare)
     if not previews:
         return None
     old = scene.projection

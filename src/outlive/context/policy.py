@@ -28,7 +28,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
     spool: float = 0.25
-    """What arrives at once is shown whole as long as it fits; if not, previews may have this much."""
+    """What arrives at once is shown whole as long as it fits at all; up to this much nobody even asks."""
     hard: float = 0.97
     """No request is ever larger than this."""
     state: float = 0.02

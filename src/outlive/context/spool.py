@@ -11,12 +11,16 @@ SMALLEST = 500.0
 """Tokens: a preview should be worth reading, even if another result could be whole without it."""
 
 
-def spool(pieces: Sequence[Piece], room: float) -> dict[tuple[int, int], str]:
-    """Previews for the largest of `pieces`, so that all of them fit into `room` tokens and most are whole."""
+def spool(pieces: Sequence[Piece], room: float, spare: float = 0.0) -> dict[tuple[int, int], str]:
+    """Previews for the largest of `pieces`, so that all of them fit into `room` tokens and most are whole.
+
+    Previews leave `spare` tokens of the room to others, as long as they are worth reading.
+    """
     ordered = sorted(pieces, key=lambda piece: piece.tokens)
     whole = _whole([piece.tokens for piece in ordered], room)
     rest = ordered[whole:]
     left = room - sum(piece.tokens for piece in ordered[:whole])
+    left = max(left - spare, min(left, SMALLEST * len(rest)))
     cap = allowance([piece.tokens for piece in rest], left)
     return {piece.key: preview(piece, cap) for piece in rest if piece.tokens > cap}
 
