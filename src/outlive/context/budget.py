@@ -23,6 +23,8 @@ class Budget(Struct, frozen=True):
     skeleton: int
     words: int
     lines: int
+    recalled: int
+    recalled_units: int
     spool: int
     hard: int
     state: int
@@ -42,6 +44,8 @@ def budget_for(window: int, policy: Policy) -> Budget:
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
         lines=round(lines),
+        recalled=round(policy.recalled * window),
+        recalled_units=policy.recalled_units,
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),

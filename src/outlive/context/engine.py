@@ -30,6 +30,7 @@ from outlive.context.plan import (
     view_tokens,
 )
 from outlive.context.policy import RICH, Policy
+from outlive.context.protect import guarded
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
@@ -283,7 +284,6 @@ class Engine:
 
     def _scene(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> Scene:
         now = self._passes[-1]
-        state = self.past.state
         return Scene(
             units=self.past.units,
             index=self.past.index,
@@ -292,8 +292,7 @@ class Engine:
             pool=now.pool,
             overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)),
             budget=self.budget,
-            protected=frozenset(state.preserved_refs),
-            focus=tuple(word for word in focus.lower().split() if len(word) > 3),
+            guard=guarded(self.past.state, self.past.ledger, focus),
             facts=facts(self.past.ledger),
             summary=summary or now.projection.summary,
         )

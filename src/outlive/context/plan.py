@@ -14,6 +14,7 @@ from outlive.context.choose import Choice, Scored, best, score, take
 from outlive.context.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.index import Index
 from outlive.context.pieces import Line, Piece
+from outlive.context.protect import Guarded, Pinned, preserved, recalled, weigher
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection
@@ -65,9 +66,8 @@ class Scene:
     overhead: float
     """System prompt, tools and state block."""
     budget: Budget
-    protected: frozenset[str] = frozenset()
-    """Call ids, files and handles that go last."""
-    focus: tuple[str, ...] = ()
+    guard: Guarded
+    """What goes last."""
     facts: str = ""
     summary: str = ""
 
@@ -142,7 +142,7 @@ def floor_tokens(scene: Scene) -> float:
     least = words_caps(scene, start, 0.0)
     words = (piece for unit in scene.units[:start] if unit.kind == "user" for piece in unit.pieces)
     kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in words)
-    pinned = sum(piece.tokens for piece in pinned_pieces(scene, start).values())
+    pinned = sum(piece.tokens for piece in pinned_pieces(scene, start, squeeze=True).values())
     return held_tokens(scene, start, start) + kept + pinned
 
 
@@ -152,7 +152,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
     start = tail_start(scene.units, scene.folded, reach.tail, most)
     boundary = fold_boundary(scene, start, reach.skeleton)
-    pinned = pinned_pieces(scene, start)
+    pinned = pinned_pieces(scene, start, squeeze=reach.squeeze)
     folding = scene.units[:boundary]
     fixed = held_tokens(scene, start, boundary) + sum(piece.tokens for piece in pinned.values())
     limit = SAFE * budget.hard if reach.squeeze else float("inf")
@@ -163,7 +163,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap), weigher(scene))
+    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))
     for _ in range(2):
         choice = take(scored, room, opening_cost)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
@@ -175,40 +175,26 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     return plan
 
 
-def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap) -> Iterable[Line]:
+def candidates(
+    scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
+) -> Iterable[Line]:
     """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
-    pieces = chain((p for p in fresh if p.kind != "user" or p.tokens > cap(p)), shrinkable)
-    pool = (line for line in scene.pool if line.piece.kind != "user" or line.piece.tokens > cap(line.piece))
+
+    def open_to_choice(piece: Piece) -> bool:
+        return piece.tokens > cap(piece) if piece.kind == "user" else not pinned or piece.key not in pinned
+
+    pieces = chain(filter(open_to_choice, fresh), shrinkable)
+    pool = (line for line in scene.pool if open_to_choice(line.piece))
     return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
 
 
-def weigher(scene: Scene) -> Callable[[Piece], float]:
-    """What is pointed at by open work, or by the focus of a manual pass, counts for more."""
-    protected, focus = scene.protected, scene.focus
-
-    def weigh(piece: Piece) -> float:
-        weight = 0.5 if piece.kind == "thought" else 1.0
-        if piece.file in protected:
-            weight *= 3.0
-        if focus and any(word in piece.text.lower() for word in focus):
-            weight *= 3.0
-        return weight
-
-    return weigh
-
-
-def pinned_pieces(scene: Scene, start: int) -> dict[tuple[int, int], Piece]:
-    """What the session asked to preserve, by call id or handle: shown whole, up to the share of the user's words."""
-    found: dict[tuple[int, int], Piece] = {}
-    room: float = scene.budget.words
-    if scene.protected:
-        for unit in reversed(scene.units[:start]):
-            for piece in unit.pieces:
-                named = piece.call_id in scene.protected or any(f"@h{n}" in scene.protected for n in piece.pages)
-                if piece.kind == "result" and named and piece.tokens <= room:
-                    found[piece.key] = piece
-                    room -= piece.tokens
-    return found
+def pinned_pieces(scene: Scene, start: int, *, squeeze: bool) -> Pinned:
+    """Results before the tail that stay whole: what is preserved and, unless it is tight, what was just recalled."""
+    pinned = preserved(scene.units[:start], scene.guard, scene.budget.words)
+    if not squeeze:
+        fresh = max(len(scene.units) - scene.budget.recalled_units, 0)
+        pinned.update(recalled(scene.units[fresh:start], scene.budget.recalled))
+    return pinned
 
 
 def words_caps(scene: Scene, start: int, room: float) -> Cap:
@@ -297,5 +283,5 @@ def shown_tokens(piece: Piece, projection: Projection) -> float:
 def next_pool(scene: Scene, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
+    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
     return best(scored, POOL * max(scene.budget.lines, scene.budget.target))

@@ -27,6 +27,9 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What lines chosen by last mention get: this share of the window, but no more than makes this with the tail."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
+    recalled: float = 0.1
+    recalled_units: int = 24
+    """What was recalled within this many units stays whole, up to this share: whoever asked for it still needs it."""
     spool: float = 0.25
     """What arrives at once is shown whole as long as it fits at all; up to this much nobody even asks."""
     hard: float = 0.97
