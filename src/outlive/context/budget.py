@@ -17,6 +17,8 @@ class Budget(Struct, frozen=True):
 
     window: int
     engage: int
+    engage_at_most: int
+    gap: int
     target: int
     cold: int
     tail: int
@@ -38,6 +40,8 @@ def budget_for(window: int, policy: Policy) -> Budget:
     return Budget(
         window=window,
         engage=round(min(policy.engage * window, policy.engage_tokens)),
+        engage_at_most=round(policy.engage * window),
+        gap=policy.gap_tokens,
         target=round(policy.target * window),
         cold=round(min(policy.cold * window, policy.cold_tokens)),
         tail=round(tail),

@@ -229,7 +229,8 @@ class Engine:
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
-        reason = ladder.due(budget, total, self._grown(), self._tried, cold=self._is_cold(now))
+        since = self._tokens - self._after_pass
+        reason = ladder.due(budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
         if not reason:
             return made
         best: tuple[Plan, float] | None = None

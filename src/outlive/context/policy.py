@@ -12,6 +12,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     engage: float = 0.92
     engage_tokens: int = 85_000
     """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
+    gap_tokens: int = 30_000
+    """But not before this much has come since the last pass, where the share of the window allows it."""
     target: float = 0.1
     """Low-water mark, where the tail, the user's words and the lines leave a choice."""
     cold: float = 0.3
