@@ -15,13 +15,14 @@ def listing(first: int, last: int) -> str:
     return "\n".join(f"{number:>5}→{row}" for number, row in enumerate(rows, first))
 
 
-def digest(*, edited: bool) -> str:
+def digest(*, changed: bool) -> str:
     story, engine = Story(), Engine(40_000, POLICY)
     story.user("Look at it.")
-    calls = [("read", listing(100, 120)), ("read", listing(10, 30))]
-    calls.insert(1, ("edit", "ok") if edited else ("test", "ok"))
-    for number, (tool, text) in enumerate(calls):
-        story.add(ev.AssistantSaid, blocks=(ToolCall(f"c{number}", tool, {"path": "src/a.py"}),))
+    between = {"command": f"sed -i s/x/y/ {'src' if changed else 'lib'}/{'main_a' if changed else 'other'}.py"}
+    seen = {"path": "/repo/src/main_a.py"}
+    calls = [("read", seen, listing(100, 120)), ("Bash", between, "ok"), ("read", seen, listing(10, 30))]
+    for number, (tool, values, text) in enumerate(calls):
+        story.add(ev.AssistantSaid, blocks=(ToolCall(f"c{number}", tool, values),))
         story.add(ev.ToolFinished, call_id=f"c{number}", text=text)
     for number in range(12):
         story.step(body(number, 60))
@@ -33,12 +34,12 @@ def digest(*, edited: bool) -> str:
 
 
 def test_lines_of_a_file_stand_in_the_order_of_the_file() -> None:
-    text = digest(edited=False)
+    text = digest(changed=False)
     assert 0 < text.index("value_11_x") < text.index("value_101_x")
-    assert text.count("→ read src/a.py") == 1
+    assert text.count("→ read /repo/src/main_a.py") == 1
     assert text.count("value_101_x") == 1
 
 
 def test_lines_from_before_a_write_are_not_mixed_with_those_after_it() -> None:
-    text = digest(edited=True)
+    text = digest(changed=True)
     assert 0 < text.index("value_101_x") < text.index("value_11_x")

@@ -31,14 +31,27 @@ def join_files(units: Iterable[Unit], choice: Choice) -> Joined:
     """Find the results of `units` that can be shown together."""
     groups: dict[str, list[Piece]] = {}
     joined = Joined()
-    for piece in (piece for unit in units for piece in unit.pieces if piece.file):
-        if piece.kind == "call" and piece.writes:
-            _close(joined, groups.pop(piece.file, []))
-        elif piece.kind == "result" and _is_numbered(piece, choice.of(piece)):
+    for piece in (piece for unit in units for piece in unit.pieces):
+        if piece.kind == "call":
+            for file in _changed_by(piece, groups):
+                _close(joined, groups.pop(file))
+        elif piece.kind == "result" and piece.file and _is_numbered(piece, choice.of(piece)):
             groups.setdefault(piece.file, []).append(piece)
     for group in groups.values():
         _close(joined, group)
     return joined
+
+
+def _changed_by(call: Piece, groups: dict[str, list[Piece]]) -> list[str]:
+    """The files that a call may have changed: all that it spells, unless it is another look by the same tool."""
+    if not groups:
+        return []
+    spelled = {name.rpartition("/")[2] for line in call.lines for name in line.names}
+    return [
+        file
+        for file, group in groups.items()
+        if call.tool != group[-1].tool and (file == call.file or file.rpartition("/")[2] in spelled)
+    ]
 
 
 def _close(joined: Joined, group: list[Piece]) -> None:
