@@ -15,6 +15,7 @@ PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")
 _TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt")
 _WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
+_RECALL = re.compile(r"\s*(?:\S*/)?outlive recall\b")
 _FILE = re.compile(r"(?<![\w./-])(?:[\w.-]*/)*[\w-]+\.[A-Za-z]{1,6}(?![\w/(])")
 
 
@@ -109,3 +110,10 @@ def is_writing(call: ToolCall) -> bool:
     """Whether the tool's name says that it changes files."""
     lowered = call.name.lower()
     return any(word in lowered for word in _WRITING)
+
+
+def is_recall(call: ToolCall) -> bool:
+    """Whether a call asks for what had left the view: the tool (also as an MCP server names it) or the command."""
+    if call.name.lower().rpartition("__")[2] == "recall":
+        return True
+    return any(_RECALL.match(v) for k in COMMAND_KEYS if isinstance(v := call.input.get(k), str))

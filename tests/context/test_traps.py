@@ -462,3 +462,13 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     assert ledger.background == {"b7": "serve"}
     ledger.note(ToolCall("8", "Bash", {"command": "pytest -q"}), 8, "1 passed", is_error=False, exit_code=0)
     assert not ledger.failing
+
+
+def test_passes_keep_their_distance_where_little_can_leave() -> None:
+    """A long tail leaves the view just under the high-water mark; the next pass must not follow a few turns later."""
+
+    def passes(gap: int) -> int:
+        policy = Policy(name="x", engage_tokens=30_000, tail_tokens=24_000, gap_tokens=gap)
+        return len(drive(Engine(100_000, policy), long_story(120)))
+
+    assert passes(20_000) < passes(0)

@@ -17,12 +17,16 @@ class Budget(Struct, frozen=True):
 
     window: int
     engage: int
+    engage_at_most: int
+    gap: int
     target: int
     cold: int
     tail: int
     skeleton: int
     words: int
     lines: int
+    recalled: int
+    recalled_units: int
     spool: int
     hard: int
     state: int
@@ -36,12 +40,16 @@ def budget_for(window: int, policy: Policy) -> Budget:
     return Budget(
         window=window,
         engage=round(min(policy.engage * window, policy.engage_tokens)),
+        engage_at_most=round(policy.engage * window),
+        gap=policy.gap_tokens,
         target=round(policy.target * window),
         cold=round(min(policy.cold * window, policy.cold_tokens)),
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
         lines=round(lines),
+        recalled=round(policy.recalled * window),
+        recalled_units=policy.recalled_units,
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from outlive.context.bones import outcome, render_lines
+from outlive.context.byfile import join_files, joined_rows
 from outlive.context.choose import Choice
 from outlive.context.pages import handle
 from outlive.context.pieces import Line, Piece
@@ -53,6 +54,7 @@ def write_digest(
     """The digest of `units`, oldest first."""
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
+    joined = join_files(units, choice)
     for unit in units:
         if unit.kind == "user":
             _asked(out, unit, words)
@@ -61,7 +63,11 @@ def write_digest(
                 kept and not kept[0].start for kept in map(choice.of, unit.calls.values())
             )
             for piece in unit.pieces:
-                _did(out, piece, choice.of(piece), labelled=not headed)
+                if piece.key in joined.hosts:
+                    _looked(out, joined.hosts[piece.key], choice)
+                else:
+                    kept = [] if piece.key in joined.guests else choice.of(piece)
+                    _did(out, piece, kept, labelled=not headed)
     out.flush()
     return "\n".join(out.rows)
 
@@ -87,6 +93,16 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> 
         rows.insert(0, short_label(piece))
     out.row(rows[0], piece.pages)
     out.rows.extend(rows[1:])
+
+
+def _looked(out: Writer, pieces: Sequence[Piece], choice: Choice) -> None:
+    """All that is kept of a file that was looked at several times."""
+    newest = pieces[-1]
+    out.point(newest.pages)
+    older = dict.fromkeys(page for piece in pieces[:-1] for page in piece.pages if page not in newest.pages)
+    also = f"(with {' '.join(map(handle, older))})" if older else ""
+    out.row(" ".join(filter(None, ("→", short_label(newest), also))), newest.pages)
+    out.rows.extend(joined_rows(pieces, choice))
 
 
 def short_label(piece: Piece) -> str:

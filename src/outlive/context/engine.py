@@ -18,8 +18,19 @@ from outlive.context.ledger import facts
 from outlive.context.pages import Match, Page, handle, search
 from outlive.context.past import Past
 from outlive.context.pieces import Line, Piece
-from outlive.context.plan import Plan, Reach, Scene, current_request, next_pool, unit_tokens, view_tokens
+from outlive.context.plan import (
+    SAFE,
+    Plan,
+    Reach,
+    Scene,
+    floor_tokens,
+    next_pool,
+    shown_tokens,
+    unit_tokens,
+    view_tokens,
+)
 from outlive.context.policy import RICH, Policy
+from outlive.context.protect import guarded
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
@@ -31,7 +42,7 @@ from outlive.messages import Message
 
 ATTEMPTS = 2
 DIGEST_ROOM = 0.12
-"""Of the window: the least that a digest and the newest calls need beside what arrives."""
+"""Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
 
 
 class Request(Struct, frozen=True):
@@ -204,32 +215,42 @@ class Engine:
     # -- passes
 
     def _spool(self) -> list[Compacted]:
-        budget = self.budget
-        current = current_request(self.past.units)
-        words = min(self.past.words, budget.words) + (current.tokens if current else 0.0)
-        taken = self.past.overhead + estimate(self._state_block()) + words
-        room = max(budget.hard - taken - DIGEST_ROOM * budget.window, budget.spool)
-        if sum(piece.tokens for piece in self.past.unseen()) <= room:
+        """Previews, but only when what arrived does not fit beside the least that must stay."""
+        arrived = sum(piece.tokens for piece in self.past.unseen())
+        if arrived <= self.budget.spool:
             return []
-        plan = ladder.spooled(self.past, self._scene(), room)
+        scene = self._scene(compacted=True)
+        room = arrived + SAFE * self.budget.hard - floor_tokens(scene)
+        if arrived <= room:
+            return []
+        plan = ladder.spooled(self.past, scene, room, DIGEST_ROOM * self.budget.window)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
-        reason = ladder.due(budget, total, self._grown(), self._tried, cold=self._is_cold(now))
+        since = self._tokens - self._after_pass
+        reason = ladder.due(budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
         if not reason:
             return made
+        best: tuple[Plan, float] | None = None
         for reach in (ladder.usual(budget), ladder.floor()):
-            event = self._pass(reach, reason)
-            made += [event] if event else []
-            if self._estimate(block) <= budget.hard:
-                return made
-        if plan := ladder.spooled(self.past, self._scene(), budget.spool, again=True):
+            best = self._plan(reach, reason) or best
+            if (best[1] if best else total) <= budget.hard:
+                break
+        made += [self._commit(best[0], reason, self._estimate(), after=best[1])] if best else []
+        if self._full() <= budget.hard:
+            return made
+        room = sum(shown_tokens(p, self.projection) for p in self.past.unseen()) + SAFE * budget.hard - self._full()
+        if plan := ladder.spooled(self.past, self._scene(), room, again=True):
             made.append(self._commit(plan, "limit", self._estimate()))
-        if self._estimate(block) > self.window / self.meter.ratio:
+        if self._full() > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
         return made
+
+    def _full(self) -> float:
+        """Estimated tokens of the request as it would go out now."""
+        return self._estimate(self._state_block())
 
     def _grown(self) -> int:
         """What came since the last pass, in steps of the smallest gain that is worth one."""
@@ -242,15 +263,18 @@ class Engine:
 
     def _pass(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
         before = self._estimate()
-        scene = self._scene(focus, summary)
+        found = self._plan(reach, reason, focus, summary)
+        return self._commit(found[0], reason, before, focus, found[1]) if found else None
+
+    def _plan(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> tuple[Plan, float] | None:
+        """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
+        before = self._estimate()
         try:
-            plan, after = ladder.attempt(self.past, scene, reach, before)
+            plan, after = ladder.attempt(self.past, self._scene(focus, summary), reach, before)
         except BrokenContract as error:
             self.problems = error.problems
             return None
-        if before - after < (self.budget.gain if reason != "refused" else 1):
-            return None
-        return self._commit(plan, reason, before, focus, after)
+        return None if before - after < (1 if reason in ("refused", "limit") else self.budget.gain) else (plan, after)
 
     def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
         scene = self._scene(focus)
@@ -259,19 +283,17 @@ class Engine:
         self.append(event)
         return event
 
-    def _scene(self, focus: str = "", summary: str = "") -> Scene:
+    def _scene(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> Scene:
         now = self._passes[-1]
-        state = self.past.state
         return Scene(
             units=self.past.units,
             index=self.past.index,
             projection=now.projection,
             folded=now.folded,
             pool=now.pool,
-            overhead=self.past.overhead + estimate(self._state_block()),
+            overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)),
             budget=self.budget,
-            protected=frozenset(state.preserved_refs),
-            focus=tuple(word for word in focus.lower().split() if len(word) > 3),
+            guard=guarded(self.past.state, self.past.ledger, focus),
             facts=facts(self.past.ledger),
             summary=summary or now.projection.summary,
         )
@@ -333,9 +355,10 @@ class Engine:
             self._tokens += unit_tokens(unit, self.projection)
         self._rendered = len(self.past.units)
 
-    def _state_block(self) -> str:
+    def _state_block(self, *, compacted: bool = False) -> str:
+        """The state block, as it is or (`compacted`) as it will be after the first pass."""
         past = self.past
-        compacted = len(self._passes) > 1
+        compacted = compacted or len(self._passes) > 1
         notes = [*past.notes, *self._late]
         return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes)
 

@@ -27,14 +27,16 @@ def deep(budget: Budget, rung: str) -> Reach:
 
 def floor(rung: str = "reactive") -> Reach:
     """The newest unit and nothing else stays whole."""
-    return Reach(rung, 0.0, 0.0, 0.0, 0.0)
+    return Reach(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
 
 
-def due(budget: Budget, total: float, grown: int, tried: int, *, cold: bool) -> str:
+def due(budget: Budget, total: float, since: float, grown: int, tried: int, *, cold: bool) -> str:
     """Why a pass is due, or nothing.
 
-    `grown` counts what came since the last pass, in steps of the smallest worthwhile gain; `tried` is where it stood
-    at the last answer. Without a new step no pass is tried again, so one that cannot help is not planned each turn.
+    `since` is what came since the last pass: where little can leave (a long tail, many words of the user), passes
+    keep a distance from each other, because each one writes the cache anew. `grown` counts the same in steps of the
+    smallest worthwhile gain; `tried` is where it stood at the last answer. Without a new step no pass is tried again,
+    so one that cannot help is not planned each turn.
     """
     if total > budget.hard:
         return "limit"
@@ -42,7 +44,8 @@ def due(budget: Budget, total: float, grown: int, tried: int, *, cold: bool) -> 
         return ""
     if cold and total > budget.cold:
         return "cold"
-    return "pressure" if total > budget.engage and grown > tried else ""
+    high = max(budget.engage, min(total - since + budget.gap, budget.engage_at_most))
+    return "pressure" if total > high and grown > tried else ""
 
 
 def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:
@@ -75,10 +78,10 @@ def compacted(
     )
 
 
-def spooled(past: Past, scene: Scene, room: float, *, again: bool = False) -> Plan | None:
+def spooled(past: Past, scene: Scene, room: float, spare: float = 0.0, *, again: bool = False) -> Plan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
     arrived = [piece for piece in past.unseen() if again or piece.key not in scene.projection.edits]
-    previews = spool(arrived, room)
+    previews = spool(arrived, room, spare)
     if not previews:
         return None
     old = scene.projection

@@ -53,6 +53,8 @@ class Piece:
     call_id: str = ""
     file: str = ""
     writes: bool = False
+    recalled: bool = False
+    """Asked for again, after it had left the view."""
     is_error: bool = False
     exit_code: int | None = None
     images: tuple[Image, ...] = ()

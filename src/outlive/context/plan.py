@@ -14,6 +14,7 @@ from outlive.context.choose import Choice, Scored, best, score, take
 from outlive.context.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.index import Index
 from outlive.context.pieces import Line, Piece
+from outlive.context.protect import Guarded, Pinned, preserved, recalled, weigher
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection
@@ -33,6 +34,10 @@ SHALLOWEST = 0.8
 """Of the high-water mark: a pass spends no more on lines than leaves this depth."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
+SAFE = 0.985
+"""Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
+SHORTENED = 14.0
+"""Tokens that a shortened text of the user takes besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Reach:
     tail: float
     skeleton: float
     lines: float
+    squeeze: bool = False
+    """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
 
 
 @dataclass(slots=True)
@@ -59,9 +66,8 @@ class Scene:
     overhead: float
     """System prompt, tools and state block."""
     budget: Budget
-    protected: frozenset[str] = frozenset()
-    """Call ids, files and handles that go last."""
-    focus: tuple[str, ...] = ()
+    guard: Guarded
+    """What goes last."""
     facts: str = ""
     summary: str = ""
 
@@ -116,26 +122,48 @@ def bare_tokens(unit: Unit) -> float:
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
+def held_tokens(scene: Scene, start: int, boundary: int) -> float:
+    """What is shown whatever lines and words of the user are chosen."""
+    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
+    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
+    return fixed + fixed_cost(scene.units[:boundary]) + estimate(scene.facts) + estimate(scene.summary)
+
+
+def request_tokens(scene: Scene, boundary: int) -> float:
+    """The current request, when it stands in the digest."""
+    current = current_request(scene.units)
+    folded = current is not None and current.event < _first_event(scene.units, boundary)
+    return current.tokens if current and folded else 0.0
+
+
+def floor_tokens(scene: Scene) -> float:
+    """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
+    start = tail_start(scene.units, scene.folded, 0.0, 0.0)
+    least = words_caps(scene, start, 0.0)
+    words = (piece for unit in scene.units[:start] if unit.kind == "user" for piece in unit.pieces)
+    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in words)
+    pinned = sum(piece.tokens for piece in pinned_pieces(scene, start, squeeze=True).values())
+    return held_tokens(scene, start, start) + kept + pinned
+
+
 def plan_pass(scene: Scene, reach: Reach) -> Plan:
     """Plan one pass down to the low-water mark."""
     budget = scene.budget
     most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
     start = tail_start(scene.units, scene.folded, reach.tail, most)
     boundary = fold_boundary(scene, start, reach.skeleton)
-    cap = words_caps(scene, start)
-    pinned = pinned_pieces(scene, start)
-    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
+    pinned = pinned_pieces(scene, start, squeeze=reach.squeeze)
     folding = scene.units[:boundary]
-    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
-    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
-    fixed += fixed_cost(folding) + estimate(scene.facts) + estimate(scene.summary)
-    fixed += sum(piece.tokens for piece in pinned.values())
-    fixed += sum(min(p.tokens, cap(p)) + 3 for u in folding if u.kind == "user" for p in u.pieces)
-    least = FEWEST_LINES * budget.window
+    fixed = held_tokens(scene, start, boundary) + sum(piece.tokens for piece in pinned.values())
+    limit = SAFE * budget.hard if reach.squeeze else float("inf")
+    cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
+    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
+    fixed += sum(min(p.tokens, cap(p) + SHORTENED) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap), weigher(scene))
+    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))
     for _ in range(2):
         choice = take(scored, room, opening_cost)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
@@ -147,47 +175,33 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     return plan
 
 
-def candidates(scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap) -> Iterable[Line]:
+def candidates(
+    scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
+) -> Iterable[Line]:
     """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
-    pieces = chain((p for p in fresh if p.kind != "user" or p.tokens > cap(p)), shrinkable)
-    pool = (line for line in scene.pool if line.piece.kind != "user" or line.piece.tokens > cap(line.piece))
+
+    def open_to_choice(piece: Piece) -> bool:
+        return piece.tokens > cap(piece) if piece.kind == "user" else not pinned or piece.key not in pinned
+
+    pieces = chain(filter(open_to_choice, fresh), shrinkable)
+    pool = (line for line in scene.pool if open_to_choice(line.piece))
     return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
 
 
-def weigher(scene: Scene) -> Callable[[Piece], float]:
-    """What is pointed at by open work, or by the focus of a manual pass, counts for more."""
-    protected, focus = scene.protected, scene.focus
-
-    def weigh(piece: Piece) -> float:
-        weight = 0.5 if piece.kind == "thought" else 1.0
-        if piece.file in protected:
-            weight *= 3.0
-        if focus and any(word in piece.text.lower() for word in focus):
-            weight *= 3.0
-        return weight
-
-    return weigh
+def pinned_pieces(scene: Scene, start: int, *, squeeze: bool) -> Pinned:
+    """Results before the tail that stay whole: what is preserved and, unless it is tight, what was just recalled."""
+    pinned = preserved(scene.units[:start], scene.guard, scene.budget.words)
+    if not squeeze:
+        fresh = max(len(scene.units) - scene.budget.recalled_units, 0)
+        pinned.update(recalled(scene.units[fresh:start], scene.budget.recalled))
+    return pinned
 
 
-def pinned_pieces(scene: Scene, start: int) -> dict[tuple[int, int], Piece]:
-    """What the session asked to preserve, by call id or handle: shown whole, up to the share of the user's words."""
-    found: dict[tuple[int, int], Piece] = {}
-    room: float = scene.budget.words
-    if scene.protected:
-        for unit in reversed(scene.units[:start]):
-            for piece in unit.pieces:
-                named = piece.call_id in scene.protected or any(f"@h{n}" in scene.protected for n in piece.pages)
-                if piece.kind == "result" and named and piece.tokens <= room:
-                    found[piece.key] = piece
-                    room -= piece.tokens
-    return found
-
-
-def words_caps(scene: Scene, start: int) -> Cap:
+def words_caps(scene: Scene, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
     current = current_request(scene.units)
     pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
-    caps = allowances((piece for piece in pieces if piece is not current), scene.budget.words)
+    caps = allowances((piece for piece in pieces if piece is not current), room)
     return lambda piece: float("inf") if piece is current else caps(piece)
 
 
@@ -257,13 +271,17 @@ def view_tokens(scene: Scene, plan: Plan) -> float:
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:
     """Tokens of a unit as it is shown."""
-    edits = projection.edits
-    shown = (estimate(edits[p.key]) if p.key in edits else p.tokens for p in unit.pieces)
-    return unit.extra + sum(shown)
+    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
+
+
+def shown_tokens(piece: Piece, projection: Projection) -> float:
+    """Tokens of a piece as it is shown."""
+    text = projection.edits.get(piece.key)
+    return piece.tokens if text is None else estimate(text)
 
 
 def next_pool(scene: Scene, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0), lambda _: 1.0)
+    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
     return best(scored, POOL * max(scene.budget.lines, scene.budget.target))

@@ -12,6 +12,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     engage: float = 0.92
     engage_tokens: int = 85_000
     """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
+    gap_tokens: int = 30_000
+    """But not before this much has come since the last pass, where the share of the window allows it."""
     target: float = 0.1
     """Low-water mark, where the tail, the user's words and the lines leave a choice."""
     cold: float = 0.3
@@ -27,8 +29,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What lines chosen by last mention get: this share of the window, but no more than makes this with the tail."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
+    recalled: float = 0.1
+    recalled_units: int = 24
+    """What was recalled within this many units stays whole, up to this share: whoever asked for it still needs it."""
     spool: float = 0.25
-    """What arrives at once is shown whole as long as it fits; if not, previews may have this much."""
+    """What arrives at once is shown whole as long as it fits at all; up to this much nobody even asks."""
     hard: float = 0.97
     """No request is ever larger than this."""
     state: float = 0.02

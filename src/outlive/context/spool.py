@@ -7,12 +7,33 @@ from outlive.context.pieces import Line, Piece
 from outlive.context.words import allowance, shorten
 
 HEAD_SHARE = 0.6
+SMALLEST = 500.0
+"""Tokens: a preview should be worth reading, even if another result could be whole without it."""
 
 
-def spool(pieces: Sequence[Piece], room: float) -> dict[tuple[int, int], str]:
-    """Previews for the largest of `pieces`, so that all of them fit into `room` tokens."""
-    cap = allowance([piece.tokens for piece in pieces], room)
-    return {piece.key: preview(piece, cap) for piece in pieces if piece.tokens > cap}
+def spool(pieces: Sequence[Piece], room: float, spare: float = 0.0) -> dict[tuple[int, int], str]:
+    """Previews for the largest of `pieces`, so that all of them fit into `room` tokens and most are whole.
+
+    Previews leave `spare` tokens of the room to others, as long as they are worth reading.
+    """
+    ordered = sorted(pieces, key=lambda piece: piece.tokens)
+    whole = _whole([piece.tokens for piece in ordered], room)
+    rest = ordered[whole:]
+    left = room - sum(piece.tokens for piece in ordered[:whole])
+    left = max(left - spare, min(left, SMALLEST * len(rest)))
+    cap = allowance([piece.tokens for piece in rest], left)
+    return {piece.key: preview(piece, cap) for piece in rest if piece.tokens > cap}
+
+
+def _whole(sizes: Sequence[float], room: float) -> int:
+    """How many, smallest first, stay whole while each of the others gets a preview worth reading."""
+    if sum(sizes) <= room:
+        return len(sizes)
+    for count, size in enumerate(sizes):
+        room -= size
+        if room < SMALLEST * (len(sizes) - count - 1):
+            return count
+    return len(sizes)
 
 
 def preview(piece: Piece, room: float) -> str:

@@ -17,6 +17,7 @@ from outlive.messages import (
     ToolCall,
     call_file,
     call_label,
+    is_recall,
     is_writing,
 )
 
@@ -81,6 +82,7 @@ def _call_piece(event: int, number: int, call: ToolCall) -> Piece:
     piece.label = call_label(call)
     piece.file = call_file(call)
     piece.writes = is_writing(call)
+    piece.recalled = is_recall(call)
     return piece
 
 
@@ -89,7 +91,7 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     call = unit.calls[event.call_id]
     piece = make_piece(event.id, 0, "result", event.text)
     piece.tool, piece.label, piece.file, piece.writes = call.tool, call.label, call.file, call.writes
-    piece.call_id = event.call_id
+    piece.call_id, piece.recalled = event.call_id, call.recalled and not event.is_error
     piece.is_error, piece.exit_code, piece.images = event.is_error, event.exit_code, event.images
     unit.pieces.append(piece)
     unit.results[event.call_id] = (event, piece)
