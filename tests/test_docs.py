@@ -48,7 +48,9 @@ def test_the_python_in_the_documents_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name
+    "page",
+    sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("bench/**/*.md")]),
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
