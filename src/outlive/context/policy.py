@@ -9,7 +9,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     """When a pass engages, how far down it goes and what it keeps on the way."""
 
     name: str = "own"
-    engage: float = 0.92
+    engage: float = 0.88
     engage_tokens: int = 85_000
     """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
     gap_tokens: int = 30_000
