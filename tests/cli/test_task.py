@@ -409,3 +409,10 @@ def test_the_ending_of_a_picture_tells_its_format_or_is_refused(here: Outlive, t
     assert here.task("graph", "-o", "x.png").code == 2
     assert here.task("graph", "-o", "x.svg").code == 0
     assert (tmp_path / "x.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["ready"], ["ready", "--json"], ["list", "--json"], ["graph"]])
+@pytest.mark.parametrize("store", ["files:.tasks", "sqlite:///tasks.db"])
+def test_a_look_makes_no_store(here: Outlive, tmp_path: Path, arguments: list[str], store: str) -> None:
+    assert here.task(*arguments, "--store", store).code == 0
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady
+from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
 from outlive.stores.protocol import Fit, Problem, TaskQuery, TaskReader, TaskStore, TaskWriter
 from outlive.stores.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
 from outlive.tasks import rules, shape
@@ -69,7 +69,12 @@ class TaskGraph:
             self._give_back(tx, tx.expired())
             return tx.ready(fit, limit)
 
-        return self.store.write(collect)
+        try:
+            return self.store.write(collect)
+        except StoreUnavailable:
+            return (
+                found  # on a disk that may only be read they cannot be given back, and the rest is ready all the same
+            )
 
     def wait_ready(
         self, fit: Fit | None = None, *, limit: int | None = None, timeout: float | None = None

@@ -81,6 +81,9 @@ class Database(Protocol):
     def schema(self, statement: str) -> str:
         """A statement of the schema with the neutral types (ID, MOMENT, COUNTED) in the words of the database."""
 
+    def blank(self) -> "Database | None":
+        """An empty stand-in to look at while there is nothing yet, so that a look makes nothing; else None."""
+
     def applied(self) -> set[str] | None:
         """Names of the migrations the database has, None before the first."""
 

@@ -88,6 +88,9 @@ class PostgresDatabase:
             statement = re.sub(rf"\b{neutral}\b", own, statement)
         return statement
 
+    def blank(self) -> None:
+        """There is always a server, or an error."""
+
     def applied(self) -> set[str] | None:
         def work(connection: Connection) -> set[str] | None:
             if connection.rows("SELECT to_regclass('outlive_migrations')") == [(None,)]:

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
 _CACHE_KIB = 32 * 1024
+_MEMORY = ":memory:"
 _TYPES = {
     "ID": "INTEGER",
     "MOMENT": "TEXT",
@@ -95,6 +96,16 @@ class SQLiteDatabase:
         for neutral, own in _TYPES.items():
             statement = re.sub(rf"\b{neutral}\b", own, statement)
         return statement
+
+    def blank(self) -> "SQLiteDatabase | None":
+        if self.path.name != _MEMORY:
+            try:
+                self.path.stat()
+            except FileNotFoundError:
+                return SQLiteDatabase(Path(_MEMORY)) if self.path.parent.is_dir() else None
+            except OSError:
+                return None  # opening it says what is wrong
+        return None
 
     def applied(self) -> set[str] | None:
         with self._errors():

@@ -58,6 +58,9 @@ class SQLTaskStore:
         return self.database.url
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
+        blank = self.database.blank()
+        if blank is not None:
+            return SQLTaskStore(blank, clock=self.clock).read(work)
         self._prepare()
         return self.database.read(lambda connection: work(_Transaction(self, connection)))
 
