@@ -14,6 +14,7 @@ help: ## Show what can be made
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[all]'
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 setup: .venv/ready ## Install everything into .venv
