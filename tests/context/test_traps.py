@@ -327,15 +327,6 @@ def test_pages_never_split_a_character_and_put_together_are_exact() -> None:
         pages.get("@h999")
 
 
-def test_what_left_can_be_searched_and_a_wrong_pattern_is_taken_literally() -> None:
-    engine = Engine(20_000, EAGER)
-    engine.extend(long_story(30).events)
-    engine.compact()
-    (match,) = engine.search(r"value_3007\b")
-    assert match.line in engine.recall(match.page).text
-    assert engine.search("helper_4001(")
-
-
 def test_a_digest_says_that_it_is_reference_and_which_events_it_stands_for() -> None:
     engine = Engine(20_000, EAGER)
     engine.extend(long_story(30).events)

@@ -60,6 +60,7 @@ def test_a_writer_whose_process_is_gone_makes_way(logs: SQLLogStore) -> None:
     change(logs, "UPDATE outlive_sessions SET writer = :name WHERE id = 's'", name=name)
     with logs.writer("s") as writer:
         writer.append([note(2)])
+    assert [event.id for event in logs.read("s").events] == [1, 2]
 
 
 def test_a_damaged_row_is_named_and_passed_over(logs: SQLLogStore) -> None:
@@ -83,3 +84,6 @@ def test_a_connection_that_is_gone_does_not_keep_a_writer_from_closing(logs: SQL
     logs.close()
     writer.close()
     writer.close()
+    with logs.writer("s") as again:
+        again.append([note(2)])
+    assert logs.info("s").last_event == 2

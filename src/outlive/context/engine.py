@@ -15,7 +15,7 @@ from outlive.context.budget import Budget, budget_for
 from outlive.context.contract import visible_pages
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
 from outlive.context.ledger import facts
-from outlive.context.pages import Match, Page, handle, search
+from outlive.context.pages import Page, handle
 from outlive.context.past import Past
 from outlive.context.pieces import Line, Piece
 from outlive.context.plan import (
@@ -180,10 +180,6 @@ class Engine:
     def recall(self, ref: str | int) -> Page:
         """The page behind a handle."""
         return self.past.pages.get(ref)
-
-    def search(self, pattern: str, most: int = 20) -> list[Match]:
-        """Lines of the whole log that match, newest first, each with the page that holds it."""
-        return search(self.past.pages, pattern, most)
 
     # -- what a person may ask
 

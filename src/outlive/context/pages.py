@@ -108,31 +108,6 @@ class Pages:
         return self._pages[number - 1]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A line found in the log, and the page that holds it."""
-
-    page: int
-    event: int
-    line: str
-
-
-def search(pages: Pages, pattern: str, most: int = 20) -> list[Match]:
-    """Lines that match a regular expression (or, if it is none, the words as they are), newest first."""
-    try:
-        wanted = re.compile(pattern, re.IGNORECASE)
-    except re.error:
-        wanted = re.compile(re.escape(pattern), re.IGNORECASE)
-    found: list[Match] = []
-    for number in range(len(pages), 0, -1):
-        for part in pages.get(number).parts:
-            rows = (row for row in part.text.split("\n") if wanted.search(row))
-            found.extend(Match(number, part.piece.event, row) for row in rows)
-        if len(found) >= most:
-            break
-    return found[:most]
-
-
 def _spans(text: str) -> list[tuple[int, int]]:
     """Cut at line ends where possible, so that no page is too large and none is a crumb."""
     size = max(1, round(len(text) * PAGE_TOKENS / max(estimate(text), 1)))
