@@ -20,6 +20,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.testing",),
     ("outlive.session",),
     ("outlive.loop",),
+    ("outlive.limits",),
     ("outlive.tools",),
     ("outlive.models",),
     ("outlive.context",),
@@ -28,6 +29,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.stores",),
     ("outlive.state",),
     ("outlive.events",),
+    ("outlive.live",),
     ("outlive.messages",),
     ("outlive.config", "outlive.errors"),
 )

@@ -40,6 +40,13 @@ class SessionStarted(Base, frozen=True, kw_only=True, tag="session_started"):
     folder: str = ""
 
 
+class SystemChanged(Base, frozen=True, kw_only=True, tag="system_changed"):
+    """From here on another system prompt and other tools: instructions were edited, a skill came, a model changed."""
+
+    system: str
+    tools: tuple[dict[str, Any], ...] = ()
+
+
 class Forked(Base, frozen=True, kw_only=True, tag="forked"):
     """This log goes on from event `at` of another session."""
 
@@ -68,6 +75,12 @@ class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
     blocks: tuple[Block, ...]
     stop_reason: str = ""
     model: str = ""
+
+
+class ToolStarted(Base, frozen=True, kw_only=True, tag="tool_started"):
+    """These calls are about to run. A call that started and has no result may or may not have done its work."""
+
+    calls: tuple[str, ...]
 
 
 class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
@@ -239,10 +252,12 @@ class Unknown(Struct, frozen=True, kw_only=True):
 
 KnownEvent = (
     SessionStarted
+    | SystemChanged
     | Forked
     | Renewed
     | UserSaid
     | AssistantSaid
+    | ToolStarted
     | ToolFinished
     | GoalSet
     | PlanChanged

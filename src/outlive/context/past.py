@@ -12,7 +12,7 @@ from outlive.context.pages import Pages
 from outlive.context.pieces import Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit, add_result, step_unit, user_unit
-from outlive.events import AssistantSaid, Event, Noted, SessionStarted, ToolFinished, UserSaid
+from outlive.events import AssistantSaid, Event, Noted, SessionStarted, SystemChanged, ToolFinished, UserSaid
 from outlive.messages import ToolCall, tool_calls
 from outlive.state import WorkingState
 
@@ -46,7 +46,7 @@ class Past:
         self.last_id = max(self.last_id, event.id)
         self.state = self.state.apply(event)
         match event:
-            case SessionStarted():
+            case SessionStarted() | SystemChanged():
                 self.system, self.tools = event.system, event.tools
                 tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
                 self.overhead = estimate(event.system) + estimate(tools)

@@ -1,0 +1,192 @@
+"""The agent loop: view, model, tools, log, until the model stops calling tools. It stays under 200 lines.
+
+Limits are small policies beside it (`outlive.limits`), faces are readers of what happens in it. It goes on because
+there are tool calls, never because of a stop reason alone. Whenever it is cancelled, the log is left valid.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from outlive.context.engine import Request
+from outlive.events import ToolStarted, UsageReported
+from outlive.limits import Limit, Step
+from outlive.live import Live, ModelWaits, TextArrived
+from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
+from outlive.models.errors import ModelError, PromptTooLong
+from outlive.models.protocol import Model, Reply, Usage
+from outlive.tools.protocol import Outcome
+from outlive.tools.runner import Runner
+
+INTERRUPTED = "[interrupted by the user before it came back; what it had done until then stays done]"
+NOT_RUN = "[not run: the user interrupted before it started]"
+CONTINUE = "<harness>Your answer was cut off at its length limit. Go on exactly where it ended.</harness>"
+CUT_CALL = (
+    "<harness>Your answer was cut off at its length limit while you wrote a call to {name}, so it was not run. "
+    "Call it again with less at once.</harness>"
+)
+NOTHING_SAID = "<harness>Your answer was empty. Say what you found, or go on with the work.</harness>"
+NO_ANSWER = "[no answer]"
+EMPTY_ANSWERS = 2
+Why = Literal["done", "limit", "refused", "hook"]
+
+
+class Ending(Struct, frozen=True):
+    """Why the loop came to rest, and the model's last words."""
+
+    why: Why
+    text: str = ""
+    detail: str = ""
+
+
+class Talk(Protocol):
+    """What the loop needs of a session."""
+
+    def next_request(self) -> Request: ...
+
+    def log(self, kind: Any, /, **fields: Any) -> Any: ...
+
+    def user_said(self, words: str | tuple[Block, ...]) -> Any: ...
+
+    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> Any: ...
+
+    def tool_finished(self, call_id: str, text: str, **more: Any) -> Any: ...
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Any: ...
+
+
+class Loop:
+    """Runs one agent. `at_seam` is awaited before each request: queued words, compaction on request, hooks."""
+
+    def __init__(
+        self,
+        talk: Talk,
+        model: Model,
+        runner: Runner,
+        *,
+        live: Callable[[Live], None],
+        limits: Sequence[Limit] = (),
+        at_seam: Callable[[], Awaitable[None]] | None = None,
+        at_rest: Callable[[str], Awaitable[bool]] | None = None,
+    ) -> None:
+        self.talk = talk
+        self.model = model
+        self.runner = runner
+        self.limits = limits
+        self.live = live
+        self._at_seam = at_seam
+        self._at_rest = at_rest
+
+    async def run(self) -> Ending:
+        """Go on until the model has nothing more to do, a limit is reached or the task is cancelled."""
+        empty = 0
+        while True:
+            if self._at_seam is not None:
+                await self._at_seam()
+            request = self.talk.next_request()
+            if reason := _first(limit.before(request) for limit in self.limits):
+                return Ending("limit", detail=reason)
+            reply = await self._reply(request)
+            calls = tuple(tool_calls(reply.blocks))
+            if calls:
+                outcomes = await self._run(calls)
+                step = Step(calls, outcomes)
+                if reason := _first(limit.after(step) for limit in self.limits):
+                    return Ending("limit", detail=reason)
+                continue
+            text = plain_text(reply.blocks)
+            if reply.stop == "refusal":
+                return Ending("refused", text, "the model declined to answer")
+            empty = 0 if text.strip() else empty + 1
+            if nudge := _nudge(reply, empty):
+                self.talk.user_said(nudge)
+            elif self._at_rest is None or not await self._at_rest(text):
+                return Ending("done", text)
+
+    # -- the model
+
+    async def _reply(self, request: Request) -> Reply:
+        """One answer, logged. Called too long by the provider, it goes out again, smaller, until the floor."""
+        while True:
+            try:
+                return self._said(await self._stream(request))
+            except PromptTooLong as error:
+                self.talk.too_long(error.actual, error.limit)
+                request = self.talk.next_request()
+
+    async def _stream(self, request: Request) -> Reply:
+        heard: list[str] = []
+        try:
+            async with aclosing(self.model.stream(request)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, Reply):
+                        return piece
+                    if isinstance(piece, TextArrived):
+                        heard.append(piece.text)
+                    elif isinstance(piece, ModelWaits):
+                        heard.clear()
+                    self.live(piece)
+        except asyncio.CancelledError:
+            if text := "".join(heard).strip():
+                self.talk.assistant_said((Text(text),), stop_reason="interrupted", model=self.model.name)
+            raise
+        raise ModelError(f"{self.model.name} ended its stream without an answer")
+
+    def _said(self, reply: Reply) -> Reply:
+        blocks = reply.blocks or (Text(NO_ANSWER),)
+        said = self.talk.assistant_said(blocks, stop_reason=reply.stop, model=reply.model or self.model.name)
+        if reply.usage != Usage():
+            self.talk.log(UsageReported, of=said.id, **asdict(reply.usage))
+        return reply
+
+    # -- tools
+
+    async def _run(self, calls: tuple[ToolCall, ...]) -> tuple[Outcome, ...]:
+        """All calls of one answer; those that are safe beside others run together. Results are logged in order."""
+        done: dict[str, tuple[Outcome, float]] = {}
+        waiting = list(calls)
+        started: set[str] = set()
+
+        async def one(call: ToolCall) -> None:
+            done[call.id] = await self.runner.run(call)
+            while waiting and waiting[0].id in done:
+                first = waiting.pop(0)
+                self._finished(first, *done[first.id])
+
+        try:
+            for group in self.runner.groups(calls):
+                self.talk.log(ToolStarted, calls=tuple(call.id for call in group))
+                started.update(call.id for call in group)
+                async with asyncio.TaskGroup() as tasks:
+                    for call in group:
+                        tasks.create_task(one(call))
+        finally:
+            for call in waiting:
+                missing = INTERRUPTED if call.id in started else NOT_RUN
+                self._finished(call, *done.get(call.id, (Outcome(missing, is_error=True), 0.0)))
+        return tuple(done[call.id][0] for call in calls)
+
+    def _finished(self, call: ToolCall, outcome: Outcome, seconds: float) -> None:
+        self.talk.tool_finished(
+            call.id,
+            outcome.text,
+            is_error=outcome.is_error,
+            exit_code=outcome.exit_code,
+            images=outcome.images,
+            seconds=seconds,
+        )
+
+
+def _nudge(reply: Reply, empty: int) -> str:
+    """What the harness has to say when an answer ended before it was complete."""
+    if reply.stop == "length":
+        return CUT_CALL.format(name=reply.cut_call) if reply.cut_call else CONTINUE
+    return NOTHING_SAID if 0 < empty <= EMPTY_ANSWERS else ""
+
+
+def _first(reasons: Iterable[str]) -> str:
+    return next(filter(None, reasons), "")

@@ -1,0 +1,35 @@
+"""What can go wrong with a model call, by what is to be done about it.
+
+ModelError
+├── Unavailable      not now: overloaded, rate limited, a broken stream; try again (`.retry_after`)
+├── PromptTooLong    the request does not fit (`.actual`, `.limit`; 0 where the provider did not say)
+├── NotSetUp         no key, a wrong key, no such model, no package: the message says what to fix
+└── Refused          the provider does not take the request as it is; trying again is of no use
+"""
+
+from outlive.errors import OutliveError
+
+
+class ModelError(OutliveError):
+    pass
+
+
+class Unavailable(ModelError):
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class PromptTooLong(ModelError):
+    def __init__(self, message: str, actual: int = 0, limit: int = 0) -> None:
+        super().__init__(message)
+        self.actual = actual
+        self.limit = limit
+
+
+class NotSetUp(ModelError):
+    pass
+
+
+class Refused(ModelError):
+    pass

@@ -1,0 +1,125 @@
+"""What a tool is: a name and a description for the model, a checked input, an effect for permissions, and `run`.
+
+A tool never raises for what a model or a file did wrong: it answers with an `Outcome` that says so (`ToolError` is
+turned into one). It gets everything it needs from its `Desk`; it knows neither the session nor the loop.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from msgspec import Struct
+
+from outlive.errors import OutliveError
+from outlive.events import KnownEvent
+from outlive.messages import Image
+from outlive.state import WorkingState
+from outlive.tasks.graph import TaskGraph
+
+if TYPE_CHECKING:
+    from outlive.tools.fence import Fence
+    from outlive.tools.processes import Processes
+    from outlive.tools.sandbox import Sandbox
+    from outlive.tools.seen import Seen
+    from outlive.tools.skills import Skills
+
+Effect = Literal["look", "state", "tasks", "edit", "run"]
+"""What running a tool can change: nothing, the session's own state, the task graph, files, anything at all."""
+
+Input = TypeVar("Input", bound=Struct)
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class ToolError(OutliveError):
+    """The call cannot be done as it was made; the message tells the model what was wrong."""
+
+
+class Outcome(Struct, frozen=True):
+    """What a call came to."""
+
+    text: str
+    is_error: bool = False
+    exit_code: int | None = None
+    images: tuple[Image, ...] = ()
+    shown: str = ""
+    """For people instead of `text`: the diff of an edit, for example."""
+
+
+class SessionDoor(Protocol):
+    """What a tool may do with the session it runs in."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def state(self) -> WorkingState: ...
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        """Append an event. Raises `StateError` when it makes no sense."""
+
+    def recall(self, handle: str) -> str:
+        """The exact text of a page. Raises `OutliveError` for a handle that was never given."""
+
+    def search(self, query: str, limit: int = 10) -> str:
+        """Where the session says something, as text with handles."""
+
+    def ask_to_compact(self, focus: str) -> None:
+        """A pass is made when all calls of this answer have come back."""
+
+
+class Subagent(Protocol):
+    """Runs another agent with a fresh context and returns its report."""
+
+    def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Awaitable[Outcome]: ...
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a tool works with. One a session; `call_id` is that of the call being run."""
+
+    root: Path
+    session: SessionDoor
+    graph: TaskGraph
+    fence: "Fence"
+    seen: "Seen"
+    processes: "Processes"
+    sandbox: "Sandbox"
+    skills: "Skills"
+    output: Callable[[str, str], None]
+    """Called with the call's id and what it printed, while it runs."""
+    subagent: Subagent | None = None
+    owner: str = "agent"
+    """In whose name tasks are claimed."""
+    call_id: str = ""
+    extras: dict[str, Any] = field(default_factory=dict)
+    """What tools of other rooms need, by name (`memories`)."""
+
+
+class Tool(ABC, Generic[Input]):
+    """Base of all tools."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    input: ClassVar[type[Struct]]
+    """A Struct with `forbid_unknown_fields`; its field docs are not seen by the model, `described` in `schema` is."""
+    effect: ClassVar[Effect] = "look"
+    parallel: ClassVar[bool] = False
+    """Whether it may run beside other calls of the same answer."""
+
+    @abstractmethod
+    async def run(self, given: Input, desk: Desk) -> Outcome:
+        """Do it."""
+
+    def subject(self, given: Input) -> str:
+        """What the call is about, for rules and for people: the command, the path."""
+        return ""
+
+    def paths(self, given: Input) -> tuple[str, ...]:
+        """Files that the call is about, as they were written in it."""
+        return ()
+
+    def preview(self, given: Input, desk: Desk) -> str:
+        """What would change, shown when the user is asked."""
+        return ""

@@ -1,0 +1,91 @@
+"""A call from the model to its outcome: checked, seen by hooks, allowed or not, run. Nothing a model sends raises."""
+
+import time
+from collections.abc import Awaitable, Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from outlive.errors import OutliveError
+from outlive.messages import ToolCall
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.toolbox import Toolbox
+
+
+class Verdict(Struct, frozen=True):
+    """Whether a call may run; if not, what to tell the model."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Gate(Protocol):
+    """Decides; may ask the user."""
+
+    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict: ...
+
+
+class HookAnswer(Struct, frozen=True):
+    """What the user's hooks said: a reason to block, or more context for the model."""
+
+    blocked: str = ""
+    context: str = ""
+
+
+class Hooks(Protocol):
+    """The user's own commands at the seams."""
+
+    def fire(self, event: str, **about: Any) -> Awaitable[HookAnswer]: ...
+
+
+class Runner:
+    """Runs calls on a desk."""
+
+    def __init__(self, toolbox: Toolbox, desk: Desk, gate: Gate, hooks: Hooks) -> None:
+        self.toolbox = toolbox
+        self.desk = desk
+        self.gate = gate
+        self.hooks = hooks
+
+    def groups(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
+        """Neighbours that are safe beside each other, in order; every other call alone."""
+        for safe, neighbours in groupby(calls, self._parallel):
+            group = list(neighbours)
+            yield from [group] if safe else ([call] for call in group)
+
+    def _parallel(self, call: ToolCall) -> bool:
+        tool = self.toolbox.find(call.name)
+        return tool is not None and tool.parallel
+
+    async def run(self, call: ToolCall) -> tuple[Outcome, float]:
+        """The outcome and the seconds it took."""
+        began = time.monotonic()
+        try:
+            outcome = await self._run(call)
+        except OutliveError as error:
+            outcome = Outcome(str(error), is_error=True)
+        except OSError as error:
+            place = f": {error.filename}" if error.filename else ""
+            outcome = Outcome(f"{call.name}: {error.strerror or error}{place}", is_error=True)
+        except Exception as error:  # noqa: BLE001 - a bug in one tool must not end a session of days
+            outcome = Outcome(f"{call.name} failed inside: {type(error).__name__}: {error}", is_error=True)
+        return outcome, time.monotonic() - began
+
+    async def _run(self, call: ToolCall) -> Outcome:
+        tool, given = self.toolbox.read(call)
+        before = await self.hooks.fire("PreToolUse", tool=call.name, input=call.input)
+        if before.blocked:
+            raise ToolError(f"a hook of the user blocked this call: {before.blocked}")
+        desk = replace(self.desk, call_id=call.id)
+        verdict = await self.gate.allows(tool, given, desk)
+        if not verdict.allowed:
+            raise ToolError(verdict.reason)
+        outcome = await tool.run(given, desk)
+        after = await self.hooks.fire(
+            "PostToolUse", tool=call.name, input=call.input, output=outcome.text, is_error=outcome.is_error
+        )
+        said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
+        return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
