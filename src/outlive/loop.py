@@ -140,7 +140,8 @@ class Loop:
         blocks = reply.blocks or (Text(NO_ANSWER),)
         said = self.talk.assistant_said(blocks, stop_reason=reply.stop, model=reply.model or self.model.name)
         if reply.usage != Usage():
-            self.talk.log(UsageReported, of=said.id, **asdict(reply.usage))
+            cost = self.model.price.of(reply.usage) if self.model.price else None
+            self.talk.log(UsageReported, of=said.id, cost=cost, **asdict(reply.usage))
         return reply
 
     # -- tools

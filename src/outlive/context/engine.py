@@ -152,6 +152,11 @@ class Engine:
         tokens = self.meter.tokens(self._estimate(block))
         return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
 
+    def due(self, now: float | None = None) -> str:
+        """Why the next request would make a pass ("pressure", "cold", "limit"), or nothing; nothing is changed."""
+        self._render_new()
+        return "" if self.past.mid_batch else self._due(now, self._full())
+
     def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
         """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
 
@@ -225,8 +230,7 @@ class Engine:
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
-        since = self._tokens - self._after_pass
-        reason = ladder.due(budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
+        reason = self._due(now, total)
         if not reason:
             return made
         best: tuple[Plan, float] | None = None
@@ -243,6 +247,10 @@ class Engine:
         if self._full() > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
         return made
+
+    def _due(self, now: float | None, total: float) -> str:
+        since = self._tokens - self._after_pass
+        return ladder.due(self.budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""
