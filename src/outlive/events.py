@@ -218,7 +218,7 @@ class Undone(Base, frozen=True, kw_only=True, tag="undone"):
 
 
 class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
-    """The provider's own count for the request that produced event `of` (0: no answer came of it, as of a summary)."""
+    """The provider's own count for the request that produced event `of`; 0 when it produced none, as a summary."""
 
     of: int
     input: int

@@ -32,7 +32,7 @@ CUT_CALL = (
 NOTHING_SAID = "<harness>Your answer was empty. Say what you found, or go on with the work.</harness>"
 NO_ANSWER = "[no answer]"
 EMPTY_ANSWERS = 2
-Why = Literal["done", "limit", "refused", "hook"]
+Why = Literal["done", "limit", "refused", "hook", "interrupted"]
 
 
 class Ending(Struct, frozen=True):
@@ -54,7 +54,8 @@ class Talk(Protocol):
 
     def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> Any: ...
 
-    def tool_finished(self, call_id: str, text: str, **more: Any) -> Any: ...
+    @property
+    def tool_finished(self) -> Callable[..., Any]: ...
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Any: ...
 

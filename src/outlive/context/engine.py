@@ -31,6 +31,7 @@ from outlive.context.plan import (
 )
 from outlive.context.policy import RICH, Policy
 from outlive.context.protect import guarded
+from outlive.context.receipts import by_kind
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
@@ -192,6 +193,25 @@ class Engine:
     def budget(self) -> Budget:
         """The marks in estimated tokens, so that plans and views are counted alike."""
         return budget_for(round(self.window / self.meter.ratio), self.policy)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the request as it would go out now."""
+        self._render_new()
+        return self.meter.tokens(self._full())
+
+    @property
+    def next_pass(self) -> int:
+        """At how many tokens the next pass engages."""
+        left = self._after_pass + self.past.overhead
+        return self.meter.tokens(min(ladder.high_water(self.budget, left), self.budget.hard))
+
+    def kinds(self) -> dict[str, int]:
+        """What fills the window, in tokens by kind."""
+        self._render_new()
+        sums = by_kind(self._scene(), self.projection, self._passes[-1].folded)
+        parts = {"system": self.past.overhead, "state": estimate(self._state_block())}
+        return {kind: self.meter.tokens(tokens) for kind, tokens in (sums | parts).items() if tokens}
 
     @property
     def projection(self) -> Projection:
