@@ -154,7 +154,7 @@ def make_agent(
         limits=limits,
     )
     agent = Agent(opened, parts)
-    agent.desk.subagent = Subagents(agent, lambda: Session.start(store, system=system(), window=window))
+    agent.desk.subagent = Subagents(agent, lambda id: Session.start(store, id=id, system=system(), window=window))
     seen: list[Event | Live] = []
     agent.watch(seen.append)
     return agent, seen

@@ -1,5 +1,6 @@
 """Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,20 +15,26 @@ from outlive.session.spending import Spending
 from outlive.tools.protocol import Outcome
 
 LINK = "subagent"
+MARK = ".sub-"
 MOST_TURNS = 60
 NOT_FOR_THEM = ("subagent", "add_directive")
 """A sub-agent starts no others, and what it is told is not the user's will."""
 
 
+def is_subagent(session: str) -> bool:
+    """Whether a session is one that an agent started for a job."""
+    return MARK in session
+
+
 @dataclass(slots=True)
 class Subagents:
-    """Starts sub-agents of one agent. `begin` opens a session for one."""
+    """Starts sub-agents of one agent. `begin` opens a session with an id."""
 
     parent: Agent
-    begin: Callable[[], Session]
+    begin: Callable[[str], Session]
 
     async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
-        session = self.begin()
+        session = self.begin(f"{self.parent.session.id}{MARK}{secrets.token_hex(3)}")
         link = {"parent": self.parent.session.id, "session": session.id, "description": description}
         self.parent.session.log(Checkpointed, label=LINK, data=link)
         session.log(Checkpointed, label=LINK, data=link)
