@@ -103,7 +103,7 @@ class AnthropicModel:
         return form | {"thinking": thinking} if thinking else form
 
     async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
-        """The events of one answer. Thinking that the model may not read again is left out and the request repeated."""
+        """The events of one answer. Thinking that the model may not read is left out and the request repeated."""
         import anthropic
         import httpx2
 
@@ -300,5 +300,3 @@ def _lost(error: Exception) -> str:
     """Why there is no answer, in few words."""
     cause = error.__cause__ or error
     return f"no connection ({str(cause).strip() or type(cause).__name__})"
-
-
