@@ -104,7 +104,7 @@ def _local(model: Local, environment: Mapping[str, str]) -> Model:
 def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
     """What the usual servers on this machine have, all asked at once; in the order of `ports`."""
     with ThreadPoolExecutor(len(ports)) as pool:
-        answers = pool.map(lambda one: _listed(*one, timeout), ports.items())
+        answers = pool.map(lambda one: _listed(one[0], one[1], timeout), ports.items())
         return [model for models in answers for model in models]
 
 

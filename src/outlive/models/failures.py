@@ -42,10 +42,8 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
     said = f"{model}: {failure.message or f'status {failure.status}'}"
     too_long = read_too_long(failure.message, 400 if failure.status in (0, 422) else failure.status)
     if too_long or failure.names & TOO_LONG or failure.status == 413:
-        figures = (
-            (too_long.actual, too_long.limit) if too_long and too_long.limit else (failure.actual, failure.limit)
-        )
-        return PromptTooLong(said, *figures)
+        told = too_long if too_long and too_long.limit else failure
+        return PromptTooLong(said, told.actual, told.limit)
     if failure.names & UNPAID or failure.status == 402 or _CREDIT.search(failure.message):
         return NotSetUp(f"{said} (the account behind {key} cannot pay for this: add credit or use another key)")
     if failure.status in _FIX:

@@ -8,7 +8,7 @@ _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def legal_id(given: str, longest: int) -> str:
-    """An id of letters, digits, dashes; another one than given only where that would be refused. Same in, same out."""
+    """An id of letters, digits, dashes; another than given only where that would be refused. Same in, same out."""
     if given and len(given) <= longest and not _OTHER.search(given):
         return given
     mark = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """OpenAI and all that speaks its chat API (Ollama, llama.cpp, vLLM, LM Studio, gateways) through OpenAI's own SDK.
 
-Servers differ in what they take and in what they leave out. What one refuses is left out from then on; what is missing
-in an answer (usage, ids, whole arguments) is made good here. Retrying is `outlive.models.retry`'s.
+Servers differ in what they take and in what they leave out. What one refuses is left out from then on; what is
+missing in an answer (usage, ids, whole arguments) is made good here. Retrying is `outlive.models.retry`'s.
 """
 
 import json

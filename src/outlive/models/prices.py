@@ -1,4 +1,4 @@
-"""What is known of well-known models: windows, longest answers, prices. Of others nothing is known, and nothing guessed.
+"""What is known of well-known models: windows, longest answers, prices. Of others nothing is known nor guessed.
 
 Figures are those of the providers' own pages (platform.claude.com, developers.openai.com) in November 2026.
 """
@@ -23,7 +23,7 @@ class Facts(Struct, frozen=True):
 
 
 def facts(name: str) -> Facts:
-    """What is known of a model by its name; a name with the prefix of a gateway (`us.anthropic.claude-…`) counts too."""
+    """What is known of a model by its name; one with the prefix of a gateway (`us.anthropic.claude-…`) counts too."""
     plain = re.sub(r"^(?:[a-z]+[./])*(?=claude-|gpt-|o\d)", "", name)
     found = max((known for known in KNOWN if plain.startswith(known)), key=len, default="")
     return KNOWN[found] if found and _VERSIONED.fullmatch(plain[len(found) :]) else Facts()

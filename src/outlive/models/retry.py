@@ -21,7 +21,7 @@ REST = 600.0
 
 
 class Retrying:
-    """A model that is asked again while it is unavailable, after waits that grow, are spread and are never endless."""
+    """A model that is asked again while it is unavailable, after waits that grow, are spread and have a limit."""
 
     def __init__(
         self,
