@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from outlive.events import AssistantSaid, DirectiveGiven, Event, Noted, PlanChanged, ToolFinished, UserSaid
 from outlive.messages import Block, Text, ToolCall, ToolResult
-
 from outlive.secrets import mask as mask_known
 
 Mask = Callable[[str], str]

@@ -143,7 +143,9 @@ class Opener:
         network = self.options.network or bool(self.settings.agent.get("network"))
         sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=[home()])
         if on and (problem := sandbox.problem()):
-            raise ConfigError(f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are")
+            raise ConfigError(
+                f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"
+            )
         return sandbox
 
     def _system(self, session: Session, skills: Skills, instructions: Instructions) -> Callable[[], str]:
