@@ -1,8 +1,8 @@
 """The user's own commands at the seams: JSON on their standard input, JSON or an exit code back.
 
 A hook blocks with `{"block": "why"}` or with exit code 2 (standard error is the reason), and adds what the model
-should know with `{"context": "…"}`. A hook that fails, hangs or says nonsense is a guard that did not do its work: before a
-tool and before a prompt that blocks (it fails closed), elsewhere it is only said.
+should know with `{"context": "…"}`. A hook that fails, hangs or says nonsense is a guard that did not do its work:
+before a tool and before a prompt that blocks (it fails closed), elsewhere it is only said.
 """
 
 import asyncio
@@ -109,17 +109,25 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
         cwd=root,
         start_new_session=True,
     )
-    pipes = process.stdin, process.stdout, process.stderr
-    assert all(pipes)  # noqa: S101 - they were asked for
+    talk = asyncio.gather(_write(process.stdin, given), _bounded(process.stdout), _bounded(process.stderr))
     try:
         async with asyncio.timeout(hook.timeout):
-            talk = asyncio.gather(_write(pipes[0], given), _bounded(pipes[1]), _bounded(pipes[2]))
-            code = await process.wait()
+            code = await _end(process)
             _kill(process.pid)
             _, out, err = await talk
             return code, out, err
     finally:
         _kill(process.pid)
+        talk.cancel()
+        await asyncio.gather(talk, return_exceptions=True)
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> int:
+    """The exit code. `Process.wait` of some Pythons waits for the pipes too, and a child may hold those for long."""
+    while process.returncode is None:
+        await asyncio.sleep(0.003)
+    return process.returncode
 
 
 def _kill(group: int) -> None:
@@ -129,6 +137,7 @@ def _kill(group: int) -> None:
 
 async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
     """A hook need not read what it is given."""
+    assert pipe is not None  # noqa: S101 - it was asked for
     with suppress(BrokenPipeError, ConnectionResetError):
         pipe.write(given)
         await pipe.drain()
@@ -137,8 +146,9 @@ async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
         await pipe.wait_closed()
 
 
-async def _bounded(pipe: asyncio.StreamReader) -> bytes:
+async def _bounded(pipe: asyncio.StreamReader | None) -> bytes:
     """The first of what is written; the rest is read and dropped, so that the writer is not stuck."""
+    assert pipe is not None  # noqa: S101 - it was asked for
     kept = bytearray()
     while part := await pipe.read(MOST_OUTPUT):
         kept += part[: MOST_OUTPUT + 1 - len(kept)]
