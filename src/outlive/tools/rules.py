@@ -109,8 +109,7 @@ class Rule:
         """A glob from the root: `*` stays in a folder, `**` does not. What has no slash may lie anywhere."""
         if self.about is None:
             return True
-        about = self.about.removeprefix("./")
-        glob = about if "/" in about else f"**/{about}"
+        glob = self.about.removeprefix("./") if "/" in self.about else f"**/{self.about}"
         return _glob(glob, fold).match(path) is not None
 
 
@@ -164,7 +163,7 @@ def _denies(rule: Rule, tool: str, subject: str, paths: tuple[str, ...]) -> bool
         return seen or (not paths and (rule.about is None or fnmatchcase(subject, rule.about)))
     if rule.tool == tool:
         return rule.found_in(subject)
-    return any(rule.covers_path(word, fold=True) for words in _readings(subject) for word in words)
+    return any(rule.covers_path(os.path.normpath(word), fold=True) for words in _readings(subject) for word in words)
 
 
 def all_allowed(line: tuple[Command, ...] | None, rules: Iterable[Rule]) -> bool:
