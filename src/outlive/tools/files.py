@@ -147,4 +147,4 @@ def size_text(size: int) -> str:
     if size < 10_000:
         return f"{size:,} bytes"
     unit = min((size.bit_length() - 1) // 10, 4)
-    return f"{size / 1024**unit:.1f} {'B KB MB GB TB'.split()[unit]}"
+    return f"{size / 1024**unit:.1f} {['B', 'KB', 'MB', 'GB', 'TB'][unit]}"

@@ -1,4 +1,4 @@
-"""`grep`: lines that match a pattern, by file. ripgrep does the work where it is installed, a worker of ours elsewhere."""
+"""`grep`: lines that match a pattern, by file. ripgrep does the work where there is one, else a worker of ours."""
 
 import asyncio
 import base64
@@ -28,7 +28,9 @@ MOST = 100_000
 
 
 class GrepInput(Struct, frozen=True, forbid_unknown_fields=True):
-    pattern: Annotated[str, Meta(description="A regular expression; escape dots and brackets that are meant as such.")]
+    pattern: Annotated[
+        str, Meta(description="A regular expression; escape dots and brackets that are meant as such.")
+    ]
     path: Annotated[str, Meta(description="The file or folder to search; the workspace when not given.")] = "."
     glob: Annotated[str, Meta(description="Only files that match this, such as *.py or src/**/*.ts.")] = ""
     ignore_case: Annotated[bool, Meta(description="Upper and lower case are the same.")] = False
@@ -108,7 +110,16 @@ class _Search:
         self.stop()
 
     def _with_ripgrep(self, program: str) -> tuple[list[str], bytes]:
-        argv = [program, "--json", "--no-config", "--hidden", "--no-messages", "--sort=path", "--engine=auto", "--crlf"]
+        argv = [
+            program,
+            "--json",
+            "--no-config",
+            "--hidden",
+            "--no-messages",
+            "--sort=path",
+            "--engine=auto",
+            "--crlf",
+        ]
         for name in (".git", *(f"/{name}" for name in HARNESS)):
             argv += ["--glob", f"!{name}"]
         if self.given.glob:
@@ -135,7 +146,9 @@ class _Search:
         where = desk.fence.shown(self.folder / self.only)
         if not found.matches:
             if self._late.is_set():
-                raise ToolError(f"the search took longer than {SECONDS:g} s; narrow path or glob, or simplify the pattern")
+                raise ToolError(
+                    f"the search took longer than {SECONDS:g} s; narrow path or glob, or simplify the pattern"
+                )
             if errors:
                 raise ToolError(f"grep: {errors[:500]}")
             only = f" (files {self.given.glob})" if self.given.glob else ""
@@ -161,7 +174,7 @@ class _Drain(threading.Thread):
 
     def run(self) -> None:
         assert self._process.stderr is not None  # noqa: S101 - it was started with a pipe
-        while data := self._process.stderr.read1(4096):
+        while data := os.read(self._process.stderr.fileno(), 4096):
             self._kept = (self._kept + data)[:4096]
 
     def text(self) -> str:

@@ -30,7 +30,9 @@ def why_not_found(text: str, wanted: str, replacement: str) -> str:
         number = text.count("\n", 0, text.index(replacement)) + 1
         return f"new_text is in the file already, at line {number}: perhaps the change was made before"
     if near := _near(lines, searched):
-        blocks = [f"line {at + 1}, {round(score * 100)}% alike:\n{_shown(lines, at, len(searched))}" for score, at in near]
+        blocks = [
+            f"line {at + 1}, {round(score * 100)}% alike:\n{_shown(lines, at, len(searched))}" for score, at in near
+        ]
         return "the nearest places are\n" + "\n".join(blocks)
     return "nothing in the file comes near; read_file it again"
 

@@ -21,7 +21,9 @@ MOST = 256 * 1024
 
 class ReadFileInput(Struct, frozen=True, forbid_unknown_fields=True):
     path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
-    offset: Annotated[int, Meta(ge=1, description="Number of the first line to show; 1 is the first of the file.")] = 1
+    offset: Annotated[
+        int, Meta(ge=1, description="Number of the first line to show; 1 is the first of the file.")
+    ] = 1
     limit: Annotated[int, Meta(ge=1, description=f"How many lines at most; {LIMIT} when not given.")] = LIMIT
 
 
