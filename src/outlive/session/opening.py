@@ -57,9 +57,9 @@ class Options(Struct, frozen=True, kw_only=True):
 class Opener:
     """Opens agents of a workspace, one session at a time."""
 
-    def __init__(self, workspace: Workspace, options: Options = Options(), *, model: Model | None = None) -> None:
+    def __init__(self, workspace: Workspace, options: Options | None = None, *, model: Model | None = None) -> None:
         self.workspace = workspace
-        self.options = options
+        self.options = options = options or Options()
         self.settings: Settings = settings(workspace)
         self.environment = environment(workspace.root)
         self._model = model

@@ -36,9 +36,7 @@ def play(base: Path) -> None:
     (base / "work").mkdir()
     lay_out(base / "work")
     _say("An agent gets a job that is larger than its window.")
-    _dim(
-        f"The model is scripted, everything else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n"
-    )
+    _dim(f"The model is scripted, all else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n")
     click.echo(f"  {click.style('you', bold=True)}  {ASKED}")
     for rule in RULES:
         click.echo(f"       {rule}")
@@ -148,7 +146,7 @@ def _check(base: Path, session: str) -> None:
     behind = "".join(pages.get(number).text for number in numbers)
     _say("What survived, checked on every request that was sent:")
     claims = {
-        f"the user's words and all {len(RULES)} standing instructions, verbatim in {len(sent)} of {len(sent)} requests": all(
+        f"the user's words and {len(RULES)} standing instructions, verbatim in all {len(sent)} requests": all(
             ASKED in text and all(rule in text for rule in RULES) for text in texts
         ),
         f"the open tasks, in each of the {len(sent) - since} requests since they were made": all(
