@@ -6,7 +6,7 @@ from pathlib import Path
 
 from outlive.errors import ConfigError
 
-MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".git")
+MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context")
 DURABILITIES = ("full", "process")
@@ -47,6 +47,11 @@ def default_owner() -> str | None:
 
 def default_actor() -> str | None:
     return os.environ.get("OUTLIVE_ACTOR") or None
+
+
+def home_folder() -> Path:
+    """What a person has across projects; OUTLIVE_HOME moves it."""
+    return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
 
 
 def _root(start: Path) -> Path:
