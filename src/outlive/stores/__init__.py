@@ -78,7 +78,7 @@ def open_memory_store(
     durability: str = "full",
     clock: Callable[[], datetime] | None = None,
 ) -> "MemoryStore":
-    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the task folder."""
+    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the tasks."""
     base = base or Path.cwd()
     scheme, separator, rest = url.partition(":")
     if not separator or not rest:
@@ -87,7 +87,9 @@ def open_memory_store(
     if scheme == "files":
         from outlive.stores.files.memory import FileMemoryStore
 
-        return FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability, **options)
+        files = FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability)
+        files.clock = clock or files.clock
+        return files
     if scheme == "sqlite":
         from outlive.stores.sql.memory import SQLMemoryStore
         from outlive.stores.sql.sqlite import SQLiteDatabase
@@ -107,5 +109,6 @@ def open_user_memory(
     """The memory that a person has across projects: always files, in `memory` of outlive's folder in their home."""
     from outlive.stores.files.memory import FileMemoryStore
 
-    options = {} if clock is None else {"clock": clock}
-    return FileMemoryStore(home / "memory", scope="user", durability=durability, **options)
+    store = FileMemoryStore(home / "memory", scope="user", durability=durability)
+    store.clock = clock or store.clock
+    return store

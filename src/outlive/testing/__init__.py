@@ -1,7 +1,7 @@
 """For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol.
 
-Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge it;
-`tasks/`, `log_store.py` and `memory_store.py` say how.
+Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge
+it; `tasks/`, `log_store.py` and `memory_store.py` say how.
 """
 
 from typing import TYPE_CHECKING, Any

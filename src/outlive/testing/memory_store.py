@@ -12,6 +12,7 @@ processes would. Crashes are beyond this suite: they need knowledge of the engin
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -116,7 +117,9 @@ class MemoryStoreConformance:
     @pytest.mark.parametrize("text", AWKWARD, ids=[f"text{number}" for number in range(len(AWKWARD))])
     def test_any_text_survives_in_any_field(self, store: MemoryStore, other: MemoryStore, text: str) -> None:
         provenance = Provenance(session=text)
-        one = memory("one", name=text, description=text, body=text, keys=(text, "k"), date=text, provenance=provenance)
+        one = memory(
+            "one", name=text, description=text, body=text, keys=(text, "k"), date=text, provenance=provenance
+        )
         put(store, one, memory("neighbour"))
         assert other.read(lambda tx: tx.get("one")) == one
         assert slugs(other) == ["neighbour", "one"]
@@ -162,7 +165,9 @@ class MemoryStoreConformance:
             return slug
 
         names = ["Use tabs", "use-tabs", "USE TABS!", "Use Tabs"]
-        made = [(store if number % 2 else other).write(lambda tx, n=name: add(tx, n)) for number, name in enumerate(names)]
+        made = []
+        for number, name in enumerate(names):
+            made.append((store if number % 2 else other).write(partial(add, name=name)))
         assert len(set(made)) == len(names)
         bodies = {one.slug: one.body for one in store.read(lambda tx: tx.all())}
         assert [bodies[slug] for slug in made] == names
@@ -184,8 +189,18 @@ class MemoryStoreConformance:
     def test_a_step_holds_what_was_before_and_after(self, store: MemoryStore, other: MemoryStore) -> None:
         first, second = memory("one"), memory("one", body="changed", revision=2)
         put(store, first)
-        store.write(lambda tx: (tx.put(second), tx.put(memory("two")), tx.record("edit", actor="ann", note="why", n=3)))
-        store.write(lambda tx: (tx.remove("two"), tx.record("remove", undoes=2)))
+
+        def edit(tx: MemoryWriter) -> None:
+            tx.put(second)
+            tx.put(memory("two"))
+            tx.record("edit", actor="ann", note="why", n=3)
+
+        def drop(tx: MemoryWriter) -> None:
+            tx.remove("two")
+            tx.record("remove", undoes=2)
+
+        store.write(edit)
+        store.write(drop)
         steps = other.read(lambda tx: tx.steps())
         assert [step.op for step in steps] == ["add", "edit", "remove"]
         assert [step.id for step in steps] == sorted({step.id for step in steps})

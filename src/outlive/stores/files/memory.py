@@ -1,10 +1,11 @@
 """Memories as files: `.memory/<slug>.md`, forgotten ones in `archive/`, the change log in `history.jsonl`.
 
-Writers take turns under one lock and commit by renaming a journal into place (`memory_journal.py`). Everything else is
-derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what is
+Writers take turns under one lock and commit by renaming a journal into place (`memory_journal.py`). Everything else
+is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what is
 in it is decided above (`outlive.memory.index`).
 """
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -36,8 +37,8 @@ from outlive.stores.protocol import Problem
 T = TypeVar("T")
 
 INDEX = "MEMORY.md"
-MARK = "<!-- written by outlive from the files beside it; edit those -->"
-"""First line of a derived index. One without it was written by somebody else and is kept in the archive."""
+_INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
+"""An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 
@@ -86,13 +87,13 @@ class FileMemoryStore:
 
     def publish(self, index: str) -> bool:
         target = self.path / INDEX
-        wanted = f"{MARK}\n{index}".encode()
+        wanted = index.encode()
         with self._mutex, errors_named("cannot write", target):
             found = read_bytes(target)
             if found == wanted or not self.path.is_dir() or (found is None and not index.strip()):
                 return False
             with self._locked():
-                if found is not None and not found.startswith(MARK.encode()):
+                if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
                     self._set_apart(target, "archive")
                 self._disk.write(target, wanted, durable=False)
         return True

@@ -88,9 +88,7 @@ class MemoryFolder:
         self.reread = 0
         settled = {name: known for name, known in self.known.items() if known.inode}
         with suppress(OSError):
-            self._disk.write(
-                self._index, msgspec.msgpack.encode(_Index(_INDEX_VERSION, settled)), durable=False
-            )
+            self._disk.write(self._index, msgspec.msgpack.encode(_Index(_INDEX_VERSION, settled)), durable=False)
 
     def _load(self) -> dict[str, Known]:
         raw = read_bytes(self._index)

@@ -19,7 +19,7 @@ _MANY = 16
 
 
 class MemoryJournal(msgspec.Struct, frozen=True):
-    """File names, relative to the memory folder, to their new bytes (None removes the file), and the log's new end."""
+    """File names, relative to the memory folder, to their new bytes (None removes one), and the log's new end."""
 
     files: dict[str, bytes | None]
     lines: bytes

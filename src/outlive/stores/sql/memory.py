@@ -1,4 +1,4 @@
-"""Memories in a SQL database: a memory is a row, a step of the change log is a row. A team on a server shares them."""
+"""Memories in a SQL database: a memory is a row, a step of the log is a row. A team on a server shares them."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -124,7 +124,9 @@ class SQLMemoryStore:
     def set_apart(self, slug: str) -> str:
         self._prepare()
         self.database.write(
-            lambda c: c.run("UPDATE outlive_memories SET archived = :apart WHERE slug = :slug", apart=_APART, slug=slug),
+            lambda c: c.run(
+                "UPDATE outlive_memories SET archived = :apart WHERE slug = :slug", apart=_APART, slug=slug
+            ),
             landed=lambda _: False,
         )
         self._damaged.pop(slug, None)
@@ -215,9 +217,7 @@ class _Transaction(_Look):
             id=self.last, at=self.now, op=op, actor=actor, note=note, changes=changes, undoes=undoes, data=data
         )
         form = encode_step(step)
-        self._connection.run(
-            "INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=step.id, form=form
-        )
+        self._connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=step.id, form=form)
         self.recorded.append((step.id, form))
         return step
 
