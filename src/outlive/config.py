@@ -6,7 +6,7 @@ from pathlib import Path
 
 from outlive.errors import ConfigError
 
-MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".git")
+MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks")
 DURABILITIES = ("full", "process")
