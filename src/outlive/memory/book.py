@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from outlive.config import home
+from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import guard, steps
 from outlive.memory.errors import InvalidMemory, MemoryExists, UndoConflict, UnknownMemory
@@ -52,7 +52,7 @@ class Memories:
     ) -> "Memories":
         """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
         project = open_memory_store(url, base=base, durability=durability, clock=clock)
-        user = open_user_memory(home or home(), durability=durability, clock=clock)
+        user = open_user_memory(home or home_folder(), durability=durability, clock=clock)
         found = cls(project, user, actor=actor)
         found.heal()
         return found

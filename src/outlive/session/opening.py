@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -97,7 +98,7 @@ class Opener:
         session.settle()
         return session
 
-    def _session_options(self, model: Model) -> dict[str, object]:
+    def _session_options(self, model: Model) -> dict[str, Any]:
         context = self.workspace.context
         asked = self.options.window or context.get("window")
         window = int(asked) if isinstance(asked, int) else model.window or WINDOW

@@ -29,6 +29,14 @@ from outlive.tasks.graph import TaskGraph
 
 RUNGS = ("spool", "snip", "micro", "collapse", "auto", "reactive")
 BAR = 24
+_WHY = {
+    "arrival": "more arrived than fits",
+    "limit": "at the limit",
+    "pressure": "the window fills",
+    "asked": "the model asked",
+    "refused": "the provider refused",
+    "cold": "the cache is cold",
+}
 
 
 def play(base: Path) -> None:
@@ -109,7 +117,7 @@ class Act:
     def _begin(self, said: AssistantSaid) -> None:
         self._calls = {call.id: call.name for call in tool_calls(said.blocks)}
         self._failed = 0
-        found = re.match(r"Step (\d+): (.{0,44})", plain_text(said.blocks))
+        found = re.match(r"Step (\d+): (.{0,42})", plain_text(said.blocks))
         names = ", ".join(dict.fromkeys(self._calls.values()))
         self._line = f"{found[1]:>3} {names:<24.24} {found[2]}" if found else ""
 
@@ -117,7 +125,8 @@ class Act:
 def _pass(made: Compacted) -> str:
     receipt = made.receipt
     sizes = f"{receipt.before / 1000:.1f}k → {receipt.after / 1000:.1f}k"
-    return f"{'+'.join(receipt.rungs):<22} {sizes} ({receipt.reason}); what left stays one recall away"
+    left = f"{len(receipt.handles)} pages behind handles" if receipt.handles else ""
+    return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {left}"
 
 
 def _bar(used: int) -> str:
