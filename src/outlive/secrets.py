@@ -28,14 +28,18 @@ class Secret(msgspec.Struct, frozen=True):
     kind: str
 
 
-_LIKELY = re.compile(
-    r"(?=[A-Za-z+/_=.:-]*[0-9])[A-Za-z0-9+/_=.:-]{16}|://[^\s/:@]*:[^\s/@]+@|PRIVATE KEY|PuTTY-User-Key"
-    r"|(?i:pass|pwd|secret|token|api.?key|credential|bearer)"
+_PREFIXES = (
+    *("sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat", "AKIA", "ASIA", "ABIA"),
+    *("ACCA", "AIza", "AGE-S", "xox", "xapp-", "xai-", "ya29", "hf_", "npm_", "gsk_", "eyJ", "SG.", "pypi-", "sq0"),
+    *("-us", ":AA", "://"),
 )
-"""Nothing that any rule finds is without one of these."""
+_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "bearer", "basic", "aws")
+"""Nothing that is found is without one of these before it or at its beginning. Looking for plain text is fast."""
+_FOR_LIBRARY = re.compile(r"[A-Za-z0-9+/_=.:-]{16}")
 
-_FOR_LIBRARY = re.compile(r"(?=[A-Za-z+/_=.:-]*[0-9])[A-Za-z0-9+/_=.:-]{16}|PRIVATE KEY|PuTTY-User-Key")
-"""The same for the detectors of the library, line by line."""
+LONGEST_LINE = 4_000
+BEFORE, BEHIND = 60, 2_000
+"""Characters: of a longer line, what stands around a hint is looked at, so that the time grows with the text only."""
 
 _KEYS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"(?<![A-Za-z0-9_]){pattern}"))
@@ -62,9 +66,6 @@ _KEYS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
         ("JSON web token", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
     )
-)
-_PREFIX = re.compile(
-    r"sk[-_]|rk_|gh[opusr]_|github_pat|glpat|A(?:KIA|SIA|BIA|CCA|Iza|GE-)|x(?:ox|app|ai)|ya29|hf_|npm_|gsk_|eyJ"
 )
 _BLOCK = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -107,13 +108,16 @@ _DETECTORS = (
 
 def find(text: str) -> list[Secret]:
     """All secrets in a text, in order, none within another."""
-    if not _LIKELY.search(text):
-        return []
-    found = sorted([*_blocks(text), *_known(text), *_assigned(text), *_from_library(text)], key=_by_place)
+    found = [*_blocks(text)]
+    for start, part in _parts(text):
+        inside = [*_known(part), *_assigned(part), *_from_library(part)]
+        found += [Secret(start + secret.start, start + secret.end, secret.kind) for secret in inside]
     apart: list[Secret] = []
-    for secret in found:
+    for secret in sorted(found, key=_by_place):
         if not apart or secret.start >= apart[-1].end:
             apart.append(secret)
+        elif secret.end > apart[-1].end:
+            apart[-1] = Secret(apart[-1].start, secret.end, apart[-1].kind)
     return apart
 
 
@@ -136,6 +140,34 @@ def mask(text: str) -> str:
     return "".join([*parts, text[end:]]) if parts else text
 
 
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text that have a hint in them; of a long line, what stands around each hint."""
+    lowered = text.lower()
+    lowered = lowered if len(lowered) == len(text) else text
+    hints = [at for hint in _PREFIXES for at in _places(text, hint)]
+    hints += [at for word in _WORDS for at in _places(lowered, word)]
+    done = 0
+    for at in sorted(hints):
+        if at < done:
+            continue
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if end - start > LONGEST_LINE:
+            start, end = max(start, at - BEFORE), min(end, at + BEHIND)
+            done = end if end - at < BEHIND else at + BEHIND // 2
+        else:
+            done = end
+        yield start, text[start:end]
+
+
+def _places(text: str, hint: str) -> Iterator[int]:
+    at = text.find(hint)
+    while at >= 0:
+        yield at
+        at = text.find(hint, at + len(hint))
+
+
 def _by_place(secret: Secret) -> tuple[int, int]:
     return secret.start, -secret.end
 
@@ -146,7 +178,7 @@ def _blocks(text: str) -> Iterator[Secret]:
 
 
 def _known(text: str) -> Iterator[Secret]:
-    for kind, pattern in _KEYS if _PREFIX.search(text) else ():
+    for kind, pattern in _KEYS:
         for match in pattern.finditer(text):
             if not _STAND_IN.fullmatch(match[0]):
                 yield Secret(match.start(), match.end(), kind)
@@ -193,19 +225,19 @@ def _entropy(text: str) -> float:
 
 
 def _from_library(text: str) -> Iterator[Secret]:
-    for line in re.finditer(r"[^\r\n]+", text):
-        if _FOR_LIBRARY.search(line[0]):
-            for detector in _detectors():
-                for value in detector.analyze_string(line[0]):
-                    yield from _placed(line, value, str(detector.secret_type))
+    if not _FOR_LIBRARY.search(text):
+        return
+    for detector in _detectors():
+        for value in detector.analyze_string(text):
+            yield from _placed(text, value, str(detector.secret_type))
 
 
-def _placed(line: re.Match[str], value: str, kind: str) -> Iterator[Secret]:
+def _placed(text: str, value: str, kind: str) -> Iterator[Secret]:
     """A find of the library, if it stands by itself: a part of a longer hash or word is none."""
     if not value or _STAND_IN.fullmatch(value) or _HASH.fullmatch(value) or _UUID.fullmatch(value):
         return
-    for match in re.finditer(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", line[0]):
-        yield Secret(line.start() + match.start(), line.start() + match.end(), kind)
+    for match in re.finditer(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text):
+        yield Secret(match.start(), match.end(), kind)
 
 
 @lru_cache(maxsize=1)

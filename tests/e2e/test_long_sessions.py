@@ -25,7 +25,7 @@ def rounds(folder: Path) -> list[str]:
 
 def check_requests(sim: Simulator) -> None:
     """Every request was valid, fitted, and held what must never be lost."""
-    assert sim.refusals == []
+    assert [refusal for refusal in sim.refusals if refusal.body is not None] == []  # None: its client was killed
     calls: set[str] = set()
     for request in sim.requests:
         calls.update(call.id for call in request.calls())
