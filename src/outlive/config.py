@@ -23,6 +23,8 @@ AGENT: Mapping[str, type] = {
 }
 """The settings of [agent] and their kinds. What they may be is checked where they are used."""
 HOOK_EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "Stop")
+CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
+"""Which keys go to the address in `…_BASE_URL`."""
 
 
 class Workspace:
@@ -83,12 +85,65 @@ def home() -> Path:
     return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
 
 
+def environment(root: Path) -> dict[str, str]:
+    """The variables of the process, and below them those of `.env` in the workspace. Nothing is exported.
+
+    A folder may come from anywhere, so its `.env` must not lead a key of the user to an address of its own: a key that
+    is not in the same file is withheld from a server on this machine, and any other address is refused.
+    """
+    ours = {name: value for name, value in os.environ.items() if value}
+    path = root / ".env"
+    theirs = _dotenv(path)
+    found = {**theirs, **ours}
+    for provider, keys in CREDENTIALS.items():
+        address = f"{provider}_BASE_URL"
+        if address not in theirs or address in ours:
+            continue
+        exported = [key for key in keys if key in ours]
+        if exported and not any(key in theirs for key in keys):
+            _keep_apart(path, address, theirs[address], exported[0])
+        for key in exported:
+            del found[key]
+        found |= {key: theirs[key] for key in keys if key in theirs}
+    return found
+
+
 def default_owner() -> str | None:
     return os.environ.get("OUTLIVE_OWNER") or None
 
 
 def default_actor() -> str | None:
     return os.environ.get("OUTLIVE_ACTOR") or None
+
+
+def _dotenv(path: Path) -> dict[str, str]:
+    """What a `.env` file says. Its values are secrets: they appear in no message."""
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        found = dotenv_values(path, interpolate=False, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text") from None
+    return {name: value for name, value in found.items() if value}
+
+
+def _keep_apart(path: Path, address: str, url: str, key: str) -> None:
+    """Refuse an address that is not on this machine, when the key for it is the user's own."""
+    from urllib.parse import urlsplit
+
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    if host not in ("localhost", "127.0.0.1", "::1"):
+        raise ConfigError(
+            f"{path}: {address} would be sent the {key} of your environment; "
+            f"put the key for it beside it, or export {address} yourself"
+        )
 
 
 def _root(start: Path) -> Path:

@@ -3,3 +3,6 @@
 
 class Processes:
     """The commands of a session, those in the background by handle."""
+
+    async def close(self) -> None:
+        """End all of them."""

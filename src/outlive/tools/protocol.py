@@ -5,7 +5,7 @@ turned into one). It gets everything it needs from its `Desk`; it knows neither 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -64,6 +64,9 @@ class SessionDoor(Protocol):
 
     def search(self, query: str, limit: int = 10) -> str:
         """Where the session says something, as text with handles."""
+
+    def user_words(self) -> Iterable[str]:
+        """What the user said in this session, the newest first."""
 
     def ask_to_compact(self, focus: str) -> None:
         """A pass is made when all calls of this answer have come back."""
