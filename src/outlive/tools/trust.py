@@ -40,14 +40,14 @@ def trust(path: Path, digest: str = "") -> str:
         digest = digest or _digest(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); there is nothing to trust") from None
-    _keep(_file(), json.dumps({**_load(), str(path.resolve()): digest}, indent=1, sort_keys=True) + "\n")
+    keep(_file(), json.dumps({**_load(), str(path.resolve()): digest}, indent=1, sort_keys=True) + "\n")
     return digest
 
 
 def forget(path: Path) -> None:
     """Trust it no longer."""
     known = {key: value for key, value in _load().items() if key != str(path.resolve())}
-    _keep(_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
+    keep(_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def remembered(root: Path) -> tuple[str, ...]:
 def remember(root: Path, rule: str) -> None:
     """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
     rules = [*dict.fromkeys((*remembered(root), rule))]
-    _keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
+    keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
 
 
 def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
@@ -146,9 +146,13 @@ def _file() -> Path:
     return home() / "trusted.json"
 
 
+def project_folder(root: Path) -> Path:
+    """Where the user's home keeps what belongs to one project."""
+    return home() / "projects" / sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+
+
 def _project(root: Path) -> Path:
-    name = sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    return home() / "projects" / name / "permissions.json"
+    return project_folder(root) / "permissions.json"
 
 
 def _digest(path: Path) -> str:
@@ -167,7 +171,7 @@ def _load() -> dict[str, str]:
     return form
 
 
-def _keep(path: Path, text: str) -> None:
+def keep(path: Path, text: str) -> None:
     """Written whole or not at all, for the user alone."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
