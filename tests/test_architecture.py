@@ -31,6 +31,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.events",),
     ("outlive.live",),
     ("outlive.messages",),
+    ("outlive.secrets",),
     ("outlive.config", "outlive.errors"),
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from outlive.errors import ConfigError
 
-MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".git")
+MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks")
 DURABILITIES = ("full", "process")
+CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
+"""Which keys go to the address in `…_BASE_URL`."""
 AGENT: Mapping[str, type] = {
     "model": str,
     "fallback": str,
@@ -23,8 +25,6 @@ AGENT: Mapping[str, type] = {
 }
 """The settings of [agent] and their kinds. What they may be is checked where they are used."""
 HOOK_EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "Stop")
-CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
-"""Which keys go to the address in `…_BASE_URL`."""
 
 
 class Workspace:

@@ -39,7 +39,7 @@ from outlive.errors import OutliveError
 )
 @agent_options
 @click.pass_context
-def cli(ctx: click.Context, directory: str | None, **options: Any) -> None:
+def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     """An agent whose work outlives the conversation. Without a command it opens a session in this folder.
 
     \b

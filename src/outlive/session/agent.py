@@ -182,7 +182,7 @@ class Agent:
     async def close(self) -> None:
         """End what still runs and let the session go; the model stays open for others."""
         self.interrupt()
-        await self.processes.close()
+        self.processes.close()
         self.session.close()
 
     # -- inside
@@ -205,7 +205,8 @@ class Agent:
             self.session.user_said(self._queued.popleft())
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
-            await self.compact(focus)
+            if await self.compact(focus) is None:
+                self.session.note("the pass that was asked for was not made: there was nothing to gain")
         elif self.parts.summaries == "always" and self.session.due():
             await self._compact("", summary=True)
 

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -57,9 +58,9 @@ class Options(Struct, frozen=True, kw_only=True):
 class Opener:
     """Opens agents of a workspace, one session at a time."""
 
-    def __init__(self, workspace: Workspace, options: Options = Options(), *, model: Model | None = None) -> None:
+    def __init__(self, workspace: Workspace, options: Options | None = None, *, model: Model | None = None) -> None:
         self.workspace = workspace
-        self.options = options
+        self.options = options = options or Options()
         self.settings: Settings = settings(workspace)
         self.environment = environment(workspace.root)
         self._model = model
@@ -97,7 +98,7 @@ class Opener:
         session.settle()
         return session
 
-    def _session_options(self, model: Model) -> dict[str, object]:
+    def _session_options(self, model: Model) -> dict[str, Any]:
         context = self.workspace.context
         asked = self.options.window or context.get("window")
         window = int(asked) if isinstance(asked, int) else model.window or WINDOW

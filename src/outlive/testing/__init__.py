@@ -1,13 +1,16 @@
 """For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol, and a simulator.
 
-Write an engine of your own and let `TaskStoreConformance` or `LogStoreConformance` judge it; `tasks/` and
-`log_store.py` say how. Test an agent against `Simulator`, a strict double of the Anthropic and the OpenAI chat API.
+Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge
+it; `tasks/`, `log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the
+Anthropic and the OpenAI chat API, or drive one with `ScriptedModel`.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outlive.testing.log_store import LogStoreConformance as LogStoreConformance
+    from outlive.testing.memory_store import MemoryStoreConformance as MemoryStoreConformance
+    from outlive.testing.scripted import ScriptedModel as ScriptedModel
     from outlive.testing.simulator import Fault as Fault
     from outlive.testing.simulator import Simulator as Simulator
     from outlive.testing.simulator import call as call
@@ -21,6 +24,8 @@ _HOME = {
     "Clock": "tasks",
     "Fault": "simulator",
     "LogStoreConformance": "log_store",
+    "MemoryStoreConformance": "memory_store",
+    "ScriptedModel": "scripted",
     "Simulator": "simulator",
     "TaskStoreConformance": "tasks",
     "call": "simulator",
@@ -28,11 +33,12 @@ _HOME = {
     "say": "simulator",
     "think": "simulator",
 }
-_ASSERTING = {"tasks", "log_store"}
+_ASSERTING = {"tasks", "log_store", "memory_store"}
 """Homes of suites that assert; only these need pytest."""
 
 __all__ = [
-    *("Clock", "Fault", "LogStoreConformance", "Simulator", "TaskStoreConformance"),
+    *("Clock", "Fault", "LogStoreConformance", "MemoryStoreConformance", "ScriptedModel", "Simulator"),
+    "TaskStoreConformance",
     *("call", "calls", "say", "think"),
 ]
 

@@ -66,7 +66,7 @@ class SessionDoor(Protocol):
         """Where the session says something, as text with handles."""
 
     def user_words(self) -> Iterable[str]:
-        """What the user said in this session, the newest first."""
+        """All that the user said in this session, newest first, without what the harness put among it."""
 
     def ask_to_compact(self, focus: str) -> None:
         """A pass is made when all calls of this answer have come back."""

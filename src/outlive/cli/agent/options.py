@@ -24,13 +24,9 @@ _OPTIONS = (
     click.option("-m", "--model", metavar="PROVIDER:NAME", help="anthropic:NAME or openai:NAME; else MODEL_ID."),
     click.option("--fallback-model", metavar="PROVIDER:NAME", help="Answers when the model stays unavailable."),
     click.option("--permission-mode", type=click.Choice(MODES), help="What needs to be asked.  [default: ask]"),
-    click.option(
-        "--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'
-    ),
+    click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
     click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),
-    click.option(
-        "--add-dir", multiple=True, metavar="DIR", help="Another folder that tools may use."
-    ),
+    click.option("--add-dir", multiple=True, metavar="DIR", help="Another folder that tools may use."),
     click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox (bubblewrap)."),
     click.option("--network", is_flag=True, help="Let commands in the sandbox use the network."),
     click.option("-c", "--continue", "continued", is_flag=True, help="Go on with the newest session of this folder."),

@@ -29,6 +29,14 @@ from outlive.tasks.graph import TaskGraph
 
 RUNGS = ("spool", "snip", "micro", "collapse", "auto", "reactive")
 BAR = 24
+_WHY = {
+    "arrival": "more arrived than fits",
+    "limit": "at the limit",
+    "pressure": "the window fills",
+    "asked": "the model asked",
+    "refused": "the provider refused",
+    "cold": "the cache is cold",
+}
 
 
 def play(base: Path) -> None:
@@ -36,9 +44,7 @@ def play(base: Path) -> None:
     (base / "work").mkdir()
     lay_out(base / "work")
     _say("An agent gets a job that is larger than its window.")
-    _dim(
-        f"The model is scripted, everything else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n"
-    )
+    _dim(f"The model is scripted, all else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n")
     click.echo(f"  {click.style('you', bold=True)}  {ASKED}")
     for rule in RULES:
         click.echo(f"       {rule}")
@@ -111,7 +117,7 @@ class Act:
     def _begin(self, said: AssistantSaid) -> None:
         self._calls = {call.id: call.name for call in tool_calls(said.blocks)}
         self._failed = 0
-        found = re.match(r"Step (\d+): (.{0,44})", plain_text(said.blocks))
+        found = re.match(r"Step (\d+): (.{0,42})", plain_text(said.blocks))
         names = ", ".join(dict.fromkeys(self._calls.values()))
         self._line = f"{found[1]:>3} {names:<24.24} {found[2]}" if found else ""
 
@@ -119,7 +125,8 @@ class Act:
 def _pass(made: Compacted) -> str:
     receipt = made.receipt
     sizes = f"{receipt.before / 1000:.1f}k → {receipt.after / 1000:.1f}k"
-    return f"{'+'.join(receipt.rungs):<22} {sizes} ({receipt.reason}); what left stays one recall away"
+    left = f"{len(receipt.handles)} pages behind handles" if receipt.handles else ""
+    return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {left}"
 
 
 def _bar(used: int) -> str:
@@ -148,7 +155,7 @@ def _check(base: Path, session: str) -> None:
     behind = "".join(pages.get(number).text for number in numbers)
     _say("What survived, checked on every request that was sent:")
     claims = {
-        f"the user's words and all {len(RULES)} standing instructions, verbatim in {len(sent)} of {len(sent)} requests": all(
+        f"the user's words and {len(RULES)} standing instructions, verbatim in all {len(sent)} requests": all(
             ASKED in text and all(rule in text for rule in RULES) for text in texts
         ),
         f"the open tasks, in each of the {len(sent) - since} requests since they were made": all(

@@ -71,7 +71,7 @@ def lay_out(folder: Path) -> None:
         "vendor/rates.py": VENDOR,
     }
     for number, month in enumerate(MONTHS, 1):
-        rows = (f"{day};{_kind(day, number)};{_amount(day, number)}" for day in range(1, 121))
+        rows = (f"{day};{_kind(day, number)};{_amount(day, number)}" for day in range(1, 261))
         files[f"data/{month}.csv"] = "\n".join(rows) + "\n"
     for name, text in files.items():
         path = folder / name

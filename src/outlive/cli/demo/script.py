@@ -22,8 +22,6 @@ PROMPT = f"{ASKED} {' '.join(RULES)}"
 TASKS = ("Accept 1,234.50 and -3.25", "Total every month", "Write the manual", "Release")
 KILLED_AT = 16
 """The step during whose command the process is killed."""
-REFUSED_AT = 27
-"""The step before which the provider says once that the prompt is too long."""
 CHECKS = "tests/test_ledger"
 _STEP = re.compile(r"^Step (\d+):", re.MULTILINE)
 
@@ -37,12 +35,16 @@ OLD_PARSE = """    whole, _, cents = text.strip().partition(".")
 """
 OLD_SHOW = '    return f"{cents // 100}.{cents % 100:02d}"\n'
 NEW_SHOW = '    sign = "-" if cents < 0 else ""\n    return f"{sign}{abs(cents) // 100}.{abs(cents) % 100:02d}"\n'
-THOUGHTS = "The rows use two notations, and both have to be read the same way. " * 30
+THOUGHTS = "The rows use two notations, and both have to be read the same way. " * 40
 
 
 def _total(month: str) -> str:
     code = f"from ledger.report import *; print('{month}', show(total(open('data/{month}.csv'))))"
     return f'{PYTHON} -c "{code}" | tee -a totals.txt'
+
+
+def _sorted(month: str) -> str:
+    return f"sort -t ';' -k 3 -r data/{month}.csv"
 
 
 def _noise(lines: int) -> str:
@@ -65,7 +67,7 @@ def _steps() -> list[tuple[str, list[ToolCall]]]:
         ("What fails today?", [call("bash", command=TESTS)]),
         (f"Which notations occur? {THOUGHTS}", [call("read_file", path="data/january.csv")]),
         *[(f"And in {month}?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[1:4]],
-        ("A trace of a whole run, to be sure.", [call("bash", command=_noise(1400))]),
+        ("A trace of a whole run, to be sure.", [call("bash", command=_noise(3000))]),
         ("Who uses the separator?", [call("grep", pattern="SEPARATOR")]),
         ("Read every notation.", [call("edit_file", path="ledger/parse.py", old_text=OLD_PARSE, new_text=NEW_PARSE)]),
         ("The rule says: run the tests.", [call("bash", command=TESTS)]),
@@ -73,11 +75,11 @@ def _steps() -> list[tuple[str, list[ToolCall]]]:
         ("Show the sign.", [call("edit_file", path="ledger/report.py", old_text=OLD_SHOW, new_text=NEW_SHOW)]),
         ("Tests again, and the total of January.", [call("bash", command=f"{TESTS}; sleep 1; {_total('january')}")]),
         ("The first task is done.", [call("task_complete", task_id=1, result="both notations parsed")]),
-        *[(f"Total of {month}.", [call("bash", command=_total(month))]) for month in MONTHS[1:3]],
-        ("This was a lot; I keep what matters for the totals.", [call("compact", focus="totals of the months")]),
-        *[(f"Total of {month}.", [call("bash", command=_total(month))]) for month in MONTHS[3:]],
+        *[(f"Total of {month}.", [call("bash", command=_total(month))]) for month in MONTHS[1:]],
         *[(f"Do the rows of {month} agree?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[3:]],
-        ("A last look at the trace.", [call("bash", command=_noise(250))]),
+        ("A lot of rows; keep what matters for the totals.", [call("compact", focus="totals of the months")]),
+        ("A last look at the trace.", [call("bash", command=_noise(400))]),
+        *[(f"The largest rows of {month}?", [call("bash", command=_sorted(month))]) for month in MONTHS],
         ("What did the vendor's file say? That was long ago.", [call("recall", query="RATE_LIMIT_PER_HOUR")]),
         ("Write it down.", [call("write_file", path="MANUAL.md", content="# Ledger\n\nReads 1,234.50 and -3.25.\n")]),
         ("All tests once more.", [call("bash", command=TESTS)]),
@@ -87,11 +89,23 @@ def _steps() -> list[tuple[str, list[ToolCall]]]:
 
 
 STEPS = _steps()
+REFUSED_AT = next(number for number, (words, _) in enumerate(STEPS, 1) if "rows of may?" in words)
+"""The step before which the provider says once that the prompt is too long."""
 LAST = "Both notations are read, all tests pass, the totals are in totals.txt. Manual and release are still open."
+
+
+SUMMARY = f"""Asked: {ASKED}
+Decided: one parser for both notations; amounts stay whole cents.
+Changed: ledger/parse.py, ledger/report.py
+Verified: all tests pass after the change of ledger/report.py
+Open: totals of the later months, the manual, the release
+Next: go on with the totals"""
 
 
 def answer(request: Request) -> Reply:
     """The next step, from the request alone."""
+    if "write a summary of this session" in plain_text(request.messages[-1].blocks):
+        return say(SUMMARY)
     said = [plain_text(message.blocks) for message in request.messages if message.role == "assistant"]
     number = max((int(found) for text in said for found in _STEP.findall(text)), default=0)
     results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
