@@ -1,4 +1,4 @@
-"""Rules: a line that they let through is run in bash to see what it really runs; deny rules are tried to be dodged."""
+"""Rules: what they let through is run in bash to see what it really runs; deny rules are dodged if they can be."""
 
 import os
 import subprocess

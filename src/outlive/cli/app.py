@@ -19,6 +19,10 @@ from outlive.errors import OutliveError
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
+        "trust": (
+            "outlive.cli.trust:trust_command",
+            "Let a project's outlive.toml permit things, once you looked at it.",
+        ),
         "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },

@@ -20,7 +20,8 @@ from outlive.errors import ConfigError
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
 
-NARROW_MODES = ("ask", "plan")
+OUT_OF_REACH = ("bash(outlive trust*)",)
+"""Denied to every agent: trust is the user's to give."""
 MODEST = ("thinking", "max_turns", "max_tokens")
 """Settings of [agent] that a stranger's file may set."""
 
@@ -33,20 +34,20 @@ def trusted(path: Path, digest: str = "") -> bool:
         return False
 
 
-def trust(path: Path) -> str:
-    """Remember that the user trusts this file as it is now. The digest that is trusted from now on."""
+def trust(path: Path, digest: str = "") -> str:
+    """Remember that the user trusts this file as it is now, or as it was when it was shown. Returns the digest."""
     try:
-        digest = _digest(path)
+        digest = digest or _digest(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); there is nothing to trust") from None
-    _keep(_file(), json.dumps({**_load(), str(path.resolve()): digest}, indent=1, sort_keys=True) + "\n")
+    keep(_file(), json.dumps({**_load(), str(path.resolve()): digest}, indent=1, sort_keys=True) + "\n")
     return digest
 
 
 def forget(path: Path) -> None:
     """Trust it no longer."""
     known = {key: value for key, value in _load().items() if key != str(path.resolve())}
-    _keep(_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
+    keep(_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +68,33 @@ class Settings:
 
 def settings(workspace: Workspace) -> Settings:
     """The settings that count for a workspace."""
-    mine = Workspace.read(home()) if home() != workspace.root else Workspace(home())
-    believed = not workspace.digest or trusted(workspace.root / "outlive.toml", workspace.digest)
-    agent, ignored = (workspace.agent, []) if believed else _modest(workspace.agent)
-    if not believed and workspace.permissions.get("allow"):
-        ignored.append("its allow rules")
-    if not believed and workspace.hooks:
-        ignored.append("its hooks")
-    mode = str(agent.get("mode", mine.agent.get("mode", "ask")))
-    if mode not in MODES:
-        raise ConfigError(f"outlive.toml: [agent] mode = {mode!r}; it is one of {', '.join(MODES)}")
-    theirs = workspace.permissions.get("allow", ()) if believed else ()
-    events = {*mine.hooks, *(workspace.hooks if believed else ())}
+    mine = Workspace.read(home())
+    theirs, ignored = workspace, list[str]()
+    if workspace.digest and not trusted(workspace.root / "outlive.toml", workspace.digest):
+        theirs, ignored = _narrowed(workspace)
+    agent = {**mine.agent, **theirs.agent}
+    if agent.get("mode", "ask") not in MODES:
+        raise ConfigError(f"outlive.toml: [agent] mode = {agent['mode']!r}; it is one of {', '.join(MODES)}")
     return Settings(
-        agent={**mine.agent, **agent},
-        allow=(*mine.permissions.get("allow", ()), *theirs, *remembered(workspace.root)),
-        deny=(*mine.permissions.get("deny", ()), *workspace.permissions.get("deny", ())),
+        agent=agent,
+        allow=(*mine.permissions.get("allow", ()), *theirs.permissions.get("allow", ()), *remembered(workspace.root)),
+        deny=(*OUT_OF_REACH, *mine.permissions.get("deny", ()), *theirs.permissions.get("deny", ())),
         hooks={
-            event: [*mine.hooks.get(event, ()), *(workspace.hooks.get(event, ()) if believed else ())]
-            for event in events
+            event: [*mine.hooks.get(event, ()), *theirs.hooks.get(event, ())]
+            for event in (*mine.hooks, *theirs.hooks)
         },
         notice=_notice(workspace.root, ignored),
     )
+
+
+def grants(workspace: Workspace) -> list[str]:
+    """What a project's file asks for that needs trust, a line each."""
+    kept, _ = _narrowed(workspace)
+    lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
+    lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
+    return lines + [
+        f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
+    ]
 
 
 def remembered(root: Path) -> tuple[str, ...]:
@@ -109,19 +115,22 @@ def remembered(root: Path) -> tuple[str, ...]:
 def remember(root: Path, rule: str) -> None:
     """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
     rules = [*dict.fromkeys((*remembered(root), rule))]
-    _keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
+    keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
 
 
-def _modest(agent: Mapping[str, object]) -> tuple[Mapping[str, object], list[str]]:
-    """What of an untrusted [agent] counts: what can only narrow, or costs a stranger nothing to know."""
-    kept = {key: value for key, value in agent.items() if key in MODEST}
-    if agent.get("mode") in NARROW_MODES:
-        kept["mode"] = agent["mode"]
-    if agent.get("sandbox") is True:
-        kept["sandbox"] = True
-    if agent.get("network") is False:
-        kept["network"] = False
-    return kept, sorted(f"[agent] {key}" for key in agent if key not in kept)
+def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
+    """What of a stranger's file counts, for it can only narrow; and what does not."""
+    agent = workspace.agent
+    kept = {
+        key: value
+        for key, value in agent.items()
+        if key in MODEST or (key, value) in (("mode", "ask"), ("mode", "plan"), ("sandbox", True), ("network", False))
+    }
+    ignored = [f"[agent] {key}" for key in agent if key not in kept]
+    ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
+    ignored += ["its hooks"] if workspace.hooks else []
+    deny = {"deny": workspace.permissions.get("deny", ())}
+    return Workspace(workspace.root, agent=kept, permissions=deny), ignored
 
 
 def _notice(root: Path, ignored: list[str]) -> str:
@@ -137,9 +146,13 @@ def _file() -> Path:
     return home() / "trusted.json"
 
 
+def project_folder(root: Path) -> Path:
+    """Where the user's home keeps what belongs to one project."""
+    return home() / "projects" / sha256(os.fsencode(root.resolve())).hexdigest()[:16]
+
+
 def _project(root: Path) -> Path:
-    name = sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-    return home() / "projects" / name / "permissions.json"
+    return project_folder(root) / "permissions.json"
 
 
 def _digest(path: Path) -> str:
@@ -158,7 +171,7 @@ def _load() -> dict[str, str]:
     return form
 
 
-def _keep(path: Path, text: str) -> None:
+def keep(path: Path, text: str) -> None:
     """Written whole or not at all, for the user alone."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
