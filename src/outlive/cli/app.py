@@ -71,7 +71,7 @@ def _colour() -> bool | None:
 def run() -> None:
     """Errors that are meant for the user end with exit code 1 and one message."""
     try:
-        cli(prog_name="outlive", standalone_mode=False)
+        sys.exit(cli(prog_name="outlive", standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -58,6 +58,8 @@ class Parts:
     """The system prompt as it should be now; what changed in it is used from the next turn on."""
     limits: Callable[[Spending], Sequence[Limit]]
     """New limits for each run."""
+    chose_mode: Callable[[str, Mode], None] = lambda *_: None
+    """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
     summaries: Summaries = "asked"
     owner: str = "agent"
 
@@ -167,6 +169,8 @@ class Agent:
         return next((mode for mode in MODES if mode == self.session.state.mode), MODES[0])
 
     def set_mode(self, mode: Mode) -> None:
+        """The user chose another mode."""
+        self.parts.chose_mode(self.session.id, mode)
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode)
 
