@@ -13,12 +13,12 @@ CLAUDE = "claude-sonnet-5-5"
 OLD_CLAUDE = "claude-haiku-4-5"
 GPT = "gpt-5.4"
 VERSION = "2026-10-21"
-TOOL: dict[str, Any] = {
+TOOL: Any = {
     "name": "bash",
     "description": "Run a command.",
     "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
 }
-FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "bash", "parameters": TOOL["input_schema"]}}
+FUNCTION: Any = {"type": "function", "function": {"name": "bash", "parameters": TOOL["input_schema"]}}
 
 
 @dataclass(frozen=True)
