@@ -160,6 +160,7 @@ TOOLS: dict[str, tuple[dict[str, Any], str]] = {
         tool(input_schema={"type": "object", "required": "a"}),
         "tools.0.custom.input_schema: JSON schema is invalid.",
     ),
+    "tool of a strange kind": (tool(type="poem"), "tools.0: Input tag 'poem' found using 'type' does not match"),
     "field of a tool": (tool(parameters={}), "tools.0.custom.parameters: Extra inputs are not permitted"),
     "choice of a tool that is not there": (
         claude(tools=[TOOL], tool_choice={"type": "tool", "name": "python"}),
@@ -291,6 +292,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "four breakpoints": claude(user(*(text(word, **BREAK) for word in "abc")), tools=[{**TOOL, **BREAK}]),
     "system in the middle": claude(user("x"), {"role": "system", "content": "be brief"}, assistant("y"), user("z")),
     "prefill on an old model": claude(user("x"), assistant("The"), model=OLD_CLAUDE),
+    "a tool of the API's own": claude(tools=[{"type": "bash_20250124", "name": "bash"}]),
     "an image": claude(user({"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}})),
     "null where nothing is meant": claude(user(text("x", citations=None, cache_control=None))),
     "everything optional": claude(

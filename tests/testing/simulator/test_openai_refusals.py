@@ -150,6 +150,36 @@ CASES: dict[str, tuple[dict[str, Any], str, str | None, str | None]] = {
         "tools[0].function.parameters",
         "invalid_function_parameters",
     ),
+    "schema with no such type": (
+        function(parameters={"type": "object", "properties": {"a": {"type": "text"}}}),
+        "Invalid schema for function 'bash': ",
+        "tools[0].function.parameters",
+        "invalid_function_parameters",
+    ),
+    "tool of a strange kind": (
+        gpt(tools=[{**FUNCTION, "type": "poem"}]),
+        "Invalid value: 'poem'. Supported values are: 'function', 'custom'.",
+        "tools[0].type",
+        "invalid_value",
+    ),
+    "choice of a strange kind": (
+        gpt(tools=[FUNCTION], tool_choice="any"),
+        "Invalid value: 'any'. Supported values are: 'none', 'auto', 'required'",
+        "tool_choice",
+        "invalid_value",
+    ),
+    "function without a name": (
+        gpt({"role": "function", "content": "x"}),
+        "Missing parameter 'name': messages with role 'function' must have a 'name'.",
+        "messages.[0].name",
+        None,
+    ),
+    "usage that is no yes or no": (
+        gpt(stream=True, stream_options={"include_usage": 1}),
+        "Invalid type for 'stream_options.include_usage': expected a boolean, but got an integer instead.",
+        "stream_options.include_usage",
+        "invalid_type",
+    ),
     "field of a function": (
         function(input_schema={}),
         "Unknown parameter: 'tools[0].function.input_schema'.",

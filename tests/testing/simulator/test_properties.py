@@ -13,7 +13,20 @@ from outlive.testing.simulator.models import KNOWN
 from outlive.testing.simulator.seen import Usage
 from outlive.testing.simulator.signing import Signer
 from outlive.testing.simulator.tokens import tokens_of
-from tests.testing.simulator.talking import TOOL, ask_claude, assistant, claude, gpt, result, use, user
+from tests.testing.simulator.talking import (
+    FUNCTION,
+    TOOL,
+    ask_claude,
+    ask_gpt,
+    assistant,
+    claude,
+    gpt,
+    gpt_calls,
+    gpt_result,
+    result,
+    use,
+    user,
+)
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=400).filter(str.strip)
@@ -86,27 +99,54 @@ def test_taking_one_half_of_a_pair_away_is_refused(one: Simulator, body: dict[st
         assert "tool_use" in heard.error["message"]
 
 
-@SLOW
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-        max_leaves=8,
-    ),
-    st.sampled_from(
-        ["messages", "system", "tools", "tool_choice", "thinking", "max_tokens", "cache_control", "stream"]
-    ),
-    st.booleans(),
+RICH_CLAUDE = claude(
+    user("x", {"type": "image", "source": {"type": "base64", "data": "", "media_type": "image/png"}}),
+    assistant("y", use("t1"), use("t2")),
+    user(result("t1", [{"type": "text", "text": "one"}]), result("t2"), "z"),
+    system=[{"type": "text", "text": "s", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
+    tools=[TOOL],
+    tool_choice={"type": "auto"},
+    thinking={"type": "adaptive"},
+    cache_control={"type": "ephemeral"},
 )
-def test_nonsense_is_refused_and_never_breaks_the_simulator(
-    one: Simulator, value: Any, name: str, deep: bool
-) -> None:
-    from tests.testing.simulator.talking import ask_gpt
+RICH_GPT = gpt(
+    {"role": "system", "content": "s"},
+    {"role": "user", "content": [{"type": "text", "text": "x"}]},
+    gpt_calls("c1", "c2"),
+    gpt_result("c1"),
+    gpt_result("c2"),
+    tools=[FUNCTION],
+    tool_choice="auto",
+    stream=True,
+    stream_options={"include_usage": True},
+    max_completion_tokens=100,
+)
+ANYTHING = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "text", "user", [], {}, [{}], [[]]])
 
-    nested = [{"role": "user", "content": [value]}] if deep and name == "messages" else value
-    for heard in (ask_claude(one, claude() | {name: nested}), ask_gpt(one, gpt() | {name: nested})):
-        assert heard.status in (200, 400, 404), heard.raw
-    one.verify()
+
+def holders(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every list and object inside of a value, with each of its keys."""
+    if isinstance(value, dict | list):
+        for key in [*value] if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from holders(value[key])
+
+
+@SLOW
+@given(st.sampled_from([RICH_CLAUDE, RICH_GPT]), st.data())
+def test_whatever_is_wrong_inside_of_a_request_is_refused_and_breaks_nothing(
+    one: Simulator, rich: dict[str, Any], data: st.DataObject
+) -> None:
+    body = copy.deepcopy(rich)
+    for _ in range(data.draw(st.integers(0, 2))):
+        holder, key = data.draw(st.sampled_from([*holders(body)]))
+        if data.draw(st.booleans()):
+            del holder[key]
+        else:
+            holder[key] = copy.deepcopy(data.draw(ANYTHING))
+    heard = (ask_claude if rich is RICH_CLAUDE else ask_gpt)(one, body)
+    assert heard.status in (200, 400, 404), heard.raw
+    assert body != rich or heard.status == 200
 
 
 @given(st.integers(0, 10**9))

@@ -13,12 +13,13 @@ import msgspec
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.cache import PromptCache
-from outlive.testing.simulator.faults import Fault, Faults
+from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, Model
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, Refused
 from outlive.testing.simulator.reply import Reply
+from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import SeenRequest, Usage
 from outlive.testing.simulator.server import Server
 from outlive.testing.simulator.side import Side
