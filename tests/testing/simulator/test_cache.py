@@ -139,6 +139,7 @@ def test_asking_for_no_answer_only_warms_the_cache(sim: Simulator) -> None:
     body = claude(user(text(THOUSAND * 2, **BREAK)))
     heard = ask_claude(sim, body | {"max_tokens": 0})
     assert (heard.body["content"], heard.body["usage"]["cache_creation_input_tokens"]) == ([], 2000)
+    assert heard.body["stop_reason"] == "max_tokens"
     assert cost(sim, body) == (0, 0, 2000)
 
 

@@ -218,6 +218,8 @@ def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
     if name == "length" and request.fault:
         answer = cut_to(answer, request.fault.characters)
     most = side.most_output(request.body)
+    if most == 0:
+        return replace(answer, stop="length")
     return answer if most is None else cut_to(answer, characters_for(most))
 
 
