@@ -11,7 +11,8 @@ from outlive.context.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
 
 PASSING = frozenset({408, 409, 425, 429, 499})
-PASSING_KINDS = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error"})
+LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
+"""Of errors in the middle of a stream, which have no status; any other is over after a while."""
 UNPAID = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
 TOO_LONG = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
 _CREDIT = re.compile(r"credit balance is too low|exceeded your current quota", re.IGNORECASE)
@@ -50,9 +51,10 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
         return NotSetUp(f"{said} ({_FIX[failure.status].format(key=key)})")
     if failure.status == 404:
         return NotSetUp(said)
-    if failure.status in PASSING or failure.status >= 500 or failure.names & PASSING_KINDS:
-        return Unavailable(said, retry_after(failure.headers))
-    return Refused(said) if failure.status else Unavailable(said)
+    passing = (
+        failure.status in PASSING or failure.status >= 500 or not (failure.status or failure.names & LASTING_KINDS)
+    )
+    return Unavailable(said, retry_after(failure.headers)) if passing else Refused(said)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -145,9 +145,7 @@ class OpenAIModel:
         if isinstance(error, Refused) and "does not support tools" in failure.message:
             raise NotSetUp(f"{error}; choose a model that can call tools") from None
         if isinstance(error, Refused) and "/v1/responses" in failure.message:
-            raise NotSetUp(
-                f"{error}; outlive speaks the chat API, so choose a model that has its tools there"
-            ) from None
+            raise NotSetUp(f"{error}; outlive speaks the chat API: choose a model that calls tools there") from None
         raise error from None
 
     async def _names(self) -> str:
