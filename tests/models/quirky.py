@@ -1,4 +1,4 @@
-"""A chat server with manners of its own, as local ones have: it says exactly what a test tells it to say."""
+"""A server with manners of its own, as local ones and gateways have: it says exactly what a test tells it to say."""
 
 import json
 import threading
@@ -27,7 +27,7 @@ class Quirky:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"OPENAI_BASE_URL": self.url}
+        return {"OPENAI_BASE_URL": self.url, "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "none"}
 
 
 @contextmanager
@@ -48,9 +48,10 @@ def quirky(*answers: Answer, models: Any = None) -> Iterator[Quirky]:
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
-            for chunk in [*body, "[DONE]"]:
-                data = chunk if isinstance(chunk, str) else json.dumps(chunk)
-                self.wfile.write(f"data: {data}\n\n".encode())
+            for chunk in body:
+                self.wfile.write(f"event: {chunk['type']}\n".encode() if "type" in chunk else b"")
+                self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            self.wfile.write(b"data: [DONE]\n\n")
 
         def _write(self, status: int, body: Any) -> None:
             data = json.dumps(body).encode()

@@ -12,6 +12,7 @@ from outlive.models.anthropic import AnthropicModel
 from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
 from outlive.models.protocol import UNREADABLE, Reply
 from outlive.testing.simulator import Fault, Simulator, call, calls, say, think
+from tests.models.quirky import quirky
 from tests.models.talking import TOOLS, ask, asked, asking, assistant, bash, claude, playing, result, user, words
 
 LONG = "All of this is long. " * 400
@@ -249,6 +250,13 @@ def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: b
             ask(claude(sim), asking())
         reply, _ = ask(claude(sim), asking())
     assert len(reply.blocks) == 2
+
+
+def test_a_stream_that_ends_politely_but_early_is_unavailable() -> None:
+    """As through a proxy that closes the connection as if all had been said."""
+    opening = {"type": "message_start", "message": {"model": "claude", "usage": {"input_tokens": 3}}}
+    with quirky((200, [opening])) as server, pytest.raises(Unavailable, match="in the middle of the answer"):
+        ask(AnthropicModel("claude", environment=server.environment), asking())
 
 
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:

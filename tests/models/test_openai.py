@@ -120,6 +120,11 @@ def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: b
     assert len(reply.blocks) == 2
 
 
+def test_a_stream_that_ends_without_saying_why_is_unavailable() -> None:
+    with quirky((200, [chunk(content="Half of")])) as server, pytest.raises(Unavailable, match="in the middle"):
+        ask(tiny(server), asking())
+
+
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.error_event(2))
