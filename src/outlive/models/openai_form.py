@@ -13,6 +13,7 @@ NO_OUTPUT = "[no output]"
 FAILED = "[failed]\n"
 """The form has no field for it."""
 Form = dict[str, Any]
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def request_form(request: Request) -> Form:
@@ -72,8 +73,7 @@ def _words(message: Message) -> str:
 
 
 def _call_form(call: ToolCall) -> Form:
-    arguments = json.dumps(call.input, ensure_ascii=False)
-    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": arguments}
+    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
     return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
 
 
