@@ -40,7 +40,7 @@ def test_the_reference_of_commands_is_up_to_date() -> None:
 
 
 def test_the_python_in_the_documents_runs(tmp_path: Path) -> None:
-    pages = [ROOT / "README.md", ROOT / "docs" / "sessions.md"]
+    pages = [ROOT / "README.md", ROOT / "docs" / "sessions.md", ROOT / "docs" / "simulator.md"]
     snippets = [text for page in pages for text in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
     assert len(snippets) >= len(pages)
     for snippet in snippets:
@@ -65,7 +65,12 @@ def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     listed = [
         *project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"]["postgres"],
+        *(
+            requirement
+            for extra, requirements in project["project"]["optional-dependencies"].items()
+            for requirement in requirements
+            if extra != "all"
+        ),
         *project["dependency-groups"]["dev"],
     ]
     for requirement in listed:

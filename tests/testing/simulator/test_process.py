@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -143,3 +144,25 @@ def test_a_connection_serves_several_requests() -> None:
             assert (reply.status, b"message_stop" in reply.read()) == (200, True)
         connection.close()
         assert send(sim, "/nowhere", b"{}", {"authorization": "Bearer test-key"}).status == 404
+
+
+def test_a_client_that_goes_away_in_the_middle_harms_nobody() -> None:
+    with Simulator(script=[say("slow " * 500), say("next")]) as sim:
+        sim.faults.add(Fault.slow(0.005), at=1)
+        host, port = sim.url.removeprefix("http://").split(":")
+        body = json.dumps(claude(stream=True)).encode()
+        head = "POST /v1/messages HTTP/1.1\r\nx-api-key: test-key\r\nanthropic-version: 2026-10-21\r\n"
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            client.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+        assert ask_claude(sim, claude()).body["content"][0]["text"] == "next"
+        sim.verify()
+
+
+@pytest.mark.parametrize("length", ["content-length: -1", "content-length: many", "transfer-encoding: chunked"])
+def test_a_body_of_unknown_length_is_not_waited_for(length: str) -> None:
+    with Simulator(script=[]) as sim:
+        host, port = sim.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            client.sendall(f"POST /v1/messages HTTP/1.1\r\n{length}\r\n\r\n".encode())
+            assert client.recv(100).startswith(b"HTTP/1.1 411")

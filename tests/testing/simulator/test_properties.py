@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -168,5 +168,10 @@ def test_usage_adds_up() -> None:
     assert Usage(1, 2, 3, 4).prompt == 6
 
 
-def test_the_models_have_names_of_their_own() -> None:
+def test_the_models_are_ones_that_the_sdks_know() -> None:
+    from anthropic.types import Model
+    from openai.types import ChatModel
+
+    listed = {name for kind in get_args(Model) for name in get_args(kind)} | {*get_args(ChatModel)}
+    assert {model.name for model in KNOWN} <= listed
     assert len({model.name for model in KNOWN}) == len(KNOWN)

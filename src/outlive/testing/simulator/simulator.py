@@ -12,7 +12,7 @@ import msgspec
 
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
-from outlive.testing.simulator.cache import PromptCache
+from outlive.testing.simulator.cache import Piece, PromptCache
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, Model
 from outlive.testing.simulator.openai.side import OpenAISide
@@ -160,7 +160,8 @@ class Simulator:
         if used > self.window:
             raise side.too_long(used, self.window)
         request = self._seen(side, path, headers, body)
-        return self._respond(side, request, hashlib.sha256(raw + f"#{request.number}".encode()), request_id)
+        mark = hashlib.sha256(raw + f"#{request.number}".encode()).hexdigest()[:24]
+        return self._respond(side, request, pieces, mark, request_id)
 
     def _seen(self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> SeenRequest:
         with self._lock:
@@ -169,7 +170,7 @@ class Simulator:
         request.fault = self.faults.take(request)
         return request
 
-    def _respond(self, side: Side, request: SeenRequest, digest: Any, request_id: str) -> Reply:
+    def _respond(self, side: Side, request: SeenRequest, pieces: list[Piece], mark: str, request_id: str) -> Reply:
         fault = request.fault
         if fault and fault.only_openai and side.name != "openai":
             self._play.report(
@@ -182,14 +183,14 @@ class Simulator:
         if fault and fault.name == "error event" and not request.body.get("stream"):
             return _error(side, Refused(fault.message, fault.code), request_id)
         step = self._play.step(request, silent=side.most_output(request.body) == 0)
-        answer = side.answer(step, digest.hexdigest()[:24], request, fault)
-        answer = self._billed(side, request, _stopped(side, request, answer))
+        answer = _stopped(side, request, side.answer(step, mark, request, fault))
+        answer = self._billed(side, request, pieces, answer)
         return self._written(side, request, answer, request_id)
 
-    def _billed(self, side: Side, request: SeenRequest, answer: Answer) -> Answer:
+    def _billed(self, side: Side, request: SeenRequest, pieces: list[Piece], answer: Answer) -> Answer:
         """What the request cost. A stream that breaks has been paid for too."""
         account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
-        usage = replace(account(side.salt(request.body), side.pieces(request.body)), output=answer.output_tokens)
+        usage = replace(account(side.salt(request.body), pieces), output=answer.output_tokens)
         request.usage = usage
         return replace(answer, usage=usage)
 
