@@ -302,8 +302,15 @@ def test_a_wrong_key_says_which_variable_holds_it() -> None:
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match="claude-opus-4-5"):
+    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"the models there are: .*claude-opus-4-5"):
         ask(claude(sim, "claude-opus-99"), asking())
+
+
+def test_an_address_that_is_not_the_apis_is_named() -> None:
+    with Simulator(script=[]) as sim:
+        environment = {**sim.env(), "ANTHROPIC_BASE_URL": f"{sim.url}/v1"}
+        with pytest.raises(NotSetUp, match="check the name of the model and ANTHROPIC_BASE_URL"):
+            ask(AnthropicModel("claude-haiku-4-5", environment=environment), asking())
 
 
 def test_another_refusal_has_the_words_of_the_provider() -> None:

@@ -187,8 +187,16 @@ def test_a_wrong_key_says_which_variable_holds_it() -> None:
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"no such model at .*gpt-4\.1|but .*gpt-5"):
+    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"are: .*gpt-4\.1"):
         ask(gpt(sim, "gpt-99"), asking())
+
+
+def test_an_address_that_is_not_the_apis_is_named() -> None:
+    with (
+        quirky((404, {"error": "404 page not found"})) as server,
+        pytest.raises(NotSetUp, match=r"check .*OPENAI_BASE_URL"),
+    ):
+        ask(tiny(server), asking())
 
 
 def test_an_empty_account_is_nothing_to_wait_for() -> None:
@@ -265,7 +273,7 @@ def test_a_server_without_usage_reports_none() -> None:
 
 def test_a_local_server_gets_no_key() -> None:
     with quirky((404, {"error": "model not found"}), models={"data": [{"id": "other"}]}) as server:
-        with pytest.raises(NotSetUp, match="but other"):
+        with pytest.raises(NotSetUp, match="are: other"):
             ask(tiny(server), asking())
         assert server.keys == ["Bearer none"]
 

@@ -134,19 +134,18 @@ class AnthropicModel:
     async def _fail(self, failure: Failure) -> NoReturn:
         error = error_for(failure, self.name, KEY)
         if failure.status == 404:
-            known = await self._names()
-            raise NotSetUp(f"{error}; there is no such model here{known}") from None
+            raise NotSetUp(f"{error}; {await self._names()}") from None
         raise error from None
 
     async def _names(self) -> str:
-        """The models that the server has, to choose from; nothing when it does not say."""
+        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import anthropic
 
         try:
             page = await self._client.models.list(limit=MOST_NAMES, timeout=CONNECTING)
         except (anthropic.AnthropicError, ValueError):
-            return ""
-        return f", but {', '.join(model.id for model in page.data)}" if page.data else ""
+            return f"check the name of the model and {ADDRESS}, which is {self._client.base_url}"
+        return f"the models there are: {', '.join(model.id for model in page.data)}"
 
 
 class _Reading:

@@ -143,7 +143,7 @@ class OpenAIModel:
     async def _fail(self, failure: Failure) -> NoReturn:
         error = error_for(failure, self.name, KEY)
         if failure.status == 404:
-            raise NotSetUp(f"{error}; there is no such model at {self._address}{await self._names()}") from None
+            raise NotSetUp(f"{error}; {await self._names()}") from None
         if isinstance(error, Refused) and "does not support tools" in failure.message:
             raise NotSetUp(f"{error}; choose a model that can call tools") from None
         if isinstance(error, Refused) and "/v1/responses" in failure.message:
@@ -151,15 +151,15 @@ class OpenAIModel:
         raise error from None
 
     async def _names(self) -> str:
-        """The models that the server has, to choose from; nothing when it does not say."""
+        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import openai
 
         try:
             page = await self._client.models.list(timeout=CONNECTING)
         except (openai.OpenAIError, ValueError):
-            return ""
+            return f"check the name of the model and {ADDRESS}, which is {self._address} (most end in /v1)"
         names = [model.id for model in (page.data or [])[:MOST_NAMES]]
-        return f", but {', '.join(names)}" if names else ""
+        return f"the models at {self._address} are: {', '.join(names) or 'none'}"
 
     def _lost(self, error: Exception) -> str:
         """Why there is no answer, in few words."""
