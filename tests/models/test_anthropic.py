@@ -109,6 +109,14 @@ def test_thinking_is_set_by_the_environment() -> None:
     assert body["max_tokens"] > 3000
 
 
+def test_a_budget_leaves_room_for_an_answer() -> None:
+    with playing(say("Yes.")) as sim:
+        ask(claude(sim, thinking=500_000), asking())
+        body = sim.requests[0].body
+    assert body["max_tokens"] == 64_000
+    assert body["thinking"]["budget_tokens"] < 64_000
+
+
 def test_a_strange_setting_of_thinking_is_named() -> None:
     with pytest.raises(NotSetUp, match="OUTLIVE_THINKING is 'a lot'"):
         AnthropicModel("claude-haiku-4-5", environment={"ANTHROPIC_API_KEY": "k", "OUTLIVE_THINKING": "a lot"})
@@ -259,6 +267,12 @@ def test_a_stream_that_ends_politely_but_early_is_unavailable() -> None:
         ask(AnthropicModel("claude", environment=server.environment), asking())
 
 
+def test_a_stream_that_makes_no_sense_is_unavailable() -> None:
+    lost = {"type": "content_block_delta", "index": 4, "delta": {"type": "text_delta", "text": "x"}}
+    with quirky((200, [lost])) as server, pytest.raises(Unavailable, match="is broken"):
+        ask(AnthropicModel("claude", environment=server.environment), asking())
+
+
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.error_event(3))
@@ -302,7 +316,7 @@ def test_a_wrong_key_says_which_variable_holds_it() -> None:
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"the models there are: .*claude-opus-4-5"):
+    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"there is claude-opus-.*claude-opus-4-5"):
         ask(claude(sim, "claude-opus-99"), asking())
 
 

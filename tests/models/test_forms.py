@@ -49,7 +49,9 @@ def conversations(draw: st.DrawFn) -> tuple[Message, ...]:
             st.lists(TEXT.map(Text) | ODD_PICTURES | st.just(Opaque("elsewhere", {})), min_size=0, max_size=3)
         )
         said.append(Message("user", tuple(results + words) or (Text("Go on."),)))
-        open_calls = [f"{draw(ANY_TEXT)}{next(numbers)}" for _ in range(draw(st.integers(0, 3)))]
+        marks = st.just("call_") | ANY_TEXT.map(lambda text: f"{text}{next(numbers)}")
+        open_calls = [f"{draw(marks)}{number}" for number in range(draw(st.integers(0, 3)))]
+        assume(len(set(open_calls)) == len(open_calls))
         calls: list[Block] = [ToolCall(call, draw(st.text(max_size=70)), draw(JSON)) for call in open_calls]
         answer = [*draw(st.lists(thoughts(), max_size=2)), *draw(st.lists(TEXT.map(Text), max_size=2)), *calls]
         said.append(Message("assistant", tuple(answer) or (Text("Yes."),)))
@@ -101,6 +103,14 @@ def test_ids_are_made_legal_and_stay_apart(one: str, other: str, longest: int) -
     assert made.replace("-", "").replace("_", "").isascii()
     assert legal_id(made, longest) == made
     assert (made == legal_id(other, longest)) == (one == other)
+
+
+def test_an_id_that_is_used_twice_is_told_apart_with_its_result() -> None:
+    said = [user("Look!"), assistant(bash(1)), user(result(1, "one")), assistant(bash(1)), user(result(1, "two"))]
+    sent = anthropic_form(asking(*said))["messages"]
+    first, second = sent[1]["content"][0]["id"], sent[3]["content"][0]["id"]
+    assert first == "call_1" != second
+    assert [message["content"][0]["tool_use_id"] for message in (sent[2], sent[4])] == [first, second]
 
 
 def test_legal_names_stay() -> None:

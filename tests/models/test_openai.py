@@ -187,7 +187,7 @@ def test_a_wrong_key_says_which_variable_holds_it() -> None:
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"are: .*gpt-4\.1"):
+    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"there is .*gpt-4\.1"):
         ask(gpt(sim, "gpt-99"), asking())
 
 
@@ -264,6 +264,17 @@ def test_newer_models_take_tools_here_without_reasoning_only() -> None:
         ask(tiny(server), asking())
 
 
+def test_words_may_come_as_a_list_of_parts() -> None:
+    parts = [{"type": "text", "text": "Yes."}]
+    with quirky((200, [chunk(content=parts), chunk("stop")])) as server:
+        assert ask(tiny(server), asking())[0].blocks == (Text("Yes."),)
+
+
+def test_a_stream_that_makes_no_sense_is_unavailable() -> None:
+    with quirky((200, [chunk(content=7), chunk("stop")])) as server, pytest.raises(Unavailable, match="is broken"):
+        ask(tiny(server), asking())
+
+
 def test_a_server_without_usage_reports_none() -> None:
     with quirky((200, [chunk(content="Yes."), chunk("stop")])) as server:
         reply, _ = ask(tiny(server), asking())
@@ -273,7 +284,7 @@ def test_a_server_without_usage_reports_none() -> None:
 
 def test_a_local_server_gets_no_key() -> None:
     with quirky((404, {"error": "model not found"}), models={"data": [{"id": "other"}]}) as server:
-        with pytest.raises(NotSetUp, match="are: other"):
+        with pytest.raises(NotSetUp, match="there is other"):
             ask(tiny(server), asking())
         assert server.keys == ["Bearer none"]
 

@@ -1,7 +1,8 @@
 """From what a provider answered to the error that says what to do about it. The same for every provider."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from time import time
 
@@ -10,6 +11,7 @@ from msgspec import Struct
 from outlive.context.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
 
+MOST_NAMES = 8
 PASSING = frozenset({408, 409, 425, 429, 499})
 LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
 """Of errors in the middle of a stream, which have no status; any other is over after a while."""
@@ -55,6 +57,12 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
         failure.status in PASSING or failure.status >= 500 or not (failure.status or failure.names & LASTING_KINDS)
     )
     return Unavailable(said, retry_after(failure.headers)) if passing else Refused(said)
+
+
+def nearest(wanted: str, names: Iterable[str]) -> str:
+    """A few of the names that there are, those that are most like the wanted one first."""
+    close = get_close_matches(wanted, sorted(set(names)), n=MOST_NAMES, cutoff=0.0)
+    return ", ".join(close) or "none"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -14,7 +14,7 @@ from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Block, Text, ToolCall, tool_calls
 from outlive.models.errors import NotSetUp, Refused, Unavailable
-from outlive.models.failures import Failure, error_for, said_in
+from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.legal import writable
 from outlive.models.openai_form import request_form
 from outlive.models.prices import facts
@@ -32,7 +32,6 @@ NO_KEY = "none"
 """Local servers want none, but the SDK does."""
 CONNECTING, SILENCE = 10.0, 600.0
 """Seconds to connect, and between two signs of life: a local model may read a long prompt for minutes."""
-MOST_NAMES = 12
 MOST_CHANGES = 4
 """How often a request is changed to what a server takes before it is given up."""
 STOPS: dict[str, Stop] = {
@@ -86,12 +85,18 @@ class OpenAIModel:
         reading = _Reading(self._model, request)
         async with aclosing(self._chunks(request)) as chunks:
             async for chunk in chunks:
-                for piece in reading.take(chunk):
+                for piece in self._read(reading, chunk):
                     yield piece
         reply = reading.reply()
         for piece in reading.held(reply):
             yield piece
         yield reply
+
+    def _read(self, reading: "_Reading", chunk: "ChatCompletionChunk") -> list[Arriving]:
+        try:
+            return reading.take(chunk)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     async def _chunks(self, request: Request) -> AsyncGenerator["ChatCompletionChunk", None]:
         """The chunks of one answer. Options that the server does not take are changed and the request repeated."""
@@ -158,8 +163,8 @@ class OpenAIModel:
             page = await self._client.models.list(timeout=CONNECTING)
         except (openai.OpenAIError, ValueError):
             return f"check the name of the model and {ADDRESS}, which is {self._address} (most end in /v1)"
-        names = [model.id for model in (page.data or [])[:MOST_NAMES]]
-        return f"the models at {self._address} are: {', '.join(names) or 'none'}"
+        names = [model.id for model in page.data or ()]
+        return f"at {self._address} there is {nearest(self._model, names)}"
 
     def _lost(self, error: Exception) -> str:
         """Why there is no answer, in few words."""
@@ -228,7 +233,7 @@ class _Reading:
             pieces.append(ThinkingArrived(thought))
         refusal = getattr(delta, "refusal", None)
         self.refused = self.refused or bool(refusal)
-        self.text += (delta.content or "") + (refusal or "")
+        self.text += _said(getattr(delta, "content", None)) + (refusal or "")
         if not (self.tools and may_be_call(self.text)):
             pieces += self._show()
         for place, piece in enumerate(getattr(delta, "tool_calls", None) or ()):
@@ -282,6 +287,13 @@ class _Reading:
         fresh = given if given and given not in self.used_ids else f"call_{uuid4().hex[:24]}"
         self.used_ids.add(fresh)
         return fresh
+
+
+def _said(content: Any) -> str:
+    """The words of a piece; some servers send a list of parts."""
+    if not isinstance(content, list):
+        return content or ""
+    return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
 
 
 def _is_object(text: str) -> bool:
