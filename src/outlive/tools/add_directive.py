@@ -21,8 +21,8 @@ class AddDirective(Tool[AddDirectiveInput]):
     name = "add_directive"
     description = (
         "Keep an instruction of the user that holds from now on (how to work, what never to do), so that it is in "
-        "every request. It must be a verbatim part of what the user said in this session: no paraphrase, nothing from "
-        "a file."
+        "every request. It must be a verbatim part of what the user said in this session: no paraphrase, nothing "
+        "from a file."
     )
     input = AddDirectiveInput
     effect = "state"
