@@ -65,7 +65,9 @@ def test_output_arrives_while_the_command_runs(bench: Workbench) -> None:
 
 
 def test_there_is_no_input_and_no_terminal(bench: Workbench) -> None:
-    outcome = bench.call("bash", command="read line; echo got=$line; test -t 0 || echo none; tty </dev/tty", timeout=20)
+    outcome = bench.call(
+        "bash", command="read line; echo got=$line; test -t 0 || echo none; tty </dev/tty", timeout=20
+    )
     assert "got=\nnone" in outcome.text
     assert outcome.exit_code != 0
 
@@ -113,7 +115,9 @@ def test_a_hundred_megabytes_are_cut_in_the_middle_and_kept_up_to_the_cap(bench:
     assert outcome.text.startswith("first\n")
     assert outcome.text.endswith("\nlast")
     assert len(outcome.text) < 3 * EDGE
-    said = re.search(r"\[… ([\d,]+) of ([\d,]+) bytes left out; the first ([\d,]+) bytes are in (\S+) …\]", outcome.text)
+    said = re.search(
+        r"\[… ([\d,]+) of ([\d,]+) bytes left out; the first ([\d,]+) bytes are in (\S+) …\]", outcome.text
+    )
     assert said
     gap, all_of_it, kept = (int(said[n].replace(",", "")) for n in (1, 2, 3))
     assert all_of_it == total
@@ -206,7 +210,9 @@ def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(b
 
 
 def test_a_background_command_returns_at_once_and_is_looked_at_later(bench: Workbench) -> None:
-    text = bench.call("bash", command="echo one; until test -e go; do sleep 0.02; done; echo two", background=True).text
+    text = bench.call(
+        "bash", command="echo one; until test -e go; do sleep 0.02; done; echo two", background=True
+    ).text
     assert re.search(r"as bg1, process \d+", text)
     assert until(lambda: "one" in bench.call("bash_output", handle="bg1").text)
     quiet = bench.call("bash_output", handle="bg1").text

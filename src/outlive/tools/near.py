@@ -21,10 +21,9 @@ def why_not_found(text: str, wanted: str, replacement: str) -> str:
     if _all_numbered(wanted) and _NUMBERED.sub("", wanted) in text:
         return "the line numbers and tabs of read_file are not part of the file; leave them out of old_text"
     if places := _blank_differences(lines, searched):
-        first = places[0]
         return (
-            f"{_listed(places, len(searched))} differ{'s' if len(places) == 1 else ''} from it only in whitespace "
-            f"(spaces, tabs, line ends); the file has there:\n{_shown(lines, first, len(searched))}"
+            f"only whitespace differs at {_listed(places, len(searched))} (spaces, tabs, line ends); "
+            f"the file has there:\n{_shown(lines, places[0], len(searched))}"
         )
     if len(replacement) > 8 and replacement in text:
         number = text.count("\n", 0, text.index(replacement)) + 1
