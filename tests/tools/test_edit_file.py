@@ -30,7 +30,7 @@ def test_the_one_place_is_replaced_and_the_change_is_shown(bench: Workbench) -> 
     assert path.stat().st_mode & 0o777 == 0o755
     assert outcome.text == "edited a.py: 1 place, at line 5, +1 −1"
     assert "-    return 2\n+    return 3" in outcome.shown
-    assert outcome.shown.startswith("--- a.py\n+++ a.py\n@@ -2,5 +2,5 @@\n")
+    assert outcome.shown.startswith("--- a.py\n+++ a.py\n@@ -2,4 +2,4 @@\n")
     assert bench.gate.previews == [outcome.shown]
 
 

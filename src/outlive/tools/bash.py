@@ -67,6 +67,8 @@ class Bash(Tool[BashInput]):
             finally:
                 command.kill()
             raise
+        finally:
+            command.live = None
         notes = [_how_it_ended(command, timeout), _left_behind(command, desk)]
         printed = command.take()
         text = "\n".join(filter(None, [printed.rstrip("\n"), *notes])) or "(no output)"

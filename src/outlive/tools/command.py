@@ -41,7 +41,8 @@ class Command:
         self.timed_out = False
         self.began = time.monotonic()
         self.spool = Spool(spool)
-        self._live = live
+        self.live = live
+        """Given what is printed, as it is, on a thread of ours; None from when nobody looks any more."""
         self._unread = Edges()
         self._lock = threading.Lock()
         self._exited, self._silent = threading.Event(), threading.Event()
@@ -112,7 +113,15 @@ class Command:
 
     async def finished(self) -> None:
         """Wait until it has ended. Giving up the wait does not end it."""
-        await asyncio.shield(asyncio.wrap_future(self._ended))
+        loop = asyncio.get_running_loop()
+        told: asyncio.Future[None] = loop.create_future()
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_resolve, told)
+
+        self._ended.add_done_callback(tell)
+        await told
 
     # -- ending
 
@@ -151,8 +160,8 @@ class Command:
             with self._lock:
                 self._unread.add(data)
                 self.spool.add(data)
-            if self._live is not None:
-                self._live(data)
+            if (live := self.live) is not None:
+                live(data)
         os.close(out)
         with self._lock:
             self.spool.close()
@@ -167,6 +176,11 @@ class Command:
         if self._stopping.is_set():
             self._stopped.wait(2 * GRACE)
         self._ended.set_result(None)
+
+
+def _resolve(told: "asyncio.Future[None]") -> None:
+    if not told.done():
+        told.set_result(None)
 
 
 def _exists(pid: int) -> bool:
