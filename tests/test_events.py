@@ -7,6 +7,8 @@ from outlive import events as ev
 from outlive.messages import Text, ToolCall
 
 EXAMPLES: list[ev.Event] = [
+    ev.SystemChanged(id=30, time=1.0, parent=29, system="new rules", tools=({"name": "bash"},)),
+    ev.ToolStarted(id=31, time=1.0, parent=30, calls=("a", "b")),
     ev.SessionStarted(id=1, time=1.5, session="s", system="be good", tools=({"name": "read"},)),
     ev.UserSaid(id=2, time=2, parent=1, blocks=(Text("go"),)),
     ev.AssistantSaid(id=3, time=3, parent=2, blocks=(Text("ok"), ToolCall("c", "read", {"p": [1, None]}))),

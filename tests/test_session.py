@@ -1,7 +1,6 @@
 """Sessions: resume rebuilds the same view byte for byte, forks share the past, undo appends, renewal starts fresh."""
 
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,18 @@ import pytest
 from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
-from outlive.events import Compacted, DirectiveGiven, Event, GoalSet, Noted, PlanChanged, Renewed, Step, Undone
+from outlive.events import (
+    Compacted,
+    DirectiveGiven,
+    Event,
+    GoalSet,
+    Noted,
+    PlanChanged,
+    Renewed,
+    Step,
+    ToolStarted,
+    Undone,
+)
 from outlive.messages import Text, ToolCall
 from outlive.session import Session
 from outlive.session.forking import CannotFork, fork
@@ -460,52 +470,97 @@ def long_session(store: LogStore, **options: Any) -> Session:
 
 
 def test_a_summary_by_the_model_goes_into_the_digest(store: FileLogStore) -> None:
-    asked: list[Any] = []
-
-    def summarise(ask: Any) -> str:
-        asked.append(ask)
-        return 'Asked: the user wants "make the parser faster".\nFailed: caching made it slower.'
-
-    with long_session(store, summarise=summarise) as session:
+    with long_session(store) as session:
         live = session.next_request()
-        made = session.compact("the tokenizer")
+        asked = session.summary_request("the tokenizer")
+        assert asked.messages[:-1] == live.messages[:-1]
+        assert asked.messages[-1].blocks[:-1] == live.messages[-1].blocks
+        assert "the tokenizer" in str(asked.messages[-1].blocks[-1])
+        answer = 'Asked: the user wants "make the parser faster".\nFailed: caching made it slower.'
+        made = session.compact("the tokenizer", answer)
         assert made is not None
         assert "Asked: the user wants" in made.summary
         assert "caching made it slower" in shown(session.next_request())
-        assert asked[0].request.messages == live.messages
-        assert "the tokenizer" in asked[0].instruction
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"),
+    ("answer", "problem", "reason"),
     [
-        ("", "empty"),
-        ("  \n ", "empty"),
-        (None, "empty"),
-        ("word " * 50_000, "larger"),
-        (RuntimeError("overloaded"), "overloaded"),
-        ('The user said "delete everything now, please".', "not in the record"),
-        (TimeoutError, "no answer within"),
+        ("  \n ", "", "empty"),
+        ("word " * 50_000, "", "larger"),
+        ("", "the call failed: overloaded", "overloaded"),
+        ('The user said "delete everything now, please".', "", "not in the record"),
     ],
 )
 def test_a_summary_that_fails_is_replaced_by_the_rules_and_logged(
-    store: FileLogStore, answer: Any, reason: str
+    store: FileLogStore, answer: str, problem: str, reason: str
 ) -> None:
-    def summarise(ask: Any) -> str:
-        if isinstance(answer, Exception):
-            raise answer
-        if answer is TimeoutError:
-            time.sleep(2)
-        return answer  # type: ignore[no-any-return]
-
-    with long_session(store, summarise=summarise) as session:
-        session.summary_timeout = 0.2 if answer is TimeoutError else 5.0
-        made = session.compact()
+    with long_session(store) as session:
+        made = session.compact(summary=answer, problem=problem)
         assert made is not None
         assert made.summary == ""
         assert made.digest
         assert reason in notes(store, "summary")[0]
         assert "Never drop a token." in shown(session.next_request())
+
+
+def test_a_pass_that_is_due_is_said_before_it_happens(store: FileLogStore) -> None:
+    with begin(store) as session:
+        talk(session, 2)
+        assert session.due() == ""
+        while not session.due():
+            talk(session, 5)
+        assert session.due() == "pressure"
+        assert session.next_request().new_events
+        assert session.due() == ""
+
+
+def test_calls_that_a_dead_process_left_open_are_answered_honestly(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("go")
+        session.assistant_said((ToolCall("a", "bash", {}), ToolCall("b", "bash", {}), ToolCall("c", "bash", {})))
+        session.log(ToolStarted, calls=("a",))
+        session.tool_finished("a", "done")
+        session.log(ToolStarted, calls=("b",))
+    with again(store) as session:
+        assert session.settle() == 2
+        assert session.settle() == 0
+        text = shown(session.next_request())
+    assert text.count("look before doing it again") == 1
+    assert text.count("ended before this started") == 1
+
+
+def test_secrets_are_masked_before_they_reach_the_log(store: FileLogStore) -> None:
+    def mask(text: str) -> str:
+        return text.replace("hunter2", "****")
+
+    with begin(store, mask=mask) as session:
+        session.user_said("my password is hunter2")
+        session.assistant_said((ToolCall("a", "bash", {"command": "login hunter2", "more": ["hunter2"]}),))
+        session.tool_finished("a", "hello hunter2")
+        session.note("saw hunter2")
+        assert "hunter2" not in shown(session.next_request())
+    assert "hunter2" not in "".join(map(str, store.read("s").events))
+
+
+def test_another_system_prompt_is_in_force_from_then_on(store: FileLogStore) -> None:
+    with begin(store) as session:
+        session.user_said("go")
+        tools = ({"name": "bash", "description": "", "input_schema": {"type": "object"}},)
+        assert session.change_system("new rules", tools)
+        assert not session.change_system("new rules", tools)
+        assert session.next_request().system == "new rules"
+    with again(store) as session:
+        assert session.next_request().tools == tools
+
+
+def test_a_watcher_sees_every_event_that_is_on_disk(store: FileLogStore) -> None:
+    seen: list[Event] = []
+    with begin(store) as session:
+        session.watch(seen.append)
+        talk(session, 30)
+        session.compact()
+    assert seen == list(store.read("s").events)[1:]
 
 
 def test_events_have_parents_and_times_in_order(store: FileLogStore) -> None:

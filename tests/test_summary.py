@@ -2,7 +2,7 @@
 
 import pytest
 
-from outlive.session.summary import check_summary
+from outlive.context.summary import checked as check_summary
 
 SAID = ["Please make the parser faster, but never drop a token.", "OK, you may push to the branch feature-x."]
 

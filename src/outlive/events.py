@@ -218,13 +218,15 @@ class Undone(Base, frozen=True, kw_only=True, tag="undone"):
 
 
 class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
-    """The provider's own count for the request that produced event `of`."""
+    """The provider's own count for the request that produced event `of`; 0 when it produced none, as a summary."""
 
     of: int
     input: int
     cache_write: int = 0
     cache_read: int = 0
     output: int = 0
+    cost: float | None = None
+    """Dollars; None where the price is not known."""
 
 
 class Checkpointed(Base, frozen=True, kw_only=True, tag="checkpointed"):

@@ -32,7 +32,7 @@ CUT_CALL = (
 NOTHING_SAID = "<harness>Your answer was empty. Say what you found, or go on with the work.</harness>"
 NO_ANSWER = "[no answer]"
 EMPTY_ANSWERS = 2
-Why = Literal["done", "limit", "refused", "hook"]
+Why = Literal["done", "limit", "refused", "hook", "interrupted"]
 
 
 class Ending(Struct, frozen=True):
@@ -54,7 +54,8 @@ class Talk(Protocol):
 
     def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> Any: ...
 
-    def tool_finished(self, call_id: str, text: str, **more: Any) -> Any: ...
+    @property
+    def tool_finished(self) -> Callable[..., Any]: ...
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Any: ...
 
@@ -140,7 +141,8 @@ class Loop:
         blocks = reply.blocks or (Text(NO_ANSWER),)
         said = self.talk.assistant_said(blocks, stop_reason=reply.stop, model=reply.model or self.model.name)
         if reply.usage != Usage():
-            self.talk.log(UsageReported, of=said.id, **asdict(reply.usage))
+            cost = self.model.price.of(reply.usage) if self.model.price else None
+            self.talk.log(UsageReported, of=said.id, cost=cost, **asdict(reply.usage))
         return reply
 
     # -- tools

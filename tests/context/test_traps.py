@@ -15,7 +15,7 @@ from outlive.context.policy import Policy
 from outlive.context.reactive import TooLong, read_too_long
 from outlive.context.stateblock import render_state
 from outlive.context.summary import ask as ask_for_summary
-from outlive.context.summary import problems
+from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
 from outlive.messages import Text, ToolCall, ToolResult
 from outlive.state import rebuild
@@ -339,11 +339,15 @@ def test_a_digest_says_that_it_is_reference_and_which_events_it_stands_for() -> 
 
 def test_a_summary_with_invented_words_or_approvals_is_not_used() -> None:
     said = ["Please never push to main."]
-    assert problems("Asked: fix\n> never push to main.", said) == []
-    assert problems("", said) == ["it is empty"]
-    assert "never said" in problems("> push right away", said)[0]
-    assert "approval" in problems("The user approved the release.", said)[0]
-    assert "larger" in problems("word " * 6000, said)[0]
+
+    def problem(text: str) -> str:
+        return checked(text, said, limit=4000).problem
+
+    assert problem("Asked: fix\n> never push to main.") == ""
+    assert "empty" in problem("")
+    assert "record" in problem("> push right away")
+    assert "record" in problem("The user approved the release.")
+    assert "larger" in problem("word " * 6000)
     assert "parser" in ask_for_summary("parser")
 
 

@@ -107,6 +107,7 @@ def test_a_command_sees_no_other_processes(root: Path) -> None:
         "rm outlive.toml; echo evil > outlive.toml",
         "echo evil > new && mv -f new outlive.toml",
         "echo evil > .outlive/x",
+        "echo evil >> .transcripts/s.jsonl; mv .transcripts t; mkdir .transcripts; echo evil > .transcripts/s.jsonl",
         "mv .outlive o; mkdir .outlive; echo evil > .outlive/x",
         "mount -o remount,rw /; umount .git/hooks; echo evil > .git/hooks/pre-commit",
     ],
@@ -115,6 +116,7 @@ def test_what_would_run_or_widen_rights_later_stays_as_it_is(root: Path, attack:
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "outlive.toml").write_text("# mine\n")
     (root / ".outlive").mkdir()
+    (root / ".transcripts").mkdir()
     run(Sandbox(root, on=True), attack)
     texts = [path.read_text() for path in root.rglob("*") if path.is_file() and path.parent != root]
     assert (root / "outlive.toml").read_text() == "# mine\n"

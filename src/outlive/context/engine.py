@@ -31,6 +31,7 @@ from outlive.context.plan import (
 )
 from outlive.context.policy import RICH, Policy
 from outlive.context.protect import guarded
+from outlive.context.receipts import by_kind
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
@@ -152,6 +153,11 @@ class Engine:
         tokens = self.meter.tokens(self._estimate(block))
         return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
 
+    def due(self, now: float | None = None) -> str:
+        """Why the next request would make a pass ("pressure", "cold", "limit"), or nothing; nothing is changed."""
+        self._render_new()
+        return "" if self.past.mid_batch else self._due(now, self._full())
+
     def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
         """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
 
@@ -187,6 +193,25 @@ class Engine:
     def budget(self) -> Budget:
         """The marks in estimated tokens, so that plans and views are counted alike."""
         return budget_for(round(self.window / self.meter.ratio), self.policy)
+
+    @property
+    def used(self) -> int:
+        """Tokens of the request as it would go out now."""
+        self._render_new()
+        return self.meter.tokens(self._full())
+
+    @property
+    def next_pass(self) -> int:
+        """At how many tokens the next pass engages."""
+        left = self._after_pass + self.past.overhead
+        return self.meter.tokens(min(ladder.high_water(self.budget, left), self.budget.hard))
+
+    def kinds(self) -> dict[str, int]:
+        """What fills the window, in tokens by kind."""
+        self._render_new()
+        sums = by_kind(self._scene(), self.projection, self._passes[-1].folded)
+        parts = {"system": self.past.overhead, "state": estimate(self._state_block())}
+        return {kind: self.meter.tokens(tokens) for kind, tokens in (sums | parts).items() if tokens}
 
     @property
     def projection(self) -> Projection:
@@ -225,8 +250,7 @@ class Engine:
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
         budget = self.budget
         total = self._estimate(block)
-        since = self._tokens - self._after_pass
-        reason = ladder.due(budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
+        reason = self._due(now, total)
         if not reason:
             return made
         best: tuple[Plan, float] | None = None
@@ -243,6 +267,10 @@ class Engine:
         if self._full() > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
         return made
+
+    def _due(self, now: float | None, total: float) -> str:
+        since = self._tokens - self._after_pass
+        return ladder.due(self.budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""

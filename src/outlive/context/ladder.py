@@ -44,8 +44,12 @@ def due(budget: Budget, total: float, since: float, grown: int, tried: int, *, c
         return ""
     if cold and total > budget.cold:
         return "cold"
-    high = max(budget.engage, min(total - since + budget.gap, budget.engage_at_most))
-    return "pressure" if total > high and grown > tried else ""
+    return "pressure" if total > high_water(budget, total - since) and grown > tried else ""
+
+
+def high_water(budget: Budget, after_pass: float) -> float:
+    """Where the next pass engages, when the last one left that much."""
+    return max(budget.engage, min(after_pass + budget.gap, budget.engage_at_most))
 
 
 def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:

@@ -89,9 +89,14 @@ class Past:
             self.index.add(piece)
 
     @property
+    def waiting(self) -> tuple[ToolCall, ...]:
+        """Calls of the newest answer that have not come back yet."""
+        newest = self.units[-1] if self.units else None
+        return tuple(call for unit, call in self._open.values() if unit is newest)
+
+    @property
     def mid_batch(self) -> bool:
-        """Some calls of the newest answer have not come back yet."""
-        return bool(self.units) and any(unit is self.units[-1] for unit, _ in self._open.values())
+        return bool(self.waiting)
 
     def unseen(self) -> list[Piece]:
         """Results that no answer of the model has followed yet."""

@@ -11,6 +11,9 @@ END = "</state>"
 FILES = 8
 TASKS = 20
 COMPRESSION_ROWS = 3
+NOTES = 8
+LONGEST_NOTE = 600
+"""Characters: notes stand in every request until the user speaks again."""
 Section = tuple[str, str, bool]
 """Name, text, and whether it may never be left out."""
 
@@ -54,12 +57,17 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("progress", f"Progress: {state.progress}" if state.progress else "", False),
         ("blocked on", f"Blocked on: {state.blocked_on}" if state.blocked_on else "", True),
         ("open tasks", tasks_text(state), True),
-        ("notes", _listed("Noticed", notes), True),
+        ("notes", _listed("Noticed", (shortened(note) for note in list(notes)[-NOTES:])), True),
         ("files touched", _files(ledger) if compacted else "", False),
         ("scratchpad", f"Scratchpad: {state.scratchpad}" if state.scratchpad else "", False),
         ("compression history", _compression(state), False),
         ("recent actions", _recent(state) if compacted else "", False),
     ]
+
+
+def shortened(note: str) -> str:
+    """A note as it stands in the block."""
+    return note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…"
 
 
 def _listed(title: str, items: Iterable[str]) -> str:

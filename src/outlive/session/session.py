@@ -15,6 +15,8 @@ from outlive.context.directives import detect
 from outlive.context.engine import Engine, Request
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.policy import RICH, Policy
+from outlive.context.stateblock import shortened
+from outlive.context.summary import ask, checked, largest
 from outlive.events import (
     AssistantSaid,
     Checkpointed,
@@ -26,13 +28,15 @@ from outlive.events import (
     Noted,
     Renewed,
     SessionStarted,
+    SystemChanged,
     ToolFinished,
+    ToolStarted,
     Undone,
     UserSaid,
 )
-from outlive.messages import Block, Image, Text, ToolCall, call_file, tool_calls
+from outlive.messages import Block, Image, Text, call_file
 from outlive.session.handoff import handoff_note
-from outlive.session.summary import TIMEOUT, Summarise, summarised
+from outlive.session.masking import Mask, masked
 from outlive.session.world import SEEN, Seen, World, compare
 from outlive.state import WorkingState
 from outlive.stores.log_lines import mended
@@ -44,8 +48,11 @@ WINDOW = 200_000
 DAMAGE = "damage"
 RECONCILED = "reconciled"
 SUMMARY = "summary"
-LONGEST_NOTE = 600
-"""Characters: notes stand in every request until the user speaks again."""
+LOST = (
+    "[interrupted: the process ended while this ran. It may have done all, part or none of its work: "
+    "look before doing it again]"
+)
+NOT_RUN = "[not run: the process ended before this started; call it again if it is still needed]"
 _INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
 """What harnesses put into the user's turn (reminders, notifications, command output) is not the user's will."""
 E_ = TypeVar("E_", bound=KnownEvent)
@@ -66,16 +73,18 @@ class Session:
         policy: Policy = RICH,
         clock: Callable[[], float] = time.time,
         world: World | None = None,
-        summarise: Summarise | None = None,
+        mask: Mask | None = None,
         past: Iterable[Event] = (),
     ) -> None:
         self._writer = writer
         self._clock = clock
         self._world = world
-        self._summarise = summarise
-        self.summary_timeout = TIMEOUT
+        self._mask = mask
+        self._watchers: list[Callable[[Event], None]] = []
         self._seen = Seen()
-        self._calls: dict[str, ToolCall] = {}
+        self._started: set[str] = set()
+        self.began = clock()
+        """When the session began, or the one that it is a fork of."""
         self._passes: set[int] = set()
         self._unreconciled = False
         self.engine = Engine(window, policy)
@@ -119,7 +128,10 @@ class Session:
                 options.setdefault("world", World(Path(folder)))
             session = cls(writer, past=log.events, **options)
             known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
-            session.note(*(text for text in map(_brief, log.damage) if text not in known), kind=DAMAGE)
+            session.note(
+                *(text for text in (shortened(str(damage)) for damage in log.damage) if text not in known),
+                kind=DAMAGE,
+            )
         except BaseException:
             writer.close()
             raise
@@ -137,6 +149,10 @@ class Session:
     @property
     def last_event(self) -> int:
         return self.engine.past.last_id
+
+    def watch(self, watcher: Callable[[Event], None]) -> None:
+        """Show every event to `watcher` from now on, when it is on disk."""
+        self._watchers.append(watcher)
 
     # -- what is said and done
 
@@ -173,7 +189,7 @@ class Session:
         seconds: float = 0.0,
     ) -> ToolFinished:
         """A tool call came back. What it touched on disk is looked at, to know it again later."""
-        call = self._calls.pop(call_id, None)
+        call = next((call for call in self.engine.past.waiting if call.id == call_id), None)
         event = self.log(
             ToolFinished,
             call_id=call_id,
@@ -192,7 +208,7 @@ class Session:
     def note(self, *texts: str, kind: str = "note") -> None:
         """Things the harness noticed; the state block says them until the user speaks again."""
         if texts:
-            self._commit([self._made(Noted, n, text=_brief(text), kind=kind) for n, text in enumerate(texts)])
+            self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(texts)])
 
     # -- requests and passes
 
@@ -206,17 +222,31 @@ class Session:
             request = replace(request, new_events=(*made, *request.new_events))
         return request
 
-    def compact(self, focus: str = "") -> Compacted | None:
-        """Fold all but the tail now, with a summary by the model where there is one; None when nothing is gained."""
-        summary = ""
-        if self._summarise is not None:
-            checked = summarised(self._summarise, self._asked(None), self.engine, focus, self.summary_timeout)
-            summary = checked.text
-            if checked.problem:
-                self.note(f"no summary by the model ({checked.problem}); the rules made the digest", kind=SUMMARY)
-            elif checked.dropped:
-                left_out = {"left_out": list(checked.dropped)}
-                self.log(Checkpointed, label=SUMMARY, data=left_out)
+    def due(self, now: float | None = None) -> str:
+        """Why the next request would make a pass, or nothing."""
+        return self.engine.due(now)
+
+    def summary_request(self, focus: str = "") -> Request:
+        """The live request, which is in the provider's cache, with a last word that asks for a summary."""
+        request = self._asked(None)
+        last = request.messages[-1]
+        words = Text(ask(focus, self.engine.projection.summary))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
+
+    def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
+        """Fold all but the tail now; None when nothing is gained.
+
+        `summary` is what a model answered to `summary_request`: it is checked, and used as far as the record bears it
+        out. `problem` says why there is none though one was asked for. Without one the rules make the digest.
+        """
+        if summary or problem:
+            words = [p.text for unit in self.engine.past.units if unit.kind == "user" for p in unit.pieces]
+            found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.past.pages))
+            summary = found.text
+            if reason := problem or found.problem:
+                self.note(f"no summary by the model ({reason}); the rules made the digest", kind=SUMMARY)
+            elif found.dropped:
+                self.log(Checkpointed, label=SUMMARY, data={"left_out": list(found.dropped)})
         return self._passed(lambda: self.engine.compact(focus, summary))
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
@@ -254,6 +284,20 @@ class Session:
         self.note(*found.notes, kind=RECONCILED)
         return bool(found.notes)
 
+    def settle(self) -> int:
+        """Answer calls that a dead process left open, honestly; how many there were."""
+        open_calls = self.engine.past.waiting
+        for call in open_calls:
+            self.tool_finished(call.id, LOST if call.id in self._started else NOT_RUN, is_error=True)
+        return len(open_calls)
+
+    def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
+        """Use another system prompt and other tools from here on; whether anything differs."""
+        if (system, tools) == (self.engine.past.system, self.engine.past.tools):
+            return False
+        self.log(SystemChanged, system=system, tools=tools)
+        return True
+
     def close(self) -> None:
         self._writer.close()
 
@@ -271,6 +315,8 @@ class Session:
 
     def _commit(self, events: list[Event]) -> list[Event]:
         """Check, write, take in. What the engine sees is what the log has, to the letter."""
+        if self._mask is not None:
+            events = [masked(event, self._mask) for event in events]
         for event in events:
             self.state.check(event)
         try:
@@ -279,7 +325,13 @@ class Session:
             events = list(map(mended, events))
             self._writer.append(events)
         self._take(events)
+        self._show(events)
         return events
+
+    def _show(self, events: Iterable[Event]) -> None:
+        for event in events:
+            for watcher in self._watchers:
+                watcher(event)
 
     def _take(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -288,8 +340,12 @@ class Session:
 
     def _remember(self, event: Event) -> None:
         self._seen.take(event)
-        if isinstance(event, AssistantSaid):
-            self._calls = {call.id: call for call in tool_calls(event.blocks)}
+        if isinstance(event, SessionStarted):
+            self.began = event.time
+        elif isinstance(event, AssistantSaid):
+            self._started = set()
+        elif isinstance(event, ToolStarted):
+            self._started.update(event.calls)
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
 
@@ -320,6 +376,7 @@ class Session:
             raise
         for event in made:
             self._remember(event)
+        self._show(made)
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
         """Remember files as they are now, and (`head`) which commit is checked out; asking git takes a process."""
@@ -332,8 +389,3 @@ class Session:
             data["head"] = commit
         if data:
             self.log(Checkpointed, label=SEEN, data=data)
-
-
-def _brief(note: object) -> str:
-    text = str(note)
-    return text if len(text) <= LONGEST_NOTE else text[: LONGEST_NOTE - 1] + "…"

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from outlive.tools.protocol import ToolError
+from outlive.tools.errors import ToolError
 
 HARNESS = (".transcripts", ".tasks", ".memory", ".task_outputs", ".outlive", "outlive.toml")
 """What outlive keeps in a workspace: its log, its state, the user's rules and hooks. Their own tools change them."""

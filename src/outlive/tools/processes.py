@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 from outlive.tools.command import Command
-from outlive.tools.protocol import ToolError
+from outlive.tools.errors import ToolError
 
 PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
 """What pays for the model is not for the commands that the model runs."""

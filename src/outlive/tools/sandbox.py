@@ -11,8 +11,12 @@ from pathlib import Path
 
 from outlive.errors import OutliveError
 
-READ_ONLY = (".outlive", "outlive.toml", ".git/hooks", ".git/config")
-"""Of a writable folder: what would widen the next session's rights, or run outside of the sandbox later."""
+READ_ONLY = (
+    *(".outlive", "outlive.toml", ".transcripts", ".task_outputs", ".memory"),
+    *(".git/hooks", ".git/config"),
+)
+"""Of a writable folder: what would widen the next session's rights, and what would run outside of the sandbox later.
+The harness writes its own files from outside."""
 
 
 class SandboxUnavailable(OutliveError):

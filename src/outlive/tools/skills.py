@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.tools.protocol import ToolError
+from outlive.tools.errors import ToolError
 
 PLACES = ("skills", ".outlive/skills")
 """In the workspace; the first place that has a name wins, the user's own home comes last."""

@@ -1,0 +1,258 @@
+"""An agent: a session, a model and tools, wired together. A face drives it and watches what happens."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from outlive.context.engine import Request
+from outlive.events import Compacted, Event, ModeChanged, UsageReported
+from outlive.limits import Limit
+from outlive.live import Live, ToolOutput
+from outlive.loop import Ending, Loop
+from outlive.messages import Block, Text, plain_text, tool_calls
+from outlive.models.errors import ModelError
+from outlive.models.protocol import Model, Reply
+from outlive.session.door import Door
+from outlive.session.session import Session
+from outlive.session.spending import Spending
+from outlive.tasks.graph import TaskGraph
+from outlive.tools.asking import MODES, Mode
+from outlive.tools.fence import Fence
+from outlive.tools.processes import Processes
+from outlive.tools.protocol import Desk
+from outlive.tools.runner import Gate, Hooks, Runner
+from outlive.tools.sandbox import Sandbox
+from outlive.tools.seen import Seen
+from outlive.tools.skills import Skills
+from outlive.tools.toolbox import Toolbox
+
+SUMMARY_SECONDS = 120.0
+STOP_HOOKS = 3
+"""How often in a row a Stop hook may send the model back to work."""
+Watcher = Callable[[Event | Live], None]
+Summaries = Literal["asked", "always", "never"]
+"""When a model writes the summary of a pass: when the user or the model asked for the pass, at each, or at none."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """What an agent is made of, besides its session. Sub-agents share them, with fewer tools."""
+
+    root: Path
+    model: Model
+    toolbox: Toolbox
+    graph: TaskGraph
+    fence: Fence
+    sandbox: Sandbox
+    skills: Skills
+    gate: Gate
+    hooks: Hooks
+    system: Callable[[], str]
+    """The system prompt as it should be now; what changed in it is used from the next turn on."""
+    limits: Callable[[Spending], Sequence[Limit]]
+    """New limits for each run."""
+    summaries: Summaries = "asked"
+    owner: str = "agent"
+
+
+class Gauge(Struct, frozen=True):
+    """How full the window is: tokens used, where the next pass engages, and what fits at all."""
+
+    used: int
+    next_pass: int
+    window: int
+
+
+class Agent:
+    """Works in one session until it is closed."""
+
+    def __init__(self, session: Session, parts: Parts) -> None:
+        self.session = session
+        self.parts = parts
+        self.spending = Spending()
+        self.processes = Processes()
+        self._watchers: list[Watcher] = []
+        self._queued: deque[str] = deque()
+        self._compaction: str | None = None
+        self._stops = 0
+        self._work: asyncio.Task[Ending] | None = None
+        self._interrupted = False
+        session.watch(self._saw)
+        self.desk = Desk(
+            root=parts.root,
+            session=Door(session, self._ask_to_compact),
+            graph=parts.graph,
+            fence=parts.fence,
+            seen=Seen(),
+            processes=self.processes,
+            sandbox=parts.sandbox,
+            skills=parts.skills,
+            output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
+            owner=parts.owner,
+        )
+
+    # -- what a face does
+
+    def watch(self, watcher: Watcher) -> None:
+        """Show everything that happens from now on: events of the log, and what passes by live."""
+        self._watchers.append(watcher)
+
+    async def ask(self, words: str | tuple[Block, ...]) -> Ending:
+        """Say something and let the agent work until it comes to rest."""
+        blocks = (Text(words),) if isinstance(words, str) else words
+        answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
+        if answer.blocked:
+            return Ending("hook", detail=answer.blocked)
+        more = (Text(f"<hook>{answer.context}</hook>"),) if answer.context else ()
+        self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
+        self.session.user_said((*blocks, *more))
+        return await self.go_on()
+
+    async def go_on(self) -> Ending:
+        """Work from where the log ends, as after a crash."""
+        loop = Loop(
+            self.session,
+            self.parts.model,
+            Runner(self.parts.toolbox, self.desk, self.parts.gate, self.parts.hooks),
+            live=self.tell,
+            limits=self.parts.limits(self.spending),
+            at_seam=self._at_seam,
+            at_rest=self._at_rest,
+        )
+        self._interrupted, self._stops = False, 0
+        self._work = asyncio.ensure_future(loop.run())
+        try:
+            return await self._work
+        except asyncio.CancelledError:
+            if not self._interrupted:
+                raise
+            return Ending("interrupted")
+        finally:
+            self._work = None
+
+    @property
+    def working(self) -> bool:
+        return self._work is not None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the log ends in the middle of a run: `go_on` would have something to do."""
+        units = self.session.engine.past.units
+        return bool(units) and (units[-1].kind == "user" or bool(units[-1].calls))
+
+    def queue(self, words: str) -> None:
+        """Say something while the agent works; it hears it at the next seam."""
+        self._queued.append(words)
+
+    def interrupt(self) -> None:
+        """Stop what is going on, be it the model or a tool. The session stays valid and can go on."""
+        if self._work is not None:
+            self._interrupted = True
+            self._work.cancel()
+
+    async def compact(self, focus: str = "") -> Compacted | None:
+        """Make a pass now, with a summary by the model; None when nothing is gained."""
+        return await self._compact(focus, summary=self.parts.summaries != "never")
+
+    @property
+    def mode(self) -> Mode:
+        """The permission mode: harness state, changed by the user alone."""
+        return next((mode for mode in MODES if mode == self.session.state.mode), MODES[0])
+
+    def set_mode(self, mode: Mode) -> None:
+        if mode != self.session.state.mode:
+            self.session.log(ModeChanged, mode=mode)
+
+    def use_model(self, model: Model) -> None:
+        """Go on with another model."""
+        self.parts = replace(self.parts, model=model)
+
+    @property
+    def gauge(self) -> Gauge:
+        engine = self.session.engine
+        return Gauge(engine.used, engine.next_pass, engine.window)
+
+    async def close(self) -> None:
+        """End what still runs and let the session go; the model stays open for others."""
+        self.interrupt()
+        self.processes.close()
+        self.session.close()
+
+    # -- inside
+
+    def tell(self, happened: Event | Live) -> None:
+        """Show something to all watchers."""
+        for watcher in self._watchers:
+            watcher(happened)
+
+    def _saw(self, event: Event) -> None:
+        self.spending.take(event)
+        self.tell(event)
+
+    def _ask_to_compact(self, focus: str) -> None:
+        self._compaction = focus
+
+    async def _at_seam(self) -> None:
+        """Between two requests: what the user said meanwhile, and a pass that was asked for or is due."""
+        while self._queued:
+            self.session.user_said(self._queued.popleft())
+        if self._compaction is not None:
+            focus, self._compaction = self._compaction, None
+            if await self.compact(focus) is None:
+                self.session.note("the pass that was asked for was not made: there was nothing to gain")
+        elif self.parts.summaries == "always" and self.session.due():
+            await self._compact("", summary=True)
+
+    async def _at_rest(self, text: str) -> bool:
+        """Whether there is more to do though the model has come to rest."""
+        if self._queued:
+            return True
+        answer = await self.parts.hooks.fire("Stop", text=text)
+        if not answer.blocked or self._stops >= STOP_HOOKS:
+            return False
+        self._stops += 1
+        self.session.user_said(f"<hook>{answer.blocked}</hook>")
+        return True
+
+    async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
+        before = await self.parts.hooks.fire("PreCompact", focus=focus)
+        if before.blocked:
+            self.session.note(f"a hook of the user kept the session from being compacted: {before.blocked}")
+            return None
+        text, problem = await self._summary(focus) if summary else ("", "")
+        made = self.session.compact(focus, text, problem)
+        if made is not None:
+            await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
+        return made
+
+    async def _summary(self, focus: str) -> tuple[str, str]:
+        """A summary by the model, or why there is none. The call never loses the session."""
+        try:
+            async with asyncio.timeout(SUMMARY_SECONDS):
+                reply = await _reply(self.parts.model, self.session.summary_request(focus))
+        except TimeoutError:
+            return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
+        except ModelError as error:
+            return "", f"the call failed: {error}"
+        price = self.parts.model.price
+        cost = price.of(reply.usage) if price else None
+        self.session.log(UsageReported, of=0, cost=cost, **asdict(reply.usage))
+        if any(tool_calls(reply.blocks)):
+            return "", "it called tools instead"
+        text = plain_text(reply.blocks)
+        return text, "" if text.strip() else "it came back empty"
+
+
+async def _reply(model: Model, request: Request) -> Reply:
+    async with aclosing(model.stream(request)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Reply):
+                return piece
+    raise ModelError(f"{model.name} ended its stream without an answer")

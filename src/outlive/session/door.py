@@ -1,0 +1,50 @@
+"""What tools may do with the session that they run in."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from outlive.events import KnownEvent
+from outlive.session.recall import search
+from outlive.session.session import Session
+from outlive.state import WorkingState
+
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class Door:
+    """A session as tools see it."""
+
+    def __init__(self, session: Session, compact: Callable[[str], None]) -> None:
+        self._session = session
+        self._compact = compact
+
+    @property
+    def id(self) -> str:
+        return self._session.id
+
+    @property
+    def state(self) -> WorkingState:
+        return self._session.state
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        return self._session.log(kind, **fields)
+
+    def recall(self, handle: str) -> str:
+        return self._session.engine.recall(handle).text
+
+    def search(self, query: str, limit: int = 10) -> str:
+        found = list(islice(search(self.id, self._session.engine.past.pages, query), limit + 1))
+        rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[:limit]]
+        if len(found) > limit:
+            rows.append(f"(more than {limit} lines hold it; recall a handle, or search for more words)")
+        return "\n".join(rows) or f"nothing in this session holds {query!r}"
+
+    def user_words(self) -> Iterator[str]:
+        """What the user said in this session, the newest first."""
+        for unit in reversed(self._session.engine.past.units):
+            if unit.kind == "user":
+                yield from (piece.text for piece in unit.pieces)
+
+    def ask_to_compact(self, focus: str) -> None:
+        self._compact(focus)
