@@ -195,6 +195,20 @@ def test_refusals_speak_of_tools(bench: Workbench) -> None:
     assert "--" not in text
 
 
+def test_a_resumed_session_holds_what_it_held(bench: Workbench) -> None:
+    bench.close()
+    first = Workbench(bench.root, session="one", owner="session one")
+    first.call("task_create", subject="A")
+    first.call("task_claim", task_id=1)
+    first.close()
+    again = Workbench(bench.root, session="one", owner="session one")
+    assert again.call("task_claim", task_id=1).text.startswith("it is yours already")
+    again.close()
+    namesake = Workbench(bench.root, session="two", owner="session one")
+    assert "held by 'session one'" in namesake.refused("task_claim", task_id=1)
+    namesake.close()
+
+
 # -- looking
 
 

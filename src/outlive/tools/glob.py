@@ -36,7 +36,7 @@ class Glob(Tool[GlobInput]):
         return given.pattern
 
     def paths(self, given: GlobInput) -> tuple[str, ...]:
-        return (given.path,)
+        return (str(Path(given.path) / split_fixed(given.pattern)[0]),)
 
     async def run(self, given: GlobInput, desk: Desk) -> Outcome:
         return await asyncio.to_thread(_find, given, desk)
