@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.messages import ToolCall
 from outlive.tools.output import CAP, EDGE
 from tests.tools.workbench import Workbench
 
@@ -206,6 +207,11 @@ def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(b
     assert until(lambda: not alive(pid))
 
 
+def test_children_that_have_ended_are_not_said_to_run(bench: Workbench) -> None:
+    for _ in range(5):
+        assert bench.call("bash", command="(sleep 0.01) & (true) & echo done").text == "done"
+
+
 # -- background
 
 
@@ -227,6 +233,14 @@ def test_a_background_command_returns_at_once_and_is_looked_at_later(bench: Work
     assert until(finished)
     assert "".join(seen).count("two") == 1
     assert bench.call("bash_output", handle="bg1").text == "(nothing new)\n[bg1: finished, exit code 0]"
+
+
+def test_the_ledger_knows_the_process_so_that_a_resumed_session_can_look_for_it(bench: Workbench) -> None:
+    call = ToolCall("1", "bash", {"command": "sleep 300", "background": True})
+    bench.session.assistant_said((call,))
+    bench.session.tool_finished("1", bench.call("bash", **call.input).text)
+    (process,) = bench.desk.processes.background.values()
+    assert bench.session.engine.past.ledger.background == {str(process.pid): "sleep 300"}
 
 
 def test_a_thousand_lines_in_the_background_are_all_there(bench: Workbench) -> None:

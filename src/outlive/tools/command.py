@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from glob import glob
 from pathlib import Path
 
 from outlive.tools.output import Edges, Spool
@@ -97,7 +98,7 @@ class Command:
             return False
         except PermissionError:
             return self.held
-        return not _exists(self.pid)
+        return not _exists(self.pid) and _lives(self.pid)
 
     @property
     def exit_code(self) -> int | None:
@@ -181,6 +182,19 @@ class Command:
 def _resolve(told: "asyncio.Future[None]") -> None:
     if not told.done():
         told.set_result(None)
+
+
+def _lives(group: int) -> bool:
+    """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
+    processes = glob("/proc/[0-9]*/stat")
+    if not processes:
+        return True
+    for path in processes:
+        with suppress(OSError):
+            state, _, number = Path(path).read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(number) == group and state not in "ZX":
+                return True
+    return False
 
 
 def _exists(pid: int) -> bool:

@@ -1,5 +1,6 @@
 """Why a text was not found in a file: the places that come closest, and what differs there."""
 
+import heapq
 import re
 from difflib import SequenceMatcher
 
@@ -60,12 +61,14 @@ def _near(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
     if not searched[anchor].strip():
         return []
     matcher = SequenceMatcher(None, "", searched[anchor].strip()[:COMPARED], autojunk=False)
-    scored = []
+    best: list[tuple[float, int]] = []
+    enough = CLOSE
     for at, line in enumerate(lines[:LINES]):
         matcher.set_seq1(line.strip()[:COMPARED])
-        if matcher.real_quick_ratio() >= CLOSE and matcher.quick_ratio() >= CLOSE and matcher.ratio() >= CLOSE:
-            scored.append((matcher.ratio(), max(0, at - anchor)))
-    best = sorted(scored, key=lambda found: (-found[0], found[1]))[: 4 * PLACES]
+        # The first two are upper bounds, and cheap: only what may be among the best is compared in full.
+        if matcher.real_quick_ratio() > enough and matcher.quick_ratio() > enough and matcher.ratio() > enough:
+            best = heapq.nlargest(4 * PLACES, [*best, (matcher.ratio(), max(0, at - anchor))])
+            enough = best[-1][0] if len(best) == 4 * PLACES else CLOSE
     whole = "\n".join(searched)[: 20 * COMPARED]
     again = []
     for _, at in best:
