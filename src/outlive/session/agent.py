@@ -31,6 +31,7 @@ from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.seen import Seen
 from outlive.tools.skills import Skills
+from outlive.tools.taskwork import keep_claims
 from outlive.tools.toolbox import Toolbox
 
 SUMMARY_SECONDS = 120.0
@@ -204,9 +205,10 @@ class Agent:
         self._compaction = focus
 
     async def _at_seam(self) -> None:
-        """Between two requests: what the user said meanwhile, and a pass that was asked for or is due."""
+        """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
         while self._queued:
             self.session.user_said(self._queued.popleft())
+        self.session.note(*keep_claims(self.desk))
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
             if await self.compact(focus) is None:
