@@ -1,0 +1,50 @@
+"""The vectors of the entries, one row a slot, and the cosine of all of them with a query."""
+
+import numpy as np
+import numpy.typing as npt
+
+from outlive.memory.retrieval.dense.model import SIZE, Vector
+
+Cosines = npt.NDArray[np.float64]
+
+
+class Vectors:
+    """Rows hold whole numbers as floats: fast to multiply, and exact (127 * 127 * 384 is below 2 to the power of 24)."""
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((0, SIZE), dtype=np.float32)
+        self._norms = np.ones(0)
+
+    def put(self, slot: int, vector: Vector) -> None:
+        self._reserve(slot + 1)
+        self._rows[slot] = vector
+        self._norms[slot] = _norm(self._rows[slot])
+
+    def put_all(self, slots: list[int], vectors: npt.NDArray[np.int8]) -> None:
+        """Many rows at once, as read from a cache."""
+        if slots:
+            self._reserve(max(slots) + 1)
+            self._rows[slots] = vectors
+            self._norms[slots] = np.maximum(np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1)), 1.0)
+
+    def clear(self, slot: int) -> None:
+        if slot < len(self._rows):
+            self._rows[slot] = 0
+
+    def cosines(self, query: Vector, count: int) -> Cosines:
+        """By slot; what points away from the query counts as having nothing to do with it."""
+        self._reserve(count)
+        sums = (self._rows[:count] @ query.astype(np.float32)).astype(np.float64)
+        found: Cosines = np.maximum(sums / (self._norms[:count] * _norm(query.astype(np.float32))), 0.0)
+        return found
+
+    def _reserve(self, count: int) -> None:
+        have = len(self._rows)
+        if count > have:
+            more = max(count, 2 * have, 64) - have
+            self._rows = np.concatenate([self._rows, np.zeros((more, SIZE), dtype=np.float32)])
+            self._norms = np.concatenate([self._norms, np.ones(more)])
+
+
+def _norm(row: npt.NDArray[np.float32]) -> float:
+    return max(float(np.sqrt((row.astype(np.float64) ** 2).sum())), 1.0)
