@@ -125,3 +125,47 @@ switch the database driver
 extract the common code into a helper
 please look at the open issues and pick one
 """.splitlines()
+
+SMALL_TALK = """\
+what is the capital of Australia?
+translate good morning into Spanish
+who won the world cup in 1998?
+tell me a joke
+how do I boil an egg?
+what is the square root of 144?
+convert 30 degrees Celsius to Fahrenheit
+explain how photosynthesis works
+what is the tallest mountain in the world?
+write a haiku about autumn
+how far away is the moon?
+what does HTTP stand for?
+recommend a good password manager
+what is the plural of octopus?
+how many ounces are in a pound?
+who painted the Mona Lisa?
+summarize the plot of Hamlet
+what time zone is Tokyo in?
+how do vaccines work?
+spell necessary
+what is inflation?
+how does a diesel engine differ from a petrol engine?
+list the planets of the solar system
+what is the chemical formula of table salt?
+define entropy
+how do I tie a bow tie?
+who wrote War and Peace?
+what is the boiling point of water on Mount Everest?
+generate a strong password
+what are the primary colors?
+how do I write a cover letter?
+what causes earthquakes?
+explain blockchain simply
+what is the difference between weather and climate?
+what is the largest ocean?
+how long does it take to fly from London to New York?
+what is the Pythagorean theorem?
+how do I remove a red wine stain?
+what is the speed of light?
+name three prime numbers above one hundred
+""".splitlines()
+"""Prompts of no conversation in the data either; nothing in the gate was written with these in mind."""
