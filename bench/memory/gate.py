@@ -30,5 +30,7 @@ def measure(conversations: Sequence[Conversation], ways: dict[str, bool], cache:
                 small_talk += [bool(retriever.select(prompt)) for prompt in SMALL_TALK]
                 foreign = [other for other in conversations if other is not conversation]
                 others += [bool(retriever.select(asked.text)) for other in foreign for asked in other.questions[::4]]
-            cells = " | ".join(f"{100 * fmean(values):.1f}" for values in (kept, evidence, coding, small_talk, others))
+            cells = " | ".join(
+                f"{100 * fmean(values):.1f}" for values in (kept, evidence, coding, small_talk, others)
+            )
             print(f"| {name} | {kind} | {cells} |", flush=True)

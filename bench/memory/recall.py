@@ -33,7 +33,10 @@ def measure(conversations: Sequence[Conversation], ways: dict[str, bool], cache:
     print("| | " + " | ".join(CORPORA) + " |\n|---|" + "---|" * len(CORPORA))
     for name, make in makers.items():
         cells = [_recall(conversations, corpus_of, make) for corpus_of in CORPORA.values()]
-        print(f"| {name} | " + " | ".join(f"{100 * five:.1f} / {100 * ten:.1f}" for five, ten in cells) + " |", flush=True)
+        print(
+            f"| {name} | " + " | ".join(f"{100 * five:.1f} / {100 * ten:.1f}" for five, ten in cells) + " |",
+            flush=True,
+        )
 
 
 def _recall(

@@ -71,7 +71,9 @@ def _of_spaced(word: str) -> Iterator[str]:
     whole = _folded(word)
     if whole and whole not in STOP:
         yield _stem(whole)
-    parts = [part for piece in word.split("_") for part in (_PART.findall(piece) if _CAMEL.search(piece) else [piece])]
+    parts = [
+        part for piece in word.split("_") for part in (_PART.findall(piece) if _CAMEL.search(piece) else [piece])
+    ]
     if len(parts) > 1:
         folded = (_folded(part) for part in parts)
         yield from (_stem(part) for part in folded if part and part not in STOP and part != whole)

@@ -8,9 +8,9 @@ COVERAGE = 0.2
 """The share of what a query tells that an entry must hold, by words alone."""
 TERMS = 2
 """So many telling words must be shared, or all where the query has fewer: one alone is shared by chance."""
-MEANS_THE_SAME = 0.45
+MEANS_THE_SAME = 0.5
 """A cosine from which an entry is about the query, whatever its words."""
-MEANS_SOMETHING_ELSE = 0.25
+MEANS_SOMETHING_ELSE = 0.3
 """A cosine below which shared words are an accident."""
 
 

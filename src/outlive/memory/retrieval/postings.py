@@ -3,6 +3,7 @@
 Lists read from a cache stay packed until a query or a change asks for them, so that a fresh process answers at once.
 """
 
+import heapq
 import math
 from array import array
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,9 @@ K1, B = 0.9, 0.4
 BACKGROUND = 100
 """Documents of everyday text that are taken to be there as well, so that in a store of three entries words still differ
 from names."""
+
+WORK, REFINED = 20_000, 1000
+"""So many postings are looked at for one query; of what was found then, so many are scored to the end."""
 
 
 class Postings:
@@ -53,13 +57,22 @@ class Postings:
         return {term: self._tells(len(self._list(term))) for term in dict.fromkeys(query)}
 
     def scores(self, weighed: Mapping[str, float]) -> dict[int, float]:
-        """BM25 of every document that holds a term of the query, by slot."""
+        """BM25 of the documents that hold a term of the query, by slot; rare terms first.
+
+        Past a bounded amount of work, the commonest terms only add to the best that the rarer ones have found.
+        """
         found: dict[int, float] = {}
         average = self._total / self._count if self._total else 1.0
         flat, slope = K1 * (1 - B), K1 * B / average
         lengths, before = self._lengths, found.get
-        for term, tells in weighed.items():
-            for slot, weight in self._list(term).items():
+        work, best = 0, None
+        for term, tells in sorted(weighed.items(), key=lambda pair: -pair[1]):
+            holders = self._list(term)
+            work += len(holders)
+            if found and work > WORK:
+                best = best or strongest(found, REFINED)
+                holders = {slot: holders[slot] for slot in best if slot in holders}
+            for slot, weight in holders.items():
                 found[slot] = before(slot, 0.0) + tells * weight / (weight + flat + slope * lengths[slot])
         return found
 
@@ -86,6 +99,14 @@ class Postings:
                 return {}
             holders = self._open[term] = _unpack(raw or b"")
         return holders
+
+
+def strongest(scores: Mapping[int, float], count: int) -> list[int]:
+    """The slots with the highest scores, ties at the end included."""
+    if len(scores) <= count:
+        return list(scores)
+    floor = heapq.nlargest(count, scores.values())[-1]
+    return [slot for slot, score in scores.items() if score >= floor]
 
 
 def _pack(holders: Mapping[int, float]) -> bytes:

@@ -4,7 +4,6 @@ An entry is lifted by what it stands beside: by the words of its neighbours, bec
 rarely repeats the question, and by the best of its group, because what belongs together was said on one occasion.
 """
 
-import heapq
 from collections.abc import Callable, Iterable, Mapping
 
 from outlive.memory.retrieval.index import Index
@@ -15,14 +14,6 @@ NEIGHBOURS = ((1, 0.3), (2, 0.15))
 """The share of a neighbour's score by words, at a distance."""
 GROUP = 0.3
 """The share of the score of the best in the group; an entry without one is its own."""
-
-
-def strongest(scores: Mapping[int, float], count: int) -> list[int]:
-    """The slots with the highest scores, ties at the end included."""
-    if len(scores) <= count:
-        return list(scores)
-    floor = heapq.nlargest(count, scores.values())[-1]
-    return [slot for slot, score in scores.items() if score >= floor]
 
 
 def lifted(

@@ -13,7 +13,8 @@ from outlive.memory.retrieval.document import passage
 from outlive.memory.retrieval.entry import Entry, Hit, content
 from outlive.memory.retrieval.errors import DenseUnavailable
 from outlive.memory.retrieval.index import Index
-from outlive.memory.retrieval.ranking import LIFTING, lifted, strongest
+from outlive.memory.retrieval.postings import strongest
+from outlive.memory.retrieval.ranking import LIFTING, lifted
 
 if TYPE_CHECKING:
     from outlive.memory.retrieval.dense.meaning import Meaning
@@ -29,12 +30,13 @@ class Query:
     """A query against an index: what its terms tell, what entries score by words, and what they mean the same as."""
 
     def __init__(self, text: str, index: Index, meaning: "Meaning | None") -> None:
-        cut = text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY // 2]}\n{text[-_LONGEST_QUERY // 2 :]}"
+        cut = (
+            text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY // 2]}\n{text[-_LONGEST_QUERY // 2 :]}"
+        )
         self.index = index
         self.weighed = index.postings.weigh(terms(cut))
         self.ideal = sum(self.weighed.values()) * min(1.0, sqrt(_LONG / max(1, len(self.weighed))))
-        scores = index.postings.scores(self.weighed)
-        self.words = {slot: score / self.ideal for slot, score in scores.items()}
+        self.words = index.postings.scores({term: tells / self.ideal for term, tells in self.weighed.items()})
         self.cosines = meaning.cosines(cut, index.size) if meaning is not None and cut.strip() else None
         self.telling = gate.telling(self.weighed)
 
