@@ -1,4 +1,4 @@
-"""The gate: how often something is shown for a prompt that nothing speaks to, and how often nothing for one that has."""
+"""The gate: how often something is shown for a prompt that nothing speaks to, and how often for one that has."""
 
 from collections.abc import Sequence
 from pathlib import Path

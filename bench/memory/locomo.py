@@ -1,4 +1,4 @@
-"""Conversations of LoCoMo as entries and questions. The data is for evaluation only and is not part of this repository."""
+"""Conversations of LoCoMo as entries and questions. The data is for evaluation only, and not in this repository."""
 
 import json
 import re

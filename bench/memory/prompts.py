@@ -1,4 +1,4 @@
-"""Prompts of everyday coding work that no personal memory has anything to say to: what the gate must let pass empty."""
+"""Prompts that no memory of a conversation has anything to say to: what the gate must let pass with nothing added."""
 
 GENERIC = """\
 fix the failing test

@@ -1,11 +1,13 @@
 """How long a query, an addition and a fresh process take over many memories made up of words as rare as real ones."""
 
+import os
 import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 
 from outlive.memory.retrieval import Entry, Retriever
@@ -19,69 +21,58 @@ from pathlib import Path
 from outlive.memory.retrieval import Retriever
 print(len(Retriever(dense=sys.argv[2] == "True", cache=Path(sys.argv[1])).search(sys.argv[3], 5)))
 """
-_SYLLABLES = "ba co di fu ga he ji ko lu ma ne pi qua ro sa te vu wo xi za tra ble sto cre plu".split()
 _LONG = 120
+COLUMNS = ("select", f"select, {_LONG} words", "add one", "update, one changed", "cold process", "build", "embed one")
 
 
-def words(source: random.Random, count: int) -> list[str]:
-    """Words by Zipf's law out of 20,000: the commonest are in most entries, most are in a few."""
-    ranks = (min(19_999, int(source.paretovariate(0.7)) - 1) for _ in range(count))
-    return [_word(rank) for rank in ranks]
+class Words:
+    """English words by Zipf's law: the commonest are in most entries, most are in a few."""
 
+    def __init__(self, seed: int) -> None:
+        pieces = files("outlive.memory.retrieval.dense").joinpath("vocab.txt").read_text("utf-8").split()
+        self._known = [piece for piece in pieces if piece.isascii() and piece.isalpha() and len(piece) > 2]
+        self._source = random.Random(seed)
 
-def _word(rank: int) -> str:
-    made = ""
-    rank += 25
-    while rank:
-        rank, rest = divmod(rank, len(_SYLLABLES))
-        made += _SYLLABLES[rest]
-    return made
+    def __call__(self, count: int) -> str:
+        last = len(self._known) - 1
+        ranks = (min(last, int(self._source.paretovariate(0.7)) - 1) for _ in range(count))
+        return " ".join(self._known[rank] for rank in ranks)
 
 
 def memories(size: int, prefix: str = "", seed: int = 5) -> Iterator[Entry]:
-    source = random.Random(seed)
+    words = Words(seed)
     for number in range(size):
-        name = "-".join(words(source, 3))
+        name = words(3).replace(" ", "-")
         date = f"2024-{1 + number % 12:02}-{1 + number % 28:02}"
-        described, body = " ".join(words(source, 10)), " ".join(words(source, 40))
-        yield Entry(f"{prefix}{name}-{number}", name, f"User prefers {described}", body, date)
+        yield Entry(f"{prefix}{name}-{number}", name, f"User prefers {words(10)}", words(40), date)
 
 
 def measure(ways: dict[str, bool], size: int, folder: Path) -> None:
-    print(f"\n### Speed over {size:,} memories, median, in milliseconds\n")
-    columns = (
-        "select",
-        f"select, {_LONG} words",
-        "add one",
-        "embed one",
-        "update, one changed",
-        "cold process",
-        "build",
-    )
-    print("| | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
+    print(f"\n### {size:,} memories: milliseconds, median (in brackets: of processor time)\n")
+    print("| | " + " | ".join(COLUMNS) + " |\n|---|" + "---|" * len(COLUMNS))
     for name, dense in ways.items():
-        cache = folder / f"speed-{dense}"
-        source = random.Random(7)
-        entries = list(memories(size))
-        embedding = _embedded(entries, cache) if dense else 0.0
-        retriever = Retriever(dense=dense, cache=cache)
-        began = time.perf_counter()
-        retriever.update(entries)
-        built = time.perf_counter() - began
-        fresh = memories(40, "new", 9)
-        cells = [
-            _median(lambda: retriever.select("which of these does the user prefer: " + " ".join(words(source, 6)))),
-            _median(lambda: retriever.select(" ".join(words(source, _LONG)))),
-            _median(lambda: retriever.add(next(fresh))),
-            embedding,
-            _median(lambda: retriever.update([*entries[1:], next(fresh)]), 5),
-            _median(lambda: _cold(cache, dense, "User prefers " + " ".join(words(source, 6))), 7),
-        ]
-        print(f"| {name} | " + " | ".join(f"{cell:.1f}" for cell in cells) + f" | {1000 * built:.0f} |", flush=True)
+        print(f"| {name} | " + " | ".join(_cells(dense, size, folder / f"speed-{dense}")) + " |", flush=True)
 
 
-def _embedded(entries: list[Entry], cache: Path) -> float:
-    """Put made-up vectors into the cache for all these entries: ten thousand real ones take minutes. What one takes."""
+def _cells(dense: bool, size: int, cache: Path) -> list[str]:
+    words, entries, fresh = Words(7), list(memories(size)), memories(60, "new ", 9)
+    embedding = _embedded(entries, cache) if dense else "–"
+    retriever = Retriever(dense=dense, cache=cache)
+    building = _median(lambda: retriever.update(entries), 1)
+    retriever.select("which one")
+    return [
+        _median(lambda: retriever.select(f"which of these does the user prefer: {words(6)}?")),
+        _median(lambda: retriever.select(words(_LONG))),
+        _median(lambda: retriever.add(next(fresh))),
+        _median(lambda: retriever.update([*entries[1:], next(fresh)]), 5),
+        _median(lambda: _cold(cache, dense, f"User prefers {words(6)}"), 7, children=True),
+        building,
+        embedding,
+    ]
+
+
+def _embedded(entries: list[Entry], cache: Path) -> str:
+    """Put made-up vectors into the cache for all entries, as real ones would take minutes; say what one takes."""
     import numpy as np
 
     from outlive.memory.retrieval.dense.model import SIZE, Model
@@ -98,10 +89,16 @@ def _cold(cache: Path, dense: bool, query: str) -> None:
     subprocess.run([sys.executable, "-c", _COLD, str(cache), str(dense), query], check=True, capture_output=True)
 
 
-def _median(action: Callable[[], object], times: int = 21) -> float:
-    taken = []
+def _median(action: Callable[[], object], times: int = 21, *, children: bool = False) -> str:
+    taken, worked = [], []
     for _ in range(times):
-        began = time.perf_counter()
+        began, before = time.perf_counter(), _processor(children)
         action()
         taken.append(time.perf_counter() - began)
-    return 1000 * statistics.median(taken)
+        worked.append(_processor(children) - before)
+    return f"{1000 * statistics.median(taken):.1f} ({1000 * statistics.median(worked):.1f})"
+
+
+def _processor(children: bool) -> float:
+    used = os.times()
+    return used.children_user + used.children_system if children else time.process_time()

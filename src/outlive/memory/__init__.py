@@ -1,1 +1,1 @@
-"""What was learned, across sessions and projects: kept, found again when it matters, corrected, forgotten on purpose."""
+"""What was learned, across sessions and projects: kept, found when it matters, corrected, forgotten on purpose."""

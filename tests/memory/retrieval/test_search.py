@@ -88,9 +88,9 @@ def test_an_entry_without_a_group_is_not_held_back_by_those_that_have_one() -> N
 
 
 def test_ties_are_ordered_by_key_and_scores_fall() -> None:
-    retriever = holding(*(entry(key, "the same text") for key in "dbca"))
+    retriever = holding(*(entry(key, "the same text") for key in ("pear", "fig", "plum", "apple")))
     hits = retriever.search("same text")
-    assert [hit.key for hit in hits] == ["a", "b", "c", "d"]
+    assert [hit.key for hit in hits] == ["apple", "fig", "pear", "plum"]
     assert len({hit.score for hit in hits}) == 1
 
 

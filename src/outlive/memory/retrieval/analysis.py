@@ -1,4 +1,4 @@
-"""From text to terms: folded, stemmed, without stop words; names in code also in parts; East Asian text in bigrams."""
+"""From text to terms: folded, stemmed, without stop words; names in code also in parts; unspaced text in bigrams."""
 
 import re
 import unicodedata

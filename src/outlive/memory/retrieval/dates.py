@@ -6,7 +6,20 @@ Relative dates ("last week") are left alone: what they mean depends on who reads
 import re
 from collections.abc import Iterator
 
-_FULL = "january february march april may june july august september october november december".split()
+_FULL = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _NUMBER = {name[:3]: number for number, name in enumerate(_FULL, start=1)}
 _MONTH = r"(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _FULL if name != "september")
 _MONTH += r"|sep(?:t(?:ember)?)?)"

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One text to be found. Turns of a dialogue also say their session (`group`) and their place in it (`position`)."""
+    """One text to be found. Turns of a dialogue also say their session (`group`) and their `position` in it."""
 
     key: str
     name: str

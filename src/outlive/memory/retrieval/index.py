@@ -28,7 +28,8 @@ class Index:
         """Slots, empty ones included."""
         return len(self._documents)
 
-    def keys(self) -> list[str]:
+    def held(self) -> list[str]:
+        """The keys of all entries."""
         return list(self._slots)
 
     def find(self, key: str) -> Document | None:

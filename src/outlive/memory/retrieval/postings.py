@@ -13,8 +13,8 @@ from outlive.memory.retrieval.document import Document
 K1, B = 0.9, 0.4
 """Little saturation and little weight on length: entries are short, and a long one is not worse for it."""
 BACKGROUND = 100
-"""Documents of everyday text that are taken to be there as well, so that in a store of three entries words still differ
-from names."""
+"""Documents of everyday text that are taken to be there as well, so that in a store of three entries a word that all
+of them hold still tells something."""
 
 WORK, REFINED = 20_000, 1000
 """So many postings are looked at for one query; of what was found then, so many are scored to the end."""

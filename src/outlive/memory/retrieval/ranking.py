@@ -1,7 +1,7 @@
 """From the score of each entry on its own to the order of the answer.
 
-An entry is lifted by what it stands beside: by the words of its neighbours, because in a dialogue the answer to a question
-rarely repeats the question, and by the best of its group, because what belongs together was said on one occasion.
+An entry is lifted by what it stands beside: by the words of its neighbours, because in a dialogue an answer rarely
+repeats the question, and by the best of its group, because what belongs together was said on one occasion.
 """
 
 from collections.abc import Callable, Iterable, Mapping

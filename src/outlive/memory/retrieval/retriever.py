@@ -54,6 +54,10 @@ class Query:
             best = meaning.strongest(self.words, self.cosines, wanted)
         return lifted(self.index, best, self.own, self.words, count)
 
+    def is_found(self, slot: int) -> bool:
+        """Everything that is ranked was found."""
+        return True
+
     def is_relevant(self, slot: int) -> bool:
         holds = self.index.postings.holds
         shared = {term: weight for term, weight in self.telling.items() if holds(term, slot)}
@@ -62,7 +66,7 @@ class Query:
 
 
 class Retriever:
-    """An index over entries. `dense=None` uses the embedding model when the extra is installed; `cache` is a folder."""
+    """An index over entries. `dense=None` uses the embedding model if the extra is installed; `cache` is a folder."""
 
     def __init__(self, dense: bool | None = None, cache: Path | None = None) -> None:
         absent = missing()
@@ -81,11 +85,11 @@ class Retriever:
             return len(self._opened())
 
     def update(self, entries: Iterable[Entry]) -> None:
-        """Hold exactly these entries; only what is new or changed is worked on. The last of two with one key counts."""
+        """Hold exactly these entries, working only on what is new or changed. The last of two with one key counts."""
         wanted = {entry.key: entry for entry in entries}
         with self._lock:
             index = self._opened()
-            gone = [key for key in index.keys() if key not in wanted]
+            gone = [key for key in index.held() if key not in wanted]
             for key in gone:
                 self._drop(key)
             changed = [entry for entry in wanted.values() if self._put(entry)]
@@ -117,7 +121,7 @@ class Retriever:
 
     def search(self, query: str, k: int = 10) -> list[Hit]:
         """The best entries for a query, at most `k`; the best of what is there, relevant or not."""
-        return self._answer(query, k, lambda asked, slot: True)
+        return self._answer(query, k, Query.is_found)
 
     def select(self, query: str, k: int = 5) -> list[Hit]:
         """The entries worth showing unasked, at most `k`: none when none is relevant."""

@@ -1,7 +1,7 @@
 """What an entry stands beside: the others of its session or day, and the ones right before and after it.
 
-Turns of a dialogue say it themselves. Of other entries it is read from what they have: entries of one date were written
-on one occasion, and names that end in a number ("D1:3", "note-12") count on.
+Turns of a dialogue say it themselves. Of other entries it is read from what they have: entries of one date were
+written on one occasion, and names that end in a number ("D1:3", "note-12") count on.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The embedding model of the extra `dense`: MiniLM as an ONNX file that installs as a package, run on this machine."""
+"""The embedding model of the extra `dense`: MiniLM as an ONNX file that installs as a package, run right here."""
 
 from importlib.util import find_spec
 

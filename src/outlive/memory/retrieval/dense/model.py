@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from outlive.memory.retrieval.dense.wordpiece import token_numbers
+from outlive.memory.retrieval.dense.wordpiece import MARKS, token_numbers
 
 SIZE = 384
 _PASSAGE = (126, 0)
 _QUERY = (62, 32)
-"""Tokens from the beginning and from the end. What an entry is about is said first; of a long prompt, first and last."""
+"""Tokens from the beginning and from the end. What an entry is about is said first; of a prompt, first or last."""
 
 Vector = npt.NDArray[np.int8]
 
@@ -42,6 +42,8 @@ class Model:
 
         One text at a time, because the model scales its numbers by all that is in a batch.
         """
+        if len(tokens) <= MARKS:
+            return np.zeros(SIZE, dtype=np.int8)
         numbers = np.array([tokens], dtype=np.int64)
         feed = {"input_ids": numbers, "attention_mask": np.ones_like(numbers), "token_type_ids": numbers * 0}
         mean = self._session.run(None, feed)[0][0].mean(axis=0)

@@ -9,7 +9,7 @@ Cosines = npt.NDArray[np.float64]
 
 
 class Vectors:
-    """Rows hold whole numbers as floats: fast to multiply, and exact (127 * 127 * 384 is below 2 to the power of 24)."""
+    """Rows hold whole numbers as floats: fast to multiply, and exact, because 127 * 127 * 384 is below 2 ** 24."""
 
     def __init__(self) -> None:
         self._rows = np.zeros((0, SIZE), dtype=np.float32)

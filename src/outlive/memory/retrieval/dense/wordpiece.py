@@ -1,7 +1,7 @@
 """Text to the token numbers that BERT models were trained on (the uncased vocabulary of 30,522 pieces).
 
-The `tokenizers` package does the same, faster, and brings a hub client with an HTTP stack along; a test holds this one to
-what that one answers.
+The `tokenizers` package does the same, faster, and brings a hub client with an HTTP stack along; a test holds this one
+to what that one answers.
 """
 
 import re
@@ -10,6 +10,8 @@ from functools import lru_cache
 from importlib.resources import files
 
 UNKNOWN, START, END = 100, 101, 102
+MARKS = 2
+"""Tokens of a text that has none: its start and its end."""
 _LONGEST_WORD = 100
 _CONTROL = ("Cc", "Cf", "Co", "Cs")
 _CJK = re.compile(
