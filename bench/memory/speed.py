@@ -14,6 +14,7 @@ from outlive.memory.retrieval import Entry, Retriever
 from outlive.memory.retrieval.document import passage
 from outlive.memory.retrieval.entry import digest
 from outlive.memory.retrieval.retriever import VECTORS
+from outlive.memory.retrieval.stopwords import STOP
 
 _COLD = """
 import sys
@@ -30,7 +31,7 @@ class Words:
 
     def __init__(self, seed: int) -> None:
         pieces = files("outlive.memory.retrieval.dense").joinpath("vocab.txt").read_text("utf-8").split()
-        self._known = [piece for piece in pieces if piece.isascii() and piece.isalpha() and len(piece) > 2]
+        self._known = [piece for piece in pieces if piece.isascii() and piece.isalpha() and piece not in STOP]
         self._source = random.Random(seed)
 
     def __call__(self, count: int) -> str:

@@ -6,20 +6,8 @@ Relative dates ("last week") are left alone: what they mean depends on who reads
 import re
 from collections.abc import Iterator
 
-_FULL = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_NAMES = "january february march april may june july august september october november december"
+_FULL = _NAMES.split()
 _NUMBER = {name[:3]: number for number, name in enumerate(_FULL, start=1)}
 _MONTH = r"(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _FULL if name != "september")
 _MONTH += r"|sep(?:t(?:ember)?)?)"

@@ -1,7 +1,7 @@
 """Vectors on disk by the digest of the text they stand for: embedding is the one thing in here that takes long.
 
-Records of one size are only ever appended, under a lock, each with a checksum: one that a dying writer left unfinished
-is cut off by the next, one that was damaged is embedded again. When most are not used any more the file is written anew.
+Records of one size are only ever appended, under a lock, each with a checksum: one that a dying writer left half
+done is cut off by the next, one that was damaged is embedded again. When most are unused the file is written anew.
 """
 
 import fcntl

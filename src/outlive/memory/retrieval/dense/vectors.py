@@ -18,14 +18,14 @@ class Vectors:
     def put(self, slot: int, vector: Vector) -> None:
         self._reserve(slot + 1)
         self._rows[slot] = vector
-        self._norms[slot] = _norm(self._rows[slot])
+        self._norms[slot : slot + 1] = _norms(self._rows[slot : slot + 1])
 
     def put_all(self, slots: list[int], vectors: npt.NDArray[np.int8]) -> None:
         """Many rows at once, as read from a cache."""
         if slots:
             self._reserve(max(slots) + 1)
             self._rows[slots] = vectors
-            self._norms[slots] = np.maximum(np.sqrt((vectors.astype(np.float64) ** 2).sum(axis=1)), 1.0)
+            self._norms[slots] = _norms(self._rows[slots])
 
     def clear(self, slot: int) -> None:
         if slot < len(self._rows):
@@ -34,8 +34,9 @@ class Vectors:
     def cosines(self, query: Vector, count: int) -> Cosines:
         """By slot; what points away from the query counts as having nothing to do with it."""
         self._reserve(count)
-        sums = (self._rows[:count] @ query.astype(np.float32)).astype(np.float64)
-        found: Cosines = np.maximum(sums / (self._norms[:count] * _norm(query.astype(np.float32))), 0.0)
+        row = query.astype(np.float32)
+        sums = (self._rows[:count] @ row).astype(np.float64)
+        found: Cosines = np.maximum(sums / (self._norms[:count] * _norms(row[np.newaxis])), 0.0)
         return found
 
     def _reserve(self, count: int) -> None:
@@ -46,5 +47,7 @@ class Vectors:
             self._norms = np.concatenate([self._norms, np.ones(more)])
 
 
-def _norm(row: npt.NDArray[np.float32]) -> float:
-    return max(float(np.sqrt((row.astype(np.float64) ** 2).sum())), 1.0)
+def _norms(rows: npt.NDArray[np.float32]) -> Cosines:
+    """The lengths of rows; that of an empty one is taken as 1."""
+    squares: Cosines = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
+    return np.maximum(np.sqrt(squares), 1.0)

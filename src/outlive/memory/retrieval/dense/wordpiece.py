@@ -1,7 +1,7 @@
 """Text to the token numbers that BERT models were trained on (the uncased vocabulary of 30,522 pieces).
 
-The `tokenizers` package does the same, faster, and brings a hub client with an HTTP stack along; a test holds this one
-to what that one answers.
+The `tokenizers` package does the same, faster, and brings a hub client with an HTTP stack along; a test holds this
+one to what that one answers.
 """
 
 import re
