@@ -1,6 +1,8 @@
 """An agent to talk with, without an API: a scripted model that streams, and tools that are quick to write."""
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
@@ -69,7 +71,11 @@ class Bash(Tool[BashInput]):
 
     async def run(self, given: BashInput, desk: Desk) -> Outcome:
         process = await asyncio.create_subprocess_shell(
-            given.command, cwd=desk.root, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+            given.command,
+            cwd=desk.root,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
         )
         text = ""
         try:
@@ -79,7 +85,7 @@ class Bash(Tool[BashInput]):
                 desk.output(desk.call_id, line.decode("utf-8", "replace"))
             code = await process.wait()
         except asyncio.CancelledError:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             await process.communicate()
             raise
         return Outcome(text, is_error=bool(code), exit_code=code)

@@ -8,7 +8,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
 Kind = Literal["user", "answer", "card", "note", "block"]
-"""Cards stand close to cards and notes to notes; everything else has air around it."""
+CLOSE = ("card", "note")
+"""These stand close to each other; everything else has air around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Rhythm:
         last, self._last = self._last, item.kind
         if item.tight or last is None:
             return False
-        return item.kind != last or item.kind not in ("card", "note")
+        return last not in CLOSE or item.kind not in CLOSE
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ class Questions:
             finally:
                 self.open, self.reason, self._answer = None, False, None
                 self._changed()
-            self._show(Item("note", told(question, answer)))
+            if answer.choice == "always":
+                self._show(Item("note", Text(f"· allowed from now on: {clean(question.always)}", "quiet")))
             return answer
 
     @property
@@ -106,23 +107,19 @@ def asked(question: Question, *, armed: bool, reason: bool) -> list[Text]:
     head = Text.assemble(("? ", "warn"), (clean(question.tool), "strong"), " ", subject)
     if reason:
         return [head, Text("  no; tell it why, or just Enter", "quiet")]
-    keys = Text("  ", "" if armed else "quiet")
-    always = [("a", f"always {clean(question.always)}")] if question.always else []
-    for key, meaning in [("y", "yes"), *always, ("n", "no, with a reason"), ("Enter", "no")]:
-        keys.append(f"{key}", "accent" if armed else "quiet").append(f" {meaning}   ", "quiet")
-    return [head, keys]
+    lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
+    if question.always:
+        lines.append([("a", f"always {clean(question.always)}")])
+    return [head, *(_keys(line, armed=armed) for line in lines)]
 
 
-def told(question: Question, answer: Answer) -> Text:
-    """What was answered, for the scrollback."""
-    about = f"{clean(question.tool)} {clean(question.subject)}".strip().split("\n")[0]
-    match answer.choice:
-        case "yes":
-            return Text(f"✓ allowed once: {about}", "quiet")
-        case "always":
-            return Text(f"✓ allowed from now on: {clean(question.always)}", "quiet")
-        case _:
-            return Text(f"✗ not allowed: {about}" + (f" ({clean(answer.why)})" if answer.why else ""), "quiet")
+def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
+    text = Text("  ")
+    for number, (key, meaning) in enumerate(line):
+        text.append("   " if number else "").append(key, "accent" if armed else "quiet").append(
+            f" {meaning}", "quiet"
+        )
+    return text
 
 
 def _is_long(question: Question) -> bool:

@@ -17,11 +17,12 @@ from prompt_toolkit.layout.containers import AnyContainer
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
+from rich.text import Text
 
 from outlive.cli.chat import status, under_way
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.item import Item, Rhythm
+from outlive.cli.chat.item import Hanging, Item, Rhythm
 from outlive.cli.chat.output import SteadyOutput, reflows
 from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.pasting import Pastes
@@ -56,9 +57,9 @@ class InlineApplication(Application[None]):
         screen, cursor = self.renderer.last_rendered_screen, self.renderer._cursor_pos
         columns = self.output.get_size().columns
         if screen is not None and reflows(os.environ):
-            rows = (max(screen.data_buffer[y], default=-1) + 1 for y in range(cursor.y))
-            more = sum(max(0, -(-wide // columns) - 1) for wide in rows) + cursor.x // columns
-            self.output.cursor_up(more)
+            rows = (screen.data_buffer[y] for y in range(cursor.y))
+            wide = (max((x for x, cell in row.items() if cell.char.strip()), default=0) + 1 for row in rows)
+            self.output.cursor_up(sum(-(-cells // columns) - 1 for cells in wide) + cursor.x // columns)
         super()._on_resize()
 
 
@@ -111,6 +112,7 @@ class Screen:
         finally:
             ticking.cancel()
             self._jobs_end()
+            self.talk.farewell()
             await self.talk.close()
             self._print_rest()
         return 0
@@ -154,6 +156,7 @@ class Screen:
         self.pastes.clear()
         self.hint = ""
         if is_command(words):
+            self.show(Item("user", Hanging("> ", Text(words, "quiet"))))
             self._start(obey(self.talk, words))
         else:
             self.talk.say(words)
@@ -167,10 +170,10 @@ class Screen:
         now = time.monotonic()
         twice = now - self._stopped_at < TWICE
         self._stopped_at = now
-        if self.talk.stop():
-            return
-        if twice:
+        if twice and (self.talk.stopping or not self.talk.working):
             self.leave()
+            return
+        if self.talk.stop():
             return
         self.input.reset()
         self.pastes.clear()
@@ -294,7 +297,14 @@ class Screen:
         over: list[str] = []
         if self.talk.working:
             now = time.monotonic()
-            over = under_way.lines(self.talk.transcript, painter, rows, now=now, since=self.talk.busy_since)
+            over = under_way.lines(
+                self.talk.transcript,
+                painter,
+                rows,
+                now=now,
+                since=self.talk.busy_since,
+                asked=self.questions.open,
+            )
         return ANSI("\n".join([*over, *under, ""]))
 
     def _question(self, painter: Painter) -> list[str]:
@@ -330,8 +340,9 @@ class Screen:
         return made[:-1]
 
     def _status(self) -> AnyFormattedText:
-        if self.hint:
-            return [("class:menu.meta", f"  {self.hint}")]
+        hint = "stopping; Ctrl-C again leaves" if self.talk.working and self.talk.stopping else self.hint
+        if hint:
+            return [("class:menu.meta", f"  {hint}")]
         if self.talk.facts is None:
             return ""
         painter = self.painter

@@ -23,6 +23,8 @@ from outlive.session.agent import Agent
 from outlive.stores.log_protocol import LogStore
 from outlive.tools.asking import Asker
 
+PATIENCE = 3.0
+"""Seconds that a run gets to stop before the terminal closes without it."""
 OpenAgent = Callable[[str | None, Asker], Agent]
 """Opens a new session (None) or the one of that id, with a face to ask."""
 
@@ -60,6 +62,8 @@ class Talk:
         """Whether the last run ended badly."""
         self.queued: list[str] = []
         self.busy_since = 0.0
+        self.stopping = False
+        """What runs was told to stop, and has not yet."""
         self._ask = ask
         self._changed = changed
         self._give_back = give_back
@@ -89,11 +93,16 @@ class Talk:
         if item := recap.recap(opened, self._tasks):
             self.show(item)
 
+    def farewell(self) -> None:
+        """How to come back, when there is something to come back to."""
+        if self.agent.session.engine.past.units:
+            self.note(f"outlive --resume {one_line(self.agent.session.id)} goes on with this session")
+
     async def close(self) -> None:
         """Stop what runs, and let go."""
         self.stop()
         if self._job is not None:
-            await asyncio.wait([self._job])
+            await asyncio.wait([self._job], timeout=PATIENCE)
         if self._agent is not None:
             await self._agent.close()
 
@@ -114,7 +123,7 @@ class Talk:
 
     def start(self, work: Coroutine[Any, Any, Ending | RenderableType | None]) -> None:
         """Run something that takes its time and can be stopped."""
-        self.busy_since = time.monotonic()
+        self.busy_since, self.stopping = time.monotonic(), False
         self._job = asyncio.ensure_future(self._run(work))
         self._changed()
 
@@ -122,6 +131,7 @@ class Talk:
         """Interrupt what runs; whether anything did."""
         if self._job is None:
             return False
+        self.stopping = True
         if self.agent.working:
             self.agent.interrupt()
         else:
