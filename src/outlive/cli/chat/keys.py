@@ -77,8 +77,8 @@ def _answering(keys: KeyBindings, screen: "Screen", asked: Filter) -> None:
 
 
 def _always(keys: KeyBindings, screen: "Screen") -> None:
-    @keys.add("c-c")
-    @keys.add("<sigint>")
+    @keys.add("c-c", eager=True)
+    @keys.add("<sigint>", eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.stop()
 

@@ -34,7 +34,8 @@ class Lines:
         self._painter = Painter(width, "plain")
         self._rhythm = Rhythm()
         self._came: asyncio.Queue[str | None] = asyncio.Queue()
-        self._left: list[str] = []
+        self._asking = asyncio.Lock()
+        self._answer: asyncio.Future[str] | None = None
 
     async def run(self, session: str | None, first: str | None) -> int:
         """Until the input ends or the user leaves; 1 when the last run did not come to its end."""
@@ -54,6 +55,8 @@ class Lines:
         return 1 if self.talk.failed else 0
 
     def show(self, item: Item) -> None:
+        if item.kind == "user" and self.present:
+            return  # it stands there already, as it was typed
         gap = "\n" if self._rhythm.gap(item) else ""
         text = "".join(f"{line}\n" for line in self._painter.lines(item.body))
         encoding = self.sink.encoding or "utf-8"
@@ -81,6 +84,9 @@ class Lines:
             elif (line := coming.result()) is None:
                 self._came.put_nowait(None)
                 await resting
+            elif self._answer is not None:
+                self._answer.set_result(line.strip())
+                self._answer = None
             elif line.strip():
                 self.talk.say(line.strip())
                 self.talk.note("queued")
@@ -102,10 +108,19 @@ class Lines:
     async def _ask(self, question: Question) -> Answer:
         if not self.present:
             return Answer("no", NOBODY)
-        self.show(Item("block", preview(question)))
+        async with self._asking:
+            return await self._answered(question)
+
+    async def _answered(self, question: Question) -> Answer:
+        if question.preview:
+            self.show(Item("block", preview(question)))
         for text in asked(question, armed=True, reason=False):
             self.show(Item("note", text))
-        line = (await self._came.get() or "").strip()
+        self._answer = asyncio.get_running_loop().create_future()
+        try:
+            line = await self._answer
+        finally:
+            self._answer = None
         if line.lower() in ("y", "yes"):
             return Answer("yes")
         if line.lower() in ("a", "always") and question.always:

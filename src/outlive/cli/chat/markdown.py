@@ -1,7 +1,9 @@
 """Markdown as we show it: calm headings, code that is indented and highlighted in the terminal's own colours."""
 
+from functools import cache
 from typing import ClassVar
 
+from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, HorizontalRule, Markdown, MarkdownElement
 from rich.padding import Padding
@@ -43,4 +45,18 @@ class Prose(Markdown):
     }
 
     def __init__(self, text: str) -> None:
-        super().__init__(clean(text), code_theme=THEME, hyperlinks=False)
+        text = clean(text)
+        super().__init__("", code_theme=THEME, hyperlinks=False)
+        self.markup = text
+        self.parsed = _parser().parse(text)
+        for token in self.parsed:
+            for child in token.children or ():
+                if child.type == "softbreak":
+                    child.type = "hardbreak"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Shows everything: tags are text, pictures are links, definitions of links are lines, line ends stay."""
+    parser = MarkdownIt("commonmark", {"html": False})
+    return parser.enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "image", "reference"])

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Coroutine
+from functools import lru_cache
 from typing import Any
 
 from prompt_toolkit.application import Application
@@ -244,7 +245,7 @@ class Screen:
 
     @property
     def painter(self) -> Painter:
-        return Painter(self.output.get_size().columns - 1, self.look)
+        return _painter(self.output.get_size().columns - 1, self.look)
 
     def _before_drawing(self) -> None:
         """Print what is due, in the same write as the drawing; leave no hole where the interface was higher."""
@@ -347,3 +348,8 @@ class Screen:
             return ""
         painter = self.painter
         return ANSI("  " + "".join(painter.lines(status.line(self.talk.facts, painter.width - 2))[:1]))
+
+
+@lru_cache(maxsize=4)
+def _painter(width: int, look: Look) -> Painter:
+    return Painter(width, look)

@@ -15,7 +15,7 @@ from outlive.cli.chat.clean import clean, one_line
 from outlive.cli.chat.item import Item
 from outlive.cli.chat.transcript import Transcript
 from outlive.errors import OutliveError
-from outlive.events import Event, ToolFinished, UsageReported
+from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
 from outlive.live import Live
 from outlive.loop import Ending
 from outlive.models.protocol import Model
@@ -199,7 +199,9 @@ class Talk:
             if item.kind == "user" and self.queued:
                 self.queued.pop(0)
             self.show(item)
-        if isinstance(happened, (UsageReported, ToolFinished)):
+        if isinstance(happened, TasksSeen):
+            self.refresh()
+        elif isinstance(happened, (UsageReported, ToolFinished)):
             self.facts = status.facts(self.agent, len(self._tasks))
         self._changed()
 

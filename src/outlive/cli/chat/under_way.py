@@ -67,7 +67,13 @@ def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> Renderabl
     else:
         what = "working"
     return Text.assemble(
-        (f"{spin} ", "accent"), (cut(f"{what} · {elapsed(seconds)} · Ctrl-C stops", width - 2), "quiet")
+        (f"{spin} ", "accent"),
+        (
+            cut(
+                " · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Ctrl-C stops"])), width - 2
+            ),
+            "quiet",
+        ),
     )
 
 
