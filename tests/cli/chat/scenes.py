@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from outlive.messages import Text, Thinking, ToolCall
+from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Reply
 from outlive.testing.scripted import call, calls, say
 from tests.cli.chat.stage import Scene, Stage, act
@@ -32,6 +33,7 @@ def parse_header(line: str) -> tuple[str, str]:
 
 表示幅の広い文字 also fit. 🎉 Done.
 """
+COLLECT = "for i in 1 2 3 4 5 6; do echo collecting $i; sleep 0.3; done; echo FAILED test_space; exit 1"
 LONG_CODE = (
     "```python\n" + "".join(f"value_{n} = compute({n})  # line {n}\n" for n in range(1, 61)) + "```\n\nThat is all."
 )
@@ -50,13 +52,7 @@ def work(root: Path) -> Stage:
             (
                 Thinking("The user wants the failing test fixed. Let me look at the tests first."),
                 Text("I will look at the tests first."),
-                ToolCall(
-                    "a",
-                    "bash",
-                    {
-                        "command": "for i in 1 2 3 4 5 6; do echo collecting $i; sleep 0.3; done; echo 'FAILED test_parser.py::test_space - assert'; exit 1"
-                    },
-                ),
+                ToolCall("a", "bash", {"command": COLLECT}),
                 ToolCall("b", "bash", {"command": "sleep 1.2; ls"}),
             ),
             stop="tools",
@@ -125,7 +121,23 @@ def rambling(root: Path) -> Stage:
     return stage
 
 
-SCENES: dict[str, Scene] = {scene.__name__: scene for scene in (work, asking, slow, short, code, rambling)}
+def quick(root: Path) -> Stage:
+    """Two answers, the first with a command that fails."""
+    stage = Stage(root)
+    stage.turns = [calls(call("bash", command="echo 1; false")), say("First."), say("Second.")]
+    return stage
+
+
+def failing(root: Path) -> Stage:
+    """A model that is not there."""
+    stage = Stage(root)
+    stage.turns = [NotSetUp("no such model")]
+    return stage
+
+
+SCENES: dict[str, Scene] = {
+    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing)
+}
 
 if __name__ == "__main__":
     act(SCENES[sys.argv[1]](Path(sys.argv[2])), session=sys.argv[3] if len(sys.argv) > 3 else None)

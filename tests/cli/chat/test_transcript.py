@@ -35,7 +35,7 @@ class Reader:
         self.lines: list[str] = []
         self._rhythm = Rhythm()
 
-    def event(self, kind: type[Any], **fields: Any) -> None:
+    def event(self, kind: type[Any], /, **fields: Any) -> None:
         event: Event = kind(id=1, time=0.0, **fields)
         self.state = self.state.apply(event)
         self.see(event)
