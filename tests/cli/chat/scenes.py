@@ -114,7 +114,7 @@ def code(root: Path) -> Stage:
 
 def rambling(root: Path) -> Stage:
     """Words for long enough to do something meanwhile."""
-    stage = Stage(root, pause=0.02)
+    stage = Stage(root, pause=0.01)
     stage.turns = [
         say("\n\n".join(f"Paragraph {n} " + "has a good number of words in it " * 5 for n in range(1, 15)))
     ]
@@ -135,8 +135,24 @@ def failing(root: Path) -> Stage:
     return stage
 
 
+def prose(root: Path) -> Stage:
+    """An answer with everything that Markdown has."""
+    stage = Stage(root)
+    stage.turns = [say(PROSE)]
+    return stage
+
+
+def evil(root: Path) -> Stage:
+    """A model and a tool that try to take over the terminal."""
+    attack = "\x1b]0;owned\x07\x1b]2;owned\x1b\\\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J visible \u202e"
+    stage = Stage(root)
+    (root / "attack").write_text(attack)
+    stage.turns = [calls(call("bash", command="cat attack; false"), text=attack), say("The end.")]
+    return stage
+
+
 SCENES: dict[str, Scene] = {
-    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing)
+    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing, prose, evil)
 }
 
 if __name__ == "__main__":

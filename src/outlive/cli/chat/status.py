@@ -66,15 +66,15 @@ def line(known: Facts, width: int) -> Text:
         (7, known.session, "quiet"),
     ]
     shown = [part for part in parts if part[1]]
-    while len(shown) > 1 and _wide(shown) > width:
+    while len(shown) > 1 and cell_len(_joined(shown).plain) > width:
         shown.remove(max(shown))
+    return _joined(shown)
+
+
+def _joined(parts: list[tuple[int, str, str]]) -> Text:
     text = Text(no_wrap=True, overflow="ellipsis", style="quiet")
-    for number, (_, words, style) in enumerate(shown):
-        joined = number and (words.startswith("▕") or words.startswith("next"))
-        text.append((" " if joined else " · ") if number else "")
+    for number, (_, words, style) in enumerate(parts):
+        about_gauge = words.startswith(("▕", "next pass"))
+        text.append((" " if about_gauge else " · ") if number else "")
         text.append(words, style or "quiet")
     return text
-
-
-def _wide(parts: list[tuple[int, str, str]]) -> int:
-    return sum(cell_len(words) + 3 for _, words, _ in parts)
