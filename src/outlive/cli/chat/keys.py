@@ -1,18 +1,41 @@
 """What each key does. While a question is open the keys answer it, once the user has paused."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, Filter, has_focus
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
+from outlive.cli.chat.question import Questions
+from outlive.cli.chat.talk import Talk
 from outlive.tools.asking import MODES, Answer
 
-if TYPE_CHECKING:
-    from outlive.cli.chat.screen import Screen
+
+class Controls(Protocol):
+    """What keys act upon."""
+
+    talk: Talk
+    questions: Questions
+    input: Buffer
+    reason: Buffer
+
+    def submit(self) -> None: ...
+
+    def command(self, line: str) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def leave(self) -> None: ...
+
+    def typed(self) -> None: ...
+
+    def paste(self, text: str) -> None: ...
+
+    def focus_reason(self) -> None: ...
 
 
-def bindings(screen: "Screen") -> KeyBindings:
+def bindings(screen: Controls) -> KeyBindings:
     """All of them."""
     keys = KeyBindings()
     asked = Condition(lambda: screen.questions.armed and not screen.questions.reason)
@@ -22,7 +45,7 @@ def bindings(screen: "Screen") -> KeyBindings:
     return keys
 
 
-def _typing(keys: KeyBindings, screen: "Screen", here: Filter) -> None:
+def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     @keys.add("enter", filter=here)
     def _(event: KeyPressEvent) -> None:
         state = screen.input.complete_state
@@ -55,7 +78,7 @@ def _typing(keys: KeyBindings, screen: "Screen", here: Filter) -> None:
             screen.leave()
 
 
-def _answering(keys: KeyBindings, screen: "Screen", asked: Filter) -> None:
+def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
     @keys.add(Keys.Any, filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.questions.key(event.data.lower())
@@ -73,10 +96,10 @@ def _answering(keys: KeyBindings, screen: "Screen", asked: Filter) -> None:
 
     @keys.add("enter", filter=has_focus(screen.reason))
     def _(event: KeyPressEvent) -> None:
-        screen.give_reason()
+        screen.questions.answer(Answer("no", screen.reason.text.strip()))
 
 
-def _always(keys: KeyBindings, screen: "Screen") -> None:
+def _always(keys: KeyBindings, screen: Controls) -> None:
     @keys.add("c-c", eager=True)
     @keys.add("<sigint>", eager=True)
     def _(event: KeyPressEvent) -> None:

@@ -24,6 +24,7 @@ from outlive.cli.chat import status, under_way
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.item import Hanging, Item, Rhythm
+from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.output import SteadyOutput, reflows
 from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.pasting import Pastes
@@ -68,8 +69,6 @@ class Screen:
     """One conversation at a terminal."""
 
     def __init__(self, around: Surroundings, look: Look) -> None:
-        from outlive.cli.chat.keys import bindings
-
         self.look = look
         self.output = SteadyOutput(mono=look == "mono")
         self.questions = Questions(self.show, self.changed)
@@ -187,10 +186,6 @@ class Screen:
 
     def paste(self, text: str) -> None:
         self.input.insert_text(self.pastes.shown(text))
-
-    def give_reason(self) -> None:
-        """The no is complete."""
-        self.questions.answer(Answer("no", self.reason.text.strip()))
 
     def focus_reason(self) -> None:
         self.reason.reset()

@@ -57,6 +57,8 @@ class Transcript:
     flow: Flow = field(default_factory=Flow)
     running: dict[str, Running] = field(default_factory=dict)
     results: deque[tuple[ToolCall, ToolFinished]] = field(default_factory=lambda: deque(maxlen=KEPT_RESULTS))
+    batch: int = 1
+    """How many calls the last answer with calls had."""
     thinking: str = ""
     arriving: str = ""
     """The tool whose call is being written."""
@@ -132,6 +134,7 @@ class Transcript:
         self._heard = False
         self._quiet()
         self._calls = {call.id: call for call in tool_calls(said.blocks)}
+        self.batch = len(self._calls) or self.batch
         return items
 
     def _finished(self, result: ToolFinished) -> list[Item]:

@@ -180,12 +180,13 @@ async def sessions(talk: Talk, words: str) -> RenderableType:
     return Group(table(*rows), Text("/resume ID opens one", "quiet"))
 
 
-@command("[N]", "the last result in full, or the Nth before the end (Ctrl-O)")
+@command("[N]", "the last results in full (Ctrl-O), or only the Nth before the end")
 async def expand(talk: Talk, words: str) -> RenderableType:
     results = talk.transcript.results
-    number = int(words) if words.isdigit() and int(words) else 1
-    if number > len(results):
+    number = int(words) if words.isdigit() else 0
+    if not results or number > len(results):
         return Text(
             f"there {'is' if len(results) == 1 else 'are'} {counted(len(results), 'result')} to show", "quiet"
         )
-    return cards.whole(*results[-number])
+    chosen = [results[-number]] if number else list(results)[-talk.transcript.batch :]
+    return Group(*(cards.whole(*one) for one in chosen))
