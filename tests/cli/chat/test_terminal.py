@@ -155,11 +155,12 @@ def test_a_question_is_answered_by_a_key(terminal: Open, tmp_path: Path) -> None
     assert "strip" not in (tmp_path / "parser.py").read_text()
 
 
-def test_enter_is_no_and_ctrl_c_at_a_question_is_no(terminal: Open, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["Enter", "Escape"])
+def test_enter_is_no_escape_is_no_and_ctrl_c_at_a_question_is_no(terminal: Open, tmp_path: Path, key: str) -> None:
     window = terminal("asking")
     window.type("do it")
     window.until("\x1b[36my", "-e")
-    window.keys("Enter")
+    window.keys(key)
     window.until("? edit_file parser.py")
     window.until("\x1b[36my", "-e")
     window.keys("C-c")

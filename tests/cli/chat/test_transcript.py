@@ -155,8 +155,14 @@ def test_a_retry_is_seen_while_it_waits_and_gone_afterwards() -> None:
 
 def test_an_answer_that_broke_off_is_marked_and_not_mixed_with_the_next() -> None:
     reader = Reader()
-    reader.see(TextArrived("Half a sent"), ModelWaits("stream broke", 1.0, 1), TextArrived("Whole sentence.\n\n"))
-    assert reader.lines == ["↻ the answer broke off here and is asked for again", "", "Whole sentence."]
+    reader.see(TextArrived("One.\n\nHalf a sent"), ModelWaits("broke", 1.0, 1), TextArrived("One.\n\nTwo.\n\n"))
+    assert reader.lines == ["One.", "", "↻ the answer broke off here and is asked for again", "", "One.", "", "Two."]
+
+
+def test_an_answer_that_broke_off_before_anything_was_printed_leaves_no_trace() -> None:
+    reader = Reader()
+    reader.see(TextArrived("Half a sent"), ModelWaits("broke", 1.0, 1), TextArrived("Whole sentence.\n\n"))
+    assert reader.lines == ["Whole sentence."]
 
 
 def test_thinking_and_writing_a_call_are_seen_live_only() -> None:
@@ -172,7 +178,7 @@ def test_a_pass_says_what_it_did_and_how_to_take_it_back() -> None:
     reader = Reader()
     receipt = Receipt(rungs=("collapse",), reason="pressure", before=176_000, after=61_000, units_folded=41)
     reader.event(Compacted, fold_to=1, digest="", edits=(), receipt=receipt)
-    assert " ".join(reader.lines) == (
+    assert " ".join(map(str.strip, reader.lines)) == (
         "⤵ compacted 176k → 61k (pressure: 41 units folded, everything recallable) · /undo takes it back"
     )
 
@@ -193,7 +199,7 @@ def test_a_wall_of_text_from_the_user_is_shown_by_its_beginning() -> None:
 def test_what_the_harness_tells_the_model_does_not_look_like_the_user() -> None:
     reader = Reader()
     reader.event(UserSaid, blocks=(Text("<harness>Go on.</harness>"),))
-    assert reader.lines == ["harness: Go on."]
+    assert reader.lines == ["· harness: Go on."]
 
 
 def test_what_is_under_way_fits_into_the_rows_there_are() -> None:

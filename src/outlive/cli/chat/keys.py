@@ -90,7 +90,7 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
         """A paste is no answer."""
 
     @keys.add("enter", filter=asked, eager=True)
-    @keys.add("escape", filter=asked)
+    @keys.add("escape", filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
         screen.questions.answer(Answer("no"))
 

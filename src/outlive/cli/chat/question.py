@@ -15,12 +15,14 @@ from rich.text import Text
 from outlive.cli.chat import diffs
 from outlive.cli.chat.clean import clean
 from outlive.cli.chat.item import Item
-from outlive.cli.chat.words import counted
+from outlive.cli.chat.transcript import note
+from outlive.cli.chat.words import counted, cut
 from outlive.tools.asking import Answer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
 PREVIEW_LINES = 200
+LONGEST_RULE = 160
 LONG_SUBJECT = 6
 """Lines; a longer subject is printed, where it can be scrolled to."""
 
@@ -59,7 +61,7 @@ class Questions:
                 self.open, self.reason, self._answer = None, False, None
                 self._changed()
             if answer.choice == "always":
-                self._show(Item("note", Text(f"· allowed from now on: {clean(question.always)}", "quiet")))
+                self._show(note("·", Text(f"allowed from now on: {_rule(question)}", "quiet")))
             return answer
 
     @property
@@ -109,7 +111,7 @@ def asked(question: Question, *, armed: bool, reason: bool) -> list[Text]:
         return [head, Text("  no; tell it why, or just Enter", "quiet")]
     lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
     if question.always:
-        lines.append([("a", f"always {clean(question.always)}")])
+        lines.append([("a", f"always {_rule(question)}")])
     return [head, *(_keys(line, armed=armed) for line in lines)]
 
 
@@ -120,6 +122,11 @@ def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
             f" {meaning}", "quiet"
         )
     return text
+
+
+def _rule(question: Question) -> str:
+    """What would be allowed from now on, on one line."""
+    return cut(clean(question.always).replace("\n", "⏎"), LONGEST_RULE)
 
 
 def _is_long(question: Question) -> bool:

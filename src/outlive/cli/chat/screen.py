@@ -170,7 +170,7 @@ class Screen:
         now = time.monotonic()
         twice = now - self._stopped_at < TWICE
         self._stopped_at = now
-        if twice and (self.talk.stopping or not self.talk.working):
+        if twice and (self.talk.stopping if self.talk.working else not self.input.text):
             self.leave()
             return
         if self.talk.stop():

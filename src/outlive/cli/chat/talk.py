@@ -12,8 +12,8 @@ from rich.text import Text
 
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.clean import clean, one_line
-from outlive.cli.chat.item import Item
-from outlive.cli.chat.transcript import Transcript
+from outlive.cli.chat.item import Hanging, Item
+from outlive.cli.chat.transcript import Transcript, note
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
 from outlive.live import Live
@@ -165,8 +165,8 @@ class Talk:
         if problem:
             self.complain(problem, hint=" · /continue tries again" if self.agent.unfinished else "")
         elif isinstance(ended, Ending):
-            if note := _ending(ended):
-                self.show(Item("note", note))
+            if words := _ending(ended):
+                self.show(note("⏹", Text(words, "warn"), "warn"))
         elif ended is not None:
             self.show(Item("block", ended))
         self.refresh()
@@ -181,10 +181,10 @@ class Talk:
     # -- what is shown
 
     def complain(self, problem: str, hint: str = "") -> None:
-        self.show(Item("block", Text.assemble(("✗ ", "bad"), clean(problem), (hint, "quiet"))))
+        self.show(Item("block", Hanging("✗ ", Text.assemble(clean(problem), (hint, "quiet")), "bad")))
 
     def note(self, words: str) -> None:
-        self.show(Item("note", Text(f"· {words}", "quiet")))
+        self.show(note("·", Text(words, "quiet")))
 
     def refresh(self) -> None:
         """Look again at what the status line says."""
@@ -206,13 +206,13 @@ class Talk:
         self._changed()
 
 
-def _ending(ending: Ending) -> Text | None:
+def _ending(ending: Ending) -> str:
     match ending.why:
         case "done":
-            return None
+            return ""
         case "interrupted":
-            return Text("⏹ interrupted · say what to do instead, or /continue", "warn")
+            return "interrupted · say what to do instead, or /continue"
         case "hook":
-            return Text(f"⏹ a hook of yours kept it from the model: {one_line(ending.detail)}", "warn")
+            return f"a hook of yours kept it from the model: {one_line(ending.detail)}"
         case _:
-            return Text(f"⏹ stopped: {one_line(ending.detail)} · /continue goes on", "warn")
+            return f"stopped: {one_line(ending.detail)} · /continue goes on"

@@ -4,7 +4,7 @@ under way can be looked at any time. It knows no terminal."""
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from rich.text import Text
@@ -22,6 +22,7 @@ from outlive.events import (
     ModeChanged,
     Noted,
     PlanChanged,
+    Receipt,
     ToolFinished,
     ToolStarted,
     UserSaid,
@@ -69,6 +70,8 @@ class Transcript:
     _calls: dict[str, ToolCall] = field(default_factory=dict)
     _plan_changed: bool = False
     _heard: bool = False
+    _printed: bool = False
+    """A part of the answer that is arriving stands in the scrollback."""
 
     def take(self, happened: Event | Live) -> list[Item]:
         """What is finished by it."""
@@ -90,7 +93,7 @@ class Transcript:
                 self._plan_changed = True
                 return []
             case _:
-                return [Item("note", note) for note in _notes(happened)]
+                return list(_notes(happened))
 
     def rest(self) -> list[Item]:
         """The agent came to rest, one way or another: nothing is under way any more."""
@@ -98,7 +101,7 @@ class Transcript:
         self.running.clear()
         self._calls.clear()
         self._quiet()
-        self._heard = False
+        self._heard = self._printed = False
         return items
 
     def _live(self, happened: Live) -> list[Item]:
@@ -121,17 +124,17 @@ class Transcript:
         return []
 
     def _again(self, wait: ModelWaits) -> list[Item]:
-        broken = self._heard
+        broken, self._printed = self._printed, False
         self.flow = Flow()
         self._quiet()
         self._heard = False
         self.waiting = f"{one_line(wait.reason)} · again in {duration(wait.seconds)} (attempt {wait.attempt})"
-        return [Item("note", Text("↻ the answer broke off here and is asked for again", "quiet"))] if broken else []
+        return [note("↻", Text("the answer broke off here and is asked for again", "quiet"))] if broken else []
 
     def _said(self, said: AssistantSaid) -> list[Item]:
         fed = [] if self._heard else self.flow.feed(plain_text(said.blocks))
         items = self._blocks([*fed, *self.flow.finish()])
-        self._heard = False
+        self._heard = self._printed = False
         self._quiet()
         self._calls = {call.id: call for call in tool_calls(said.blocks)}
         self.batch = len(self._calls) or self.batch
@@ -161,6 +164,8 @@ class Transcript:
         return [call for call in self._calls.values() if call.id not in self.running]
 
     def _blocks(self, blocks: Iterable[Block]) -> list[Item]:
+        blocks = list(blocks)
+        self._printed = self._printed or bool(blocks)
         return [Item("answer", Prose(block.text), block.tight) for block in blocks]
 
     def _quiet(self) -> None:
@@ -170,7 +175,7 @@ class Transcript:
 def _user(text: str) -> Item:
     """Words of the user; of a wall of text, its beginning. What the harness put in is said dimly."""
     if injected := _INJECTED.fullmatch(text):
-        return Item("note", Text(f"{injected[1]}: {one_line(injected[2])}", "quiet"))
+        return note("·", Text(f"{injected[1]}: {one_line(injected[2])}", "quiet"))
     lines = clean(text).strip().split("\n")
     shown = Text("\n".join(lines[:USER_LINES]), "strong")
     if len(lines) > USER_LINES:
@@ -178,26 +183,30 @@ def _user(text: str) -> Item:
     return Item("user", Hanging("> ", shown))
 
 
-def _notes(event: Event) -> Iterable[Text]:
+def note(mark: str, words: Text, style: str = "quiet") -> Item:
+    """One thing that the harness has to say."""
+    return Item("note", Hanging(f"{mark} ", words, style))
+
+
+def _notes(event: Event) -> Iterator[Item]:
     match event:
         case Compacted():
-            yield compaction(event)
+            yield note("⤵", _compaction(event.receipt), "accent")
         case Noted():
-            yield Text(f"· {one_line(event.text)}", "warn" if event.kind == DAMAGE else "quiet")
+            style = "warn" if event.kind == DAMAGE else "quiet"
+            yield note("·", Text(one_line(event.text), style), style)
         case ModeChanged():
-            yield Text(f"· mode {event.mode}", "quiet")
+            yield note("·", Text(f"mode {one_line(event.mode)}", "quiet"))
 
 
-def compaction(event: Compacted) -> Text:
-    """What a pass did and how to take it back, in one line."""
-    receipt = event.receipt
+def _compaction(receipt: Receipt) -> Text:
+    """What a pass did and how to take it back."""
     done = [
         f"{counted(receipt.units_folded, 'unit')} folded" if receipt.units_folded else "",
         f"{counted(receipt.units_shrunk, 'unit')} shrunk" if receipt.units_shrunk else "",
         "everything recallable",
     ]
-    line = Text("⤵ ", "accent")
-    line.append(f"compacted {tokens(receipt.before)} → {tokens(receipt.after)}")
+    line = Text(f"compacted {tokens(receipt.before)} → {tokens(receipt.after)}")
     line.append(f" ({one_line(receipt.reason)}: {', '.join(filter(None, done))}) · /undo takes it back", "quiet")
     return line
 
