@@ -7,7 +7,8 @@ from outlive.messages import Text, Thinking, ToolCall
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Reply
 from outlive.testing.scripted import call, calls, say
-from tests.cli.chat.stage import Scene, Stage, act
+from outlive.tools.protocol import Desk, Outcome, Tool
+from tests.cli.chat.stage import PlanInput, Scene, Stage, act
 
 PROSE = """\
 I looked at the **parser** and found two things.
@@ -151,8 +152,28 @@ def evil(root: Path) -> Stage:
     return stage
 
 
+class Noise(Tool[PlanInput]):
+    """A tool that uses a library with bad manners."""
+
+    name = "noise"
+    description = "Print."
+    input = PlanInput
+
+    async def run(self, given: PlanInput, desk: Desk) -> Outcome:
+        print("a library prints")
+        print("\x1b[31mand warns", file=sys.stderr)
+        return Outcome("ok")
+
+
+def noisy(root: Path) -> Stage:
+    stage = Stage(root)
+    stage.tools = [Noise()]
+    stage.turns = [calls(call("noise", steps=[])), say("First.")]
+    return stage
+
+
 SCENES: dict[str, Scene] = {
-    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing, prose, evil)
+    scene.__name__: scene for scene in (work, asking, slow, short, code, rambling, quick, failing, prose, evil, noisy)
 }
 
 if __name__ == "__main__":

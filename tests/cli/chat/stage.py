@@ -159,6 +159,7 @@ class Stage:
         self.store: LogStore = open_log_store(f"files:{root / '.tasks'}", base=root)
         self.graph = TaskGraph(open_task_store(f"files:{root / '.tasks'}"))
         self.turns: list[Turn] = []
+        self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
         self.previews: dict[str, str] = {}
         self.opened: list[Agent] = []
 
@@ -169,7 +170,7 @@ class Stage:
         parts = Parts(
             root=self.root,
             model=model,
-            toolbox=Toolbox([Bash(), Edit(), Plan()]),
+            toolbox=Toolbox(self.tools),
             graph=self.graph,
             fence=Fence(self.root),
             sandbox=Sandbox(),

@@ -12,6 +12,7 @@ from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.pasting import LARGE, Pastes
 from outlive.cli.chat.slash import is_command
+from outlive.stores.log_protocol import SessionInfo
 
 WALL = "x y z\n" * 500
 
@@ -88,6 +89,15 @@ def test_commands_are_completed_with_what_they_are_for(project: Path) -> None:
     (one,) = ChatCompleter(project).get_completions(Document("/cos"), CompleteEvent())
     assert one.display_meta_text == "what the session used and what that cost"
     assert completed(project, "/mode p") == ["/mode plan"]
+
+
+def test_sessions_are_completed_by_what_tells_them_apart(project: Path) -> None:
+    infos = [
+        SessionInfo(f"20300101-120000-{name}", 0.0, 0.0, 1, 1, title)
+        for name, title in [("abc123", "One"), ("abd456", "Two")]
+    ]
+    found = ChatCompleter(project, lambda: infos).get_completions(Document("/resume abd"), CompleteEvent())
+    assert [(one.text, one.display_meta_text) for one in found] == [("abd456", "Two")]
 
 
 def test_files_are_completed_after_an_at_sign(project: Path) -> None:

@@ -1,6 +1,7 @@
 """At a real terminal, in tmux: typed keys go in, what a person would see comes out."""
 
 import os
+import pty
 import re
 import shlex
 import shutil
@@ -8,8 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -269,6 +272,44 @@ def test_shift_tab_walks_through_the_modes_but_never_to_bypass(terminal: Open) -
     for mode in ("accept-edits", "plan", "ask"):
         window.keys("BTab")
         window.until(f"next pass at 85k · {mode} ·")
+
+
+def test_what_libraries_print_does_not_go_across_the_screen(terminal: Open) -> None:
+    window = terminal("noisy")
+    window.type("go")
+    shown = window.until("First.")
+    assert "· a library prints\n· and warns\n● noise ✓" in shown
+
+
+def test_everything_goes_out_in_whole_pictures(tmp_path: Path) -> None:
+    """Each drawing is one write between the marks of synchronized output, so that no half of one is ever seen."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.chat.scenes", "quick", str(tmp_path)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**worker_environment(), "TERM": "xterm-256color"},
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        seen = b""
+        for text, keys in ((b"200k", b"go\r"), (b"First.", b"\x04"), (b"goes on with this session", b"")):
+            while text not in seen:
+                seen += os.read(master, 65536)
+            os.write(master, keys)
+        with suppress(OSError):
+            while more := os.read(master, 65536):
+                seen += more
+        assert process.wait(timeout=20) == 0
+    os.close(master)
+    between = re.sub(rb"\x1b\[\?2026h.*?\x1b\[\?2026l", b"", seen, flags=re.DOTALL)
+    assert between.strip() == b""
+    assert seen.count(b"\x1b[?2026h") == seen.count(b"\x1b[?2026l")
+    assert b"\x1b[?1049h" not in seen  # never the alternate screen
+    assert b"\x1b[6n" not in seen  # and no question to the terminal that it might not answer
 
 
 def test_sigterm_leaves_in_good_order(terminal: Open) -> None:

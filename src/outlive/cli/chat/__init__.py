@@ -3,7 +3,8 @@
 talk.py        the agent of the moment and what a person may do with it; knows no terminal
 transcript.py  events in, finished items out · flow.py Markdown as it arrives · cards.py, diffs.py tool calls
 under_way.py   what is not finished yet · status.py, recap.py, question.py the rest of what is shown
-screen.py      the terminal (keys.py, output.py, completing.py, history.py, pasting.py) · lines.py without one
+screen.py      the terminal · keys.py, completing.py, history.py, pasting.py input · output.py, overheard.py output
+lines.py       without a terminal
 slash/         the slash commands
 clean.py, paint.py   nothing untrusted reaches the terminal but as text
 """

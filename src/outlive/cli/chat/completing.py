@@ -1,7 +1,7 @@
 """Completion in the input: slash commands at its beginning, files after `@` and where a path is being written."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from prompt_toolkit.document import Document
 
 from outlive.cli.chat.clean import one_line
 from outlive.cli.chat.slash.base import COMMANDS
+from outlive.cli.chat.words import short_session
+from outlive.stores.log_protocol import SessionInfo
 from outlive.tools.asking import MODES
 
 MOST = 40
@@ -21,8 +23,9 @@ _SKIPPED = {"node_modules", "__pycache__", "venv", "dist", "build", "target"}
 class ChatCompleter(Completer):
     """Knows commands and the files below `root`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, sessions: Callable[[], Iterable[SessionInfo]] = tuple) -> None:
         self.root = root
+        self._sessions = sessions
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         before = document.text_before_cursor
@@ -43,6 +46,11 @@ class ChatCompleter(Completer):
                     yield Completion(one.name, -len(name), display=one.usage, display_meta=one.about)
         elif name == "mode":
             yield from (Completion(mode, -len(rest)) for mode in MODES if mode.startswith(rest))
+        elif name == "resume":
+            for info in self._sessions():
+                short = short_session(info.id)
+                if not info.replay and short.startswith(rest) and short.isprintable():
+                    yield Completion(short, -len(rest), display_meta=one_line(info.title))
         elif name == "export" and rest:
             yield from self._paths(rest)
 

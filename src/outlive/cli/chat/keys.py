@@ -105,6 +105,10 @@ def _always(keys: KeyBindings, screen: Controls) -> None:
     def _(event: KeyPressEvent) -> None:
         screen.stop()
 
+    @keys.add("c-z")
+    def _(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
         screen.command("/expand")

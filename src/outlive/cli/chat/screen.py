@@ -26,6 +26,7 @@ from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.item import Hanging, Item, Rhythm
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.output import SteadyOutput, reflows
+from outlive.cli.chat.overheard import overhearing
 from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.question import PAUSE, Questions, asked
@@ -82,7 +83,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(around.root / ".outlive"),
-            completer=ChatCompleter(around.root),
+            completer=ChatCompleter(around.root, around.store.sessions),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -108,7 +109,8 @@ class Screen:
         self.app.pre_run_callables.append(lambda: self._begin(first))
         ticking = asyncio.ensure_future(self._tick())
         try:
-            await self.app.run_async()
+            with overhearing(self.talk.note):
+                await self.app.run_async()
         finally:
             ticking.cancel()
             self._jobs_end()
