@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TextIO
 
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.color_depth import ColorDepth
@@ -20,7 +21,10 @@ class SteadyOutput(Vt100_Output):
     def __init__(self, *, mono: bool) -> None:
         depth = ColorDepth.DEPTH_1_BIT if mono else ColorDepth.DEPTH_4_BIT
         term = os.environ.get("TERM")
-        super().__init__(sys.stdout, _size, term=term, default_color_depth=depth, enable_cpr=False, enable_bell=False)
+        stdout = sys.stdout  # as it is now: later it may be somebody else's
+        super().__init__(
+            stdout, lambda: _size(stdout), term=term, default_color_depth=depth, enable_cpr=False, enable_bell=False
+        )
         self._held = False
 
     @contextmanager
@@ -44,9 +48,9 @@ def reflows(environment: Mapping[str, str]) -> bool:
     return "XTERM_VERSION" not in environment and environment.get("TERM") != "linux"
 
 
-def _size() -> Size:
+def _size(stdout: TextIO) -> Size:
     try:
-        found = os.get_terminal_size(sys.stdout.fileno())
+        found = os.get_terminal_size(stdout.fileno())
     except OSError:
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
