@@ -1,15 +1,30 @@
 """Where the workspace is and which store it uses. The only module that reads our environment variables."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from outlive.errors import ConfigError
 
-MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".git")
+MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
-SECTIONS = ("store", "context")
+SECTIONS = ("store", "context", "agent", "permissions", "hooks")
 DURABILITIES = ("full", "process")
+CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
+"""Which keys go to the address in `…_BASE_URL`."""
+AGENT: Mapping[str, type] = {
+    "model": str,
+    "fallback": str,
+    "mode": str,
+    "thinking": str,
+    "sandbox": bool,
+    "network": bool,
+    "add_dirs": list,
+    "max_turns": int,
+    "max_tokens": int,
+}
+"""The settings of [agent] and their kinds. What they may be is checked where they are used."""
+HOOK_EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "Stop")
 
 
 class Workspace:
@@ -22,8 +37,19 @@ class Workspace:
         store_url: str = DEFAULT_STORE,
         durability: str = "full",
         context: Mapping[str, object] | None = None,
+        agent: Mapping[str, object] | None = None,
+        permissions: Mapping[str, Sequence[str]] | None = None,
+        hooks: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
+        digest: str = "",
     ) -> None:
         self.root = root
+        self.agent = agent or {}
+        self.permissions = permissions or {}
+        self.hooks = hooks or {}
+        """The sections [agent], [permissions] and [[hooks.EVENT]] as this file has them: whether they count is a
+        question of trust (`tools/trust.py`), for the file may come from a stranger."""
+        self.digest = digest
+        """Of the very bytes that were read; empty without a file."""
         self.context = context or {}
         """The section [context] as it was written: policy, window, policies."""
         self.store_url = store_url
@@ -33,12 +59,53 @@ class Workspace:
     @classmethod
     def find(cls, start: Path | None = None, *, store: str | None = None) -> "Workspace":
         """Settings from `store`, else OUTLIVE_STORE, else `outlive.toml`, else the default."""
-        root = _root(start or Path.cwd())
+        return cls.read(_root(start or Path.cwd()), store=store)
+
+    @classmethod
+    def read(cls, root: Path, *, store: str | None = None) -> "Workspace":
+        """The settings of this very folder; of the user's home, for example."""
         path = root / "outlive.toml"
-        form = _load(path)
+        form, digest = _load(path)
         settings = _store(path, form)
         url = store or os.environ.get("OUTLIVE_STORE") or settings.get("url", DEFAULT_STORE)
-        return cls(root, store_url=url, durability=settings.get("durability", "full"), context=_context(path, form))
+        return cls(
+            root,
+            store_url=url,
+            durability=settings.get("durability", "full"),
+            context=_context(path, form),
+            agent=_agent(path, form),
+            permissions=_permissions(path, form),
+            hooks=_hooks(path, form),
+            digest=digest,
+        )
+
+
+def home() -> Path:
+    """Where the user's own settings are, for all projects: OUTLIVE_HOME, else `~/.outlive`."""
+    return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
+
+
+def environment(root: Path) -> dict[str, str]:
+    """The variables of the process, and below them those of `.env` in the workspace. Nothing is exported.
+
+    A folder may come from anywhere, so its `.env` must not lead a key of the user to an address of its own: a key that
+    is not in the same file is withheld from a server on this machine, and any other address is refused.
+    """
+    ours = {name: value for name, value in os.environ.items() if value}
+    path = root / ".env"
+    theirs = _dotenv(path)
+    found = {**theirs, **ours}
+    for provider, keys in CREDENTIALS.items():
+        address = f"{provider}_BASE_URL"
+        if address not in theirs or address in ours:
+            continue
+        exported = [key for key in keys if key in ours]
+        if exported and not any(key in theirs for key in keys):
+            _keep_apart(path, address, theirs[address], exported[0])
+        for key in exported:
+            del found[key]
+        found |= {key: theirs[key] for key in keys if key in theirs}
+    return found
 
 
 def default_owner() -> str | None:
@@ -49,6 +116,36 @@ def default_actor() -> str | None:
     return os.environ.get("OUTLIVE_ACTOR") or None
 
 
+def _dotenv(path: Path) -> dict[str, str]:
+    """What a `.env` file says. Its values are secrets: they appear in no message."""
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        found = dotenv_values(path, interpolate=False, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text") from None
+    return {name: value for name, value in found.items() if value}
+
+
+def _keep_apart(path: Path, address: str, url: str, key: str) -> None:
+    """Refuse an address that is not on this machine, when the key for it is the user's own."""
+    from urllib.parse import urlsplit
+
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    if host not in ("localhost", "127.0.0.1", "::1"):
+        raise ConfigError(
+            f"{path}: {address} would be sent the {key} of your environment; "
+            f"put the key for it beside it, or export {address} yourself"
+        )
+
+
 def _root(start: Path) -> Path:
     """The nearest folder upwards that is marked as one, else `start`."""
     start = start.resolve()
@@ -56,14 +153,16 @@ def _root(start: Path) -> Path:
     return next(marked, start)
 
 
-def _load(path: Path) -> dict[str, object]:
-    """What `outlive.toml` says, by section."""
+def _load(path: Path) -> tuple[dict[str, object], str]:
+    """What `outlive.toml` says, by section, and the digest of its bytes."""
     if not path.exists():
-        return {}
+        return {}, ""
     import tomllib
+    from hashlib import sha256
 
     try:
-        form = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = path.read_bytes()
+        form = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -72,7 +171,7 @@ def _load(path: Path) -> dict[str, object]:
         if name not in SECTIONS or not isinstance(section, dict):
             sections = ", ".join(f"[{known}]" for known in SECTIONS)
             raise ConfigError(f"{path}: {name!r} is not a section; the sections are: {sections}")
-    return form
+    return form, sha256(raw).hexdigest()
 
 
 def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
@@ -96,3 +195,49 @@ def _store(path: Path, form: Mapping[str, object]) -> dict[str, str]:
     if store.get("durability", "full") not in DURABILITIES:
         raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {store['durability']!r}")
     return store
+
+
+def _agent(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
+    """The settings of the agent, each of its kind."""
+    agent = form.get("agent", {})
+    assert isinstance(agent, dict)  # noqa: S101 - `_load` lets nothing else through
+    for key, value in agent.items():
+        if key not in AGENT or type(value) is not AGENT[key]:
+            kinds = ", ".join(f"{name} ({kind.__name__})" for name, kind in AGENT.items())
+            raise ConfigError(f"{path}: [agent] {key} = {value!r} is not a setting; it takes {kinds}")
+    if not _all_text(agent.get("add_dirs", [])):
+        raise ConfigError(f"{path}: [agent] add_dirs must be a list of folders")
+    return agent
+
+
+def _permissions(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
+    """Lists of rules; what a rule is is known where they are used."""
+    permissions = form.get("permissions", {})
+    assert isinstance(permissions, dict)  # noqa: S101 - `_load` lets nothing else through
+    for key, value in permissions.items():
+        if key not in ("allow", "deny") or not _all_text(value):
+            raise ConfigError(
+                f"{path}: [permissions] {key} = {value!r} is not a setting; it takes allow and deny, lists"
+            )
+    return permissions
+
+
+def _hooks(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapping[str, object]]]:
+    """The user's commands by event: `command`, and perhaps `matcher` and `timeout`."""
+    hooks = form.get("hooks", {})
+    assert isinstance(hooks, dict)  # noqa: S101 - `_load` lets nothing else through
+    kinds: Mapping[str, tuple[type, ...]] = {"command": (str,), "matcher": (str,), "timeout": (int, float)}
+    for event, entries in hooks.items():
+        if event not in HOOK_EVENTS or not isinstance(entries, list):
+            raise ConfigError(f"{path}: [[hooks.{event}]] is not a hook; the events are: {', '.join(HOOK_EVENTS)}")
+        for entry in entries:
+            wrong = not isinstance(entry, dict) or any(type(v) not in kinds.get(k, ()) for k, v in entry.items())
+            if wrong or not entry.get("command"):
+                raise ConfigError(
+                    f"{path}: [[hooks.{event}]] {entry!r} is not a hook; it takes command, matcher?, timeout?"
+                )
+    return hooks
+
+
+def _all_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -39,6 +39,13 @@ class ToolOutput(Struct, frozen=True, tag="tool_output"):
     text: str
 
 
+class SubagentActed(Struct, frozen=True, tag="subagent_acted"):
+    """A sub-agent called a tool; everything else of it is in its own log."""
+
+    session: str
+    text: str
+
+
 Arriving = TextArrived | ThinkingArrived | CallArriving | ModelWaits
 """What a model yields before its reply."""
-Live = Arriving | ToolOutput
+Live = Arriving | ToolOutput | SubagentActed

@@ -2,10 +2,12 @@
 
 import os
 import sys
+from typing import Any
 
 import click
 
 from outlive import __version__
+from outlive.cli.agent.options import agent_options, given
 from outlive.cli.lazy import LazyGroup
 from outlive.errors import OutliveError
 
@@ -17,10 +19,15 @@ from outlive.errors import OutliveError
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
+        "trust": (
+            "outlive.cli.trust:trust_command",
+            "Let a project's outlive.toml permit things, once you looked at it.",
+        ),
         "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    invoke_without_command=True,
 )
 @click.version_option(__version__, prog_name="outlive")
 @click.option(
@@ -30,19 +37,30 @@ from outlive.errors import OutliveError
     metavar="DIR",
     help="Work in this folder instead of the current one.",
 )
+@agent_options
 @click.pass_context
-def cli(ctx: click.Context, directory: str | None) -> None:
-    """Keep the work of agents alive beyond the conversation.
+def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
+    """An agent whose work outlives the conversation. Without a command it opens a session in this folder.
 
     \b
     Examples:
-      outlive demo                              see it work
+      outlive                                   work with the agent in the terminal
+      outlive --continue                        go on where you were, be it after a crash
+      outlive -p "fix the failing test" --permission-mode accept-edits --allow "bash(pytest*)"
+      git diff | outlive -p "review this" --permission-mode plan
+      outlive demo                              see it work, without a key
       outlive task create "Write the parser"    start a graph in this folder
       outlive task ready                        what can be done now
     """
     ctx.color = _colour()
     if directory:
         os.chdir(directory)
+    if ctx.invoked_subcommand is None:
+        from outlive.cli.agent.start import start
+
+        ctx.exit(start(options))
+    elif used := given(options):
+        raise click.UsageError(f"{', '.join(used)}: for the agent, not for {ctx.invoked_subcommand!r}", ctx)
 
 
 def _colour() -> bool | None:

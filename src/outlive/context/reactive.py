@@ -7,15 +7,22 @@ from msgspec import Struct
 _PATTERNS = (
     re.compile(r"prompt is too long: (?P<actual>[\d,]+) tokens? > (?P<limit>[\d,]+) maximum", re.IGNORECASE),
     re.compile(
-        r"maximum context length is (?P<limit>[\d,]+) tokens.{0,80}?(?P<actual>[\d,]+) tokens",
+        r"maximum context length is (?P<limit>[\d,]+) tokens.{0,80}?\((?P<actual>[\d,]+) in the messages",
         re.IGNORECASE | re.DOTALL,
     ),
+    re.compile(
+        r"maximum context length is (?P<limit>[\d,]+) tokens.{0,80}?(?P<actual>[\d,]+) (?:input )?tokens",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(r"\(?(?P<actual>[\d,]+) tokens\)? exceeds the available context size \((?P<limit>[\d,]+) tokens\)"),
     re.compile(
         r"input length and `max_tokens` exceed context limit: (?P<actual>[\d,]+) \+ [\d,]+ > (?P<limit>[\d,]+)"
     ),
 )
 _BARE = re.compile(
-    r"\bcontext_length_exceeded\b|\bprompt is too long\b|\bexceeds the context window\b", re.IGNORECASE
+    r"\bcontext_length_exceeded\b|\bprompt is too long\b|\bexceeds the context window\b"
+    r"|\bexceeds the available context size\b",
+    re.IGNORECASE,
 )
 
 

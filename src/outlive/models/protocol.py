@@ -27,22 +27,26 @@ class Usage(Struct, frozen=True):
 
 
 class Price(Struct, frozen=True):
-    """Dollars for a million tokens."""
+    """Dollars for a million tokens; some models ask more for every token of a request with a long prompt."""
 
     input: float
     cache_write: float
     cache_read: float
     output: float
+    long_prompt: int = 0
+    """A prompt of more tokens than this is a long one; 0 when its length makes no difference."""
+    long_input: float = 1.0
+    long_output: float = 1.0
+    """What the prices are multiplied with then."""
 
     def of(self, usage: Usage) -> float:
-        """What that usage costs, in dollars."""
-        parts = (
-            usage.input * self.input,
-            usage.cache_write * self.cache_write,
-            usage.cache_read * self.cache_read,
-            usage.output * self.output,
-        )
-        return sum(parts) / 1_000_000
+        """What the usage of one request costs, in dollars."""
+        prompt = usage.input * self.input + usage.cache_write * self.cache_write + usage.cache_read * self.cache_read
+        answer = usage.output * self.output
+        if self.long_prompt and usage.input + usage.cache_write + usage.cache_read > self.long_prompt:
+            prompt *= self.long_input
+            answer *= self.long_output
+        return (prompt + answer) / 1_000_000
 
 
 class Reply(Struct, frozen=True):

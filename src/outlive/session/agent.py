@@ -26,7 +26,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import MODES, Mode
 from outlive.tools.fence import Fence
 from outlive.tools.processes import Processes
-from outlive.tools.protocol import Desk, Subagent
+from outlive.tools.protocol import Desk
 from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.seen import Seen
@@ -73,7 +73,7 @@ class Gauge(Struct, frozen=True):
 class Agent:
     """Works in one session until it is closed."""
 
-    def __init__(self, session: Session, parts: Parts, *, subagent: Subagent | None = None) -> None:
+    def __init__(self, session: Session, parts: Parts) -> None:
         self.session = session
         self.parts = parts
         self.spending = Spending()
@@ -94,8 +94,7 @@ class Agent:
             processes=self.processes,
             sandbox=parts.sandbox,
             skills=parts.skills,
-            output=lambda call_id, text: self._tell(ToolOutput(call_id, text)),
-            subagent=subagent,
+            output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
             owner=parts.owner,
         )
 
@@ -122,7 +121,7 @@ class Agent:
             self.session,
             self.parts.model,
             Runner(self.parts.toolbox, self.desk, self.parts.gate, self.parts.hooks),
-            live=self._tell,
+            live=self.tell,
             limits=self.parts.limits(self.spending),
             at_seam=self._at_seam,
             at_rest=self._at_rest,
@@ -187,21 +186,21 @@ class Agent:
         return Gauge(engine.used, engine.next_pass, engine.window)
 
     async def close(self) -> None:
-        """End what still runs and let the session go."""
+        """End what still runs and let the session go; the model stays open for others."""
         self.interrupt()
-        await self.processes.close()
-        await self.parts.model.close()
+        self.processes.close()
         self.session.close()
 
     # -- inside
 
-    def _tell(self, happened: Event | Live) -> None:
+    def tell(self, happened: Event | Live) -> None:
+        """Show something to all watchers."""
         for watcher in self._watchers:
             watcher(happened)
 
     def _saw(self, event: Event) -> None:
         self.spending.take(event)
-        self._tell(event)
+        self.tell(event)
 
     def _ask_to_compact(self, focus: str) -> None:
         self._compaction = focus
@@ -212,7 +211,8 @@ class Agent:
             self.session.user_said(self._queued.popleft())
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
-            await self.compact(focus)
+            if await self.compact(focus) is None:
+                self.session.note("the pass that was asked for was not made: there was nothing to gain")
         elif self.parts.summaries == "always" and self.session.due():
             await self._compact("", summary=True)
 

@@ -1,15 +1,33 @@
 """Secrets never reach the log: what is said and done is masked before it is written. Views are made of the log."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from outlive.events import AssistantSaid, DirectiveGiven, Event, Noted, PlanChanged, ToolFinished, UserSaid
 from outlive.messages import Block, Text, ToolCall, ToolResult
+from outlive.secrets import mask as mask_known
 
 Mask = Callable[[str], str]
 V = TypeVar("V")
+SHORTEST = 8
+"""Characters: shorter values are words, and masking words would make the log unreadable."""
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
+
+
+def masker(environment: Mapping[str, str]) -> Mask:
+    """Masks what looks like a secret, and the values of the environment whose names say that they are one."""
+    named = {v: k for k, v in environment.items() if _SECRET_NAME.search(k) and len(v) >= SHORTEST}
+    known = re.compile("|".join(map(re.escape, sorted(named, key=len, reverse=True)))) if named else None
+
+    def mask(text: str) -> str:
+        if known is not None:
+            text = known.sub(lambda found: f"[{named[found[0]]}]", text)
+        return mask_known(text)
+
+    return mask
 
 
 def masked(event: Event, mask: Mask) -> Event:

@@ -83,6 +83,8 @@ class Session:
         self._watchers: list[Callable[[Event], None]] = []
         self._seen = Seen()
         self._started: set[str] = set()
+        self.began = clock()
+        """When the session began, or the one that it is a fork of."""
         self._passes: set[int] = set()
         self._unreconciled = False
         self.engine = Engine(window, policy)
@@ -338,7 +340,9 @@ class Session:
 
     def _remember(self, event: Event) -> None:
         self._seen.take(event)
-        if isinstance(event, AssistantSaid):
+        if isinstance(event, SessionStarted):
+            self.began = event.time
+        elif isinstance(event, AssistantSaid):
             self._started = set()
         elif isinstance(event, ToolStarted):
             self._started.update(event.calls)

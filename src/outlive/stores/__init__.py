@@ -1,5 +1,5 @@
-"""Where state is kept. `open_task_store` and `open_log_store` turn a URL into an engine; `protocol` and
-`log_protocol` say what an engine is."""
+"""Where state is kept. `open_task_store`, `open_log_store` and `open_memory_store` turn a URL into an engine;
+`protocol`, `log_protocol` and `memory_protocol` say what an engine is."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -11,6 +11,7 @@ from outlive.stores.locations import FORMS, path_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from outlive.stores.log_protocol import LogStore
+    from outlive.stores.memory_protocol import MemoryStore
     from outlive.stores.protocol import TaskStore
 
 
@@ -68,3 +69,46 @@ def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durab
 
         return SQLLogStore(PostgresDatabase(url))
     raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+
+
+def open_memory_store(
+    url: str = "files:.tasks",
+    *,
+    base: Path | None = None,
+    durability: str = "full",
+    clock: Callable[[], datetime] | None = None,
+) -> "MemoryStore":
+    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the tasks."""
+    base = base or Path.cwd()
+    scheme, separator, rest = url.partition(":")
+    if not separator or not rest:
+        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    options = {} if clock is None else {"clock": clock}
+    if scheme == "files":
+        from outlive.stores.files.memory import FileMemoryStore
+
+        files = FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability)
+        files.clock = clock or files.clock
+        return files
+    if scheme == "sqlite":
+        from outlive.stores.sql.memory import SQLMemoryStore
+        from outlive.stores.sql.sqlite import SQLiteDatabase
+
+        return SQLMemoryStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
+    if scheme in ("postgresql", "postgres"):
+        from outlive.stores.sql.memory import SQLMemoryStore
+        from outlive.stores.sql.postgres import PostgresDatabase
+
+        return SQLMemoryStore(PostgresDatabase(url), **options)
+    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+
+
+def open_user_memory(
+    home: Path, *, durability: str = "full", clock: Callable[[], datetime] | None = None
+) -> "MemoryStore":
+    """The memory that a person has across projects: always files, in `memory` of outlive's folder in their home."""
+    from outlive.stores.files.memory import FileMemoryStore
+
+    store = FileMemoryStore(home / "memory", scope="user", durability=durability)
+    store.clock = clock or store.clock
+    return store

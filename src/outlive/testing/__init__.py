@@ -1,19 +1,46 @@
-"""For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol.
+"""For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol, and a simulator.
 
-Write an engine of your own and let `TaskStoreConformance` or `LogStoreConformance` judge it; `tasks/` and
-`log_store.py` say how.
+Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge
+it; `tasks/`, `log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the
+Anthropic and the OpenAI chat API, or drive one with `ScriptedModel`.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from outlive.testing.log_store import LogStoreConformance as LogStoreConformance
+    from outlive.testing.memory_store import MemoryStoreConformance as MemoryStoreConformance
+    from outlive.testing.scripted import ScriptedModel as ScriptedModel
+    from outlive.testing.simulator import Fault as Fault
+    from outlive.testing.simulator import Simulator as Simulator
+    from outlive.testing.simulator import call as call
+    from outlive.testing.simulator import calls as calls
+    from outlive.testing.simulator import say as say
+    from outlive.testing.simulator import think as think
     from outlive.testing.tasks import TaskStoreConformance as TaskStoreConformance
     from outlive.testing.tasks.support import Clock as Clock
 
-_HOME = {"Clock": "tasks", "LogStoreConformance": "log_store", "TaskStoreConformance": "tasks"}
+_HOME = {
+    "Clock": "tasks",
+    "Fault": "simulator",
+    "LogStoreConformance": "log_store",
+    "MemoryStoreConformance": "memory_store",
+    "ScriptedModel": "scripted",
+    "Simulator": "simulator",
+    "TaskStoreConformance": "tasks",
+    "call": "simulator",
+    "calls": "simulator",
+    "say": "simulator",
+    "think": "simulator",
+}
+_ASSERTING = {"tasks", "log_store", "memory_store"}
+"""Homes of suites that assert; only these need pytest."""
 
-__all__ = ["Clock", "LogStoreConformance", "TaskStoreConformance"]
+__all__ = [
+    *("Clock", "Fault", "LogStoreConformance", "MemoryStoreConformance", "ScriptedModel", "Simulator"),
+    "TaskStoreConformance",
+    *("call", "calls", "say", "think"),
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,10 +48,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'outlive.testing' has no attribute {name!r}")
     from importlib import import_module
 
-    import pytest
-
     module = f"outlive.testing.{_HOME[name]}"
-    pytest.register_assert_rewrite(module)
+    if _HOME[name] in _ASSERTING:
+        import pytest
+
+        pytest.register_assert_rewrite(module)
     return getattr(import_module(module), name)
 
 

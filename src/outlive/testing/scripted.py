@@ -57,7 +57,7 @@ class ScriptedModel:
             if isinstance(block, Text):
                 yield TextArrived(block.text)
         usage = reply.usage if reply.usage != Usage() else Usage(input=request.tokens, output=10)
-        yield Reply(_numbered(reply.blocks, number), reply.stop, usage, self.name, reply.cut_call)
+        yield Reply(numbered(reply.blocks, str(number)), reply.stop, usage, self.name, reply.cut_call)
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -73,7 +73,7 @@ def replayed(events: Sequence[Event]) -> list[Turn]:
     return [Reply(event.blocks) for event in events if isinstance(event, AssistantSaid)]
 
 
-def _numbered(blocks: tuple[Block, ...], turn: int) -> tuple[Block, ...]:
+def numbered(blocks: tuple[Block, ...], turn: str) -> tuple[Block, ...]:
     """Calls that came without an id get one."""
     return tuple(
         ToolCall(f"call_{turn}_{place}", block.name, block.input)

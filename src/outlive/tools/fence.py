@@ -1,16 +1,146 @@
-"""Where tools may go: the workspace and what the user added to it. Symlinks and `..` lead nowhere else."""
+"""Where tools may go: the workspace and what the user added to it. Symlinks and `..` lead nowhere else.
 
+`inside` answers for the moment it is asked; `open_inside` holds for the file that is opened, whatever is swapped
+in between: it walks from the folder's own descriptor and follows no link.
+"""
+
+import errno
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from outlive.tools.errors import ToolError
+
+HARNESS = (".transcripts", ".tasks", ".memory", ".task_outputs", ".outlive", "outlive.toml")
+"""What outlive keeps in a workspace: its log, its state, the user's rules and hooks. Their own tools change them."""
+
+LONGEST_PATH = 4096
+LONGEST_NAME = 255
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
 
 class Fence:
-    """The folders that tools may touch."""
+    """The folders that tools may touch: `root`, and those of `extra`. `protect` names more that no tool may edit."""
 
-    def __init__(self, root: Path, extra: Iterable[Path] = ()) -> None:
+    def __init__(self, root: Path, extra: Iterable[Path] = (), *, protect: Iterable[Path] = ()) -> None:
         self.root = root.resolve()
         self.extra = tuple(path.resolve() for path in extra)
+        self._folders = (self.root, *self.extra)
+        self._protect = tuple(path.resolve() for path in protect)
 
     def inside(self, path: str) -> Path:
         """The real path of what a call names. Raises ToolError when it lies outside."""
-        raise NotImplementedError
+        _check_spelling(path)
+        real = Path(os.path.realpath(self.root / os.path.expanduser(path)))
+        if any(
+            part.is_symlink() for part in (real, *real.parents)
+        ):  # realpath gives up on a circle, and says nothing
+            raise ToolError(f"{path} goes through a symlink that leads in a circle")
+        if self._folder_of(real) is None:
+            raise ToolError(self._outside(path, real))
+        return real
+
+    def shown(self, path: Path) -> str:
+        """A real path as people read it: from the root where it lies below."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+    def protected(self, path: Path) -> str:
+        """Why no tool may edit this real path, or nothing. Names are compared without case: some disks ignore it."""
+        for folder in self._folders:
+            if not path.is_relative_to(folder):
+                continue
+            names = [name.casefold() for name in path.relative_to(folder).parts]
+            if names and names[0] in HARNESS:
+                return (
+                    f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
+                )
+            if ".git" in names:
+                return f"{self.shown(path)} belongs to git: what runs from there is not for tools to edit; use git"
+        if any(path.is_relative_to(kept) for kept in self._protect):
+            return f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
+        return ""
+
+    def editable(self, path: str) -> Path:
+        """Like `inside`, for what is to be changed. Raises ToolError for a protected file too."""
+        real = self.inside(path)
+        if why := self.protected(real):
+            raise ToolError(why)
+        return real
+
+    def open_inside(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+        """A descriptor of the file that `path` names, or of the one that `flags` make. The caller closes it."""
+        real = self.editable(path) if flags & _WRITES else self.inside(path)
+        folder, name = self._walk(path, real, make=False)
+        try:
+            return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise ToolError(_swapped(path)) from None
+            error.filename = str(real)
+            raise
+        finally:
+            os.close(folder)
+
+    def open_folder(self, path: str, *, make: bool = False) -> tuple[int, str]:
+        """The folder of what is to be written, as a descriptor for `dir_fd`, and the name in it; to be closed.
+
+        With `make` missing folders are made on the way.
+        """
+        return self._walk(path, self.editable(path), make=make)
+
+    def _folder_of(self, real: Path) -> Path | None:
+        return next((folder for folder in self._folders if real.is_relative_to(folder)), None)
+
+    def _walk(self, path: str, real: Path, *, make: bool) -> tuple[int, str]:
+        """Down from the fence's own folder, one name at a time."""
+        start = self._folder_of(real)
+        assert start is not None  # noqa: S101 - `inside` lets nothing else through
+        *names, last = real.relative_to(start).parts or (".",)
+        here = os.open(start, _FOLDER)
+        for name in names:
+            try:
+                if make:
+                    _make(name, here)
+                below = os.open(name, _FOLDER, dir_fd=here)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                    raise ToolError(_swapped(path)) from None
+                error.filename = str(real.parent)
+                raise
+            finally:
+                os.close(here)
+            here = below
+        return here, last
+
+    def _outside(self, path: str, real: Path) -> str:
+        leads = "" if str(real) == path else f" (it leads to {real})"
+        return (
+            f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
+            "Only the user can add a folder: --add-dir, or add_dirs of [agent] in outlive.toml"
+        )
+
+
+def _make(name: str, folder: int) -> None:
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        return
+
+
+def _check_spelling(path: str) -> None:
+    if not path.strip():
+        raise ToolError("the path is empty; name a file or a folder of the workspace")
+    if "\0" in path:
+        raise ToolError(f"{path!r} is no path: it holds a NUL character")
+    try:
+        raw = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ToolError(f"{path!r} is no path: it holds half of a character") from None
+    if len(raw) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in raw.split(b"/")):
+        raise ToolError(f"{path[:60]}… is too long for a path: {len(raw)} bytes, a name may have {LONGEST_NAME}")
+
+
+def _swapped(path: str) -> str:
+    return f"a part of {path} is not a folder, or became a symlink while it was looked at; look again, then decide"

@@ -1,8 +1,85 @@
-"""Commands that run: in their own process group, bounded in time and output, killed as a whole."""
+"""The commands of a session: the one that is waited for, and those in the background by handle. All end with it."""
+
+import os
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from threading import Thread
+
+from outlive.tools.command import Command
+from outlive.tools.errors import ToolError
+
+PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
+"""What pays for the model is not for the commands that the model runs."""
+MOST = 32
+"""Commands at once in the background."""
+SPOOLS = ".task_outputs/commands"
 
 
 class Processes:
-    """The commands of a session, those in the background by handle."""
+    """Starts commands and knows those that still run. `hidden` are variables that commands do not see."""
 
-    async def close(self) -> None:
-        """End all of them."""
+    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS) -> None:
+        self._hidden = hidden
+        self._running: set[Command] = set()
+        self._handles: dict[str, Command] = {}
+
+    def start(
+        self,
+        argv: Sequence[str],
+        text: str,
+        root: Path,
+        *,
+        timeout: float | None = None,
+        live: Callable[[bytes], None] | None = None,
+    ) -> Command:
+        """Run `argv` in `root`. It is ended with the session, whether or not it gets a handle."""
+        self._running = {command for command in self._running if command.running or command.left_behind}
+        command = Command(
+            argv,
+            text=text,
+            cwd=root,
+            env={name: value for name, value in os.environ.items() if name not in self._hidden},
+            timeout=timeout,
+            spool=root / SPOOLS / f"{secrets.token_hex(6)}.txt",
+            live=live,
+        )
+        self._running.add(command)
+        return command
+
+    def check_room(self) -> None:
+        """Raises ToolError when too many run in the background."""
+        running = [handle for handle, command in self._handles.items() if command.running]
+        if len(running) >= MOST:
+            raise ToolError(f"{MOST} commands run in the background already: {', '.join(running)}; end one of them")
+
+    def keep(self, command: Command) -> str:
+        """A handle under which the command is found from now on."""
+        handle = f"bg{len(self._handles) + 1}"
+        self._handles[handle] = command
+        return handle
+
+    def get(self, handle: str) -> Command:
+        """The command behind a handle. Raises ToolError with the handles there are."""
+        command = self._handles.get(handle.strip())
+        if command is None:
+            known = ", ".join(self._handles)
+            raise ToolError(
+                f"there is no command {handle!r} in this session; "
+                + (f"the handles are: {known}" if known else "none was started in the background")
+            )
+        return command
+
+    @property
+    def background(self) -> dict[str, Command]:
+        """All that got a handle, running or not."""
+        return dict(self._handles)
+
+    def close(self) -> None:
+        """End everything that still runs."""
+        ending = [Thread(target=command.end) for command in self._running if command.running or command.left_behind]
+        for thread in ending:
+            thread.start()
+        for thread in ending:
+            thread.join()
+        self._running.clear()

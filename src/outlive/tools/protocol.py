@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 from msgspec import Struct
 
-from outlive.errors import OutliveError
 from outlive.events import KnownEvent
 from outlive.messages import Image
 from outlive.state import WorkingState
 from outlive.tasks.graph import TaskGraph
+from outlive.tools.errors import ToolError as ToolError  # whoever writes a tool finds it here
 
 if TYPE_CHECKING:
     from outlive.tools.fence import Fence
@@ -30,10 +30,6 @@ Effect = Literal["look", "state", "tasks", "edit", "run"]
 
 Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
-
-
-class ToolError(OutliveError):
-    """The call cannot be done as it was made; the message tells the model what was wrong."""
 
 
 class Outcome(Struct, frozen=True):
@@ -66,7 +62,7 @@ class SessionDoor(Protocol):
         """Where the session says something, as text with handles."""
 
     def user_words(self) -> Iterable[str]:
-        """What the user said in this session, the newest first."""
+        """All that the user said in this session, newest first, without what the harness put among it."""
 
     def ask_to_compact(self, focus: str) -> None:
         """A pass is made when all calls of this answer have come back."""

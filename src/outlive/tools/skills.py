@@ -1,9 +1,136 @@
 """Skills: `skills/*/SKILL.md`. Only name and description are in the prompt until one is loaded."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from outlive.tools.errors import ToolError
+
+PLACES = ("skills", ".outlive/skills")
+"""In the workspace; the first place that has a name wins, the user's own home comes last."""
+
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 1024
+LONGEST_HEAD = 16_384
+LARGEST = 256 * 1024
+LONGEST_LISTING = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One that can be loaded."""
+
+    name: str
+    description: str
+    path: Path
+
 
 class Skills:
-    """The skills of a workspace."""
+    """The skills of a workspace and of its user, read when asked for: they may come and go in a session."""
+
+    def __init__(self, root: Path, home: Path | None = None) -> None:
+        self.root = root
+        self._places = [root / place for place in PLACES] + ([home / "skills"] if home else [])
+
+    def found(self) -> dict[str, Skill]:
+        """All that can be used, by name."""
+        return self._look()[0]
+
+    def damaged(self) -> tuple[str, ...]:
+        """What cannot be used: the file and why."""
+        return self._look()[1]
+
+    def listing(self) -> str:
+        """A line a skill, for the prompt; empty when there is none."""
+        skills, damaged = self._look()
+        lines = [f"- {skill.name}: {skill.description}" for skill in skills.values()]
+        kept: list[str] = []
+        for line in lines:
+            if sum(map(len, kept)) + len(line) > LONGEST_LISTING:
+                kept.append(f"({len(lines) - len(kept)} more skills are not listed: the list is full)")
+                break
+            kept.append(line)
+        return "\n".join([*kept, *(f"(cannot be used: {what})" for what in damaged[:10])])
 
     def load(self, name: str) -> str:
         """The whole text of a skill. Raises ToolError when there is none of that name."""
-        raise NotImplementedError
+        skills = self.found()
+        skill = skills.get(name)
+        if skill is None:
+            known = f"the skills are: {', '.join(skills)}" if skills else "there are no skills here"
+            raise ToolError(f"there is no skill {name!r}; {known}")
+        try:
+            text = _read(skill.path, LARGEST)
+        except OSError as error:
+            raise ToolError(f"{skill.path}: cannot be read ({error.strerror})") from None
+        return f"[skill {skill.name}, from {skill.path.parent}]\n{text}"
+
+    def _look(self) -> tuple[dict[str, Skill], tuple[str, ...]]:
+        skills: dict[str, Skill] = {}
+        damaged: list[str] = []
+        for path in self._files():
+            try:
+                skill = _skill(path)
+            except (OSError, ValueError) as error:
+                damaged.append(f"{path}: {getattr(error, 'strerror', None) or error}")
+            else:
+                skills.setdefault(skill.name, skill)
+        return skills, tuple(damaged)
+
+    def _files(self) -> Iterator[Path]:
+        for place in self._places:
+            if place.is_dir():
+                yield from sorted(path for path in place.glob("*/SKILL.md") if self._may_be_read(path, place))
+
+    def _may_be_read(self, path: Path, place: Path) -> bool:
+        """A skill of the workspace stays in it: a link to a file elsewhere is not one."""
+        limit = self.root if place.is_relative_to(self.root) else place
+        return path.resolve().is_relative_to(limit.resolve())
+
+
+def _skill(path: Path) -> Skill:
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"larger than {LARGEST // 1024} KB")
+    head = _head(_read(path, LONGEST_HEAD))
+    name = head.get("name", path.parent.name)
+    description = head.get("description", "")
+    if not name.replace("-", "").replace("_", "").isalnum() or len(name) > LONGEST_NAME:
+        raise ValueError(f"{name[:LONGEST_NAME]!r} is no name: letters, digits, - and _")
+    if not description:
+        raise ValueError("has no description in its frontmatter")
+    if len(description) > LONGEST_DESCRIPTION:
+        raise ValueError(f"its description is longer than {LONGEST_DESCRIPTION} characters")
+    return Skill(name, description, path)
+
+
+def _read(path: Path, most: int) -> str:
+    with path.open("rb") as file:
+        raw = file.read(most)
+    return raw.decode("utf-8", errors="strict" if len(raw) < most else "ignore")
+
+
+def _head(text: str) -> dict[str, str]:
+    """The frontmatter between two lines of `---`: plain `key: value`, values in one line or folded below.
+
+    Only what skills use of YAML is read, so that listing them loads no parser; the rest of a head is passed over.
+    """
+    lines = text.lstrip("\ufeff").splitlines()
+    if not lines or lines[0].rstrip() != "---":
+        raise ValueError("does not begin with a frontmatter (---)")
+    end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
+    if end is None:
+        raise ValueError("its frontmatter has no end (---)")
+    values: dict[str, str] = {}
+    key = ""
+    for line in lines[1:end]:
+        if line[:1] in (" ", "\t"):
+            values[key] = f"{values.get(key, '')} {line.strip()}".strip()
+        elif ":" in line and not line.startswith("#"):
+            key, _, value = (part.strip() for part in line.partition(":"))
+            values[key] = "" if value in ("|", ">", "|-", ">-", "|+", ">+") else value
+    return {key: _unquoted(value) for key, value in values.items()}
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1] if quoted else value

@@ -14,4 +14,5 @@ quick.py        ready tasks as JSON with little loaded
 answer.py       the last such answer, remembered under the state of every file it follows from
 log.py          session logs, one event a line
 blobs.py        large texts by content
+memory.py       memories, one Markdown file each, with memory_folder.py (reading) and memory_journal.py (committing)
 """

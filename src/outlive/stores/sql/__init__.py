@@ -6,6 +6,7 @@ postgres.py    one server for many machines
 migrations.py  the schema, as a list that only ever grows
 tasks.py       the task store on top of either
 log.py         session logs on top of either
+memory.py      memories on top of either
 
 There is no query builder in between: the statements are few, and importing one would cost a command more
 time than everything else it does (docs/dependencies.md has the figures).

@@ -228,7 +228,7 @@ def new_writer() -> str:
 
 def _refuse_busy(connection: Connection, session: str) -> None:
     rows = connection.rows("SELECT writer, heard FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-    if rows and rows[0][0] and _alive(*rows[0]):
+    if rows and rows[0][0] and is_alive(*rows[0]):
         host, process, _ = rows[0][0].split(" ")
         raise SessionBusy(
             f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
@@ -236,7 +236,7 @@ def _refuse_busy(connection: Connection, session: str) -> None:
         )
 
 
-def _alive(writer: str, heard: float) -> bool:
+def is_alive(writer: str, heard: float) -> bool:
     """On this machine that is known; on another one, whoever was silent for long makes way."""
     host, process, _ = writer.split(" ")
     if host != socket.gethostname():

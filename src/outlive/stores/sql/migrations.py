@@ -88,6 +88,25 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "CREATE TABLE outlive_blobs (id TEXT PRIMARY KEY, data BYTEA NOT NULL)",
         ),
     ),
+    (
+        "0003_memories",
+        (
+            """CREATE TABLE outlive_memories (
+                slug TEXT PRIMARY KEY,
+                archived INTEGER NOT NULL,
+                form BYTEA NOT NULL
+            )""",
+            "CREATE TABLE outlive_memory_steps (id ID PRIMARY KEY, form BYTEA NOT NULL)",
+            # One row for each lock. That of the writers holds the last step; the others name who has them.
+            """CREATE TABLE outlive_memory_locks (
+                purpose TEXT PRIMARY KEY,
+                step ID NOT NULL,
+                holder TEXT NOT NULL,
+                heard DOUBLE PRECISION NOT NULL
+            )""",
+            "INSERT INTO outlive_memory_locks (purpose, step, holder, heard) VALUES ('write', 0, '', 0)",
+        ),
+    ),
 )
 
 

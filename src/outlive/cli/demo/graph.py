@@ -1,24 +1,20 @@
-"""`outlive demo`: a short, real story. Two worker processes, one kill -9, nothing lost."""
+"""The story of `outlive demo graph`: two worker processes, one kill -9, nothing lost."""
 
-import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import IO
 
 import click
 
 from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_task_store
 from outlive.stores.protocol import TaskQuery
 from outlive.tasks.draft import Draft
 from outlive.tasks.drawing import terminal
@@ -40,44 +36,10 @@ PLAN = (
 )
 
 
-@click.command()
-@click.option("--store", metavar="URL", help="Play it on another engine, such as sqlite:///demo.db.")
-@click.option("--keep", is_flag=True, help="Keep the temporary folder, to look around.")
-@click.option("--worker", hidden=True, help="Run as a worker with this name.")
-def demo(store: str | None, keep: bool, worker: str | None) -> None:
-    """Watch a graph of tasks survive the death of a worker, and a session outgrow its window.
-
-    Two real processes work off a plan. One is killed with kill -9 while it holds a task; its lease runs out,
-    the other takes over, and nothing is lost. No key, no network, about ten seconds.
-
-    \b
-    Examples:
-      outlive demo
-      outlive demo --keep
-    """
-    if worker is not None:
-        _work(TaskGraph(open_task_store(store or "files:.tasks")), worker)
-        return
-    folder, home = tempfile.mkdtemp(prefix="outlive-demo-"), Path.cwd()
-    try:
-        os.chdir(folder)
-        url = store or "files:.tasks"
-        _play(TaskGraph(open_task_store(url), actor="demo"), url)
-        _remember(url)
-    finally:
-        os.chdir(home)
-        if keep:
-            click.echo(f"\nlook around: cd {folder} && outlive task list --all")
-        else:
-            shutil.rmtree(folder)
-
-
-def _remember(url: str) -> None:
-    from outlive.cli.replay.story import tell
-
-    click.echo()
-    _say("And a conversation five times as large as its window:")
-    tell(open_log_store(url))
+def tell(store: str | None) -> None:
+    """Tell the story in the current folder."""
+    url = store or "files:.tasks"
+    _play(TaskGraph(open_task_store(url), actor="demo"), url)
 
 
 def _play(graph: TaskGraph, url: str) -> None:
@@ -122,8 +84,9 @@ def _check(graph: TaskGraph, victim: int) -> None:
         raise OutliveError("the demo did not end as it should; please report this")
 
 
-def _work(graph: TaskGraph, name: str) -> None:
+def work(store: str | None, name: str) -> None:
     """What a worker does: claim, work, complete, until no open task is left."""
+    graph = TaskGraph(open_task_store(store or "files:.tasks"))
     while graph.count():
         try:
             task = graph.wait_claim(owner=name, ttl=LEASE, timeout=0.2)

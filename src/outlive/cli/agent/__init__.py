@@ -1,0 +1,1 @@
+"""The agent at the command line: headless (`outlive -p`) and in the terminal (`outlive`)."""

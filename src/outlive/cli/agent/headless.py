@@ -1,0 +1,166 @@
+"""`outlive -p`: one prompt, no questions, an answer for a person, a script or a program."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+import msgspec
+from msgspec import Struct
+
+from outlive.errors import OutliveError
+from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
+from outlive.live import Live, ModelWaits
+from outlive.loop import Ending
+from outlive.messages import call_label, tool_calls
+from outlive.session.agent import Agent
+from outlive.state import compression_line
+
+EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
+"""How a run ended, for scripts; 2 is wrong usage, as everywhere."""
+FORMATS = ("text", "json", "stream-json")
+
+
+class Result(Struct, frozen=True, kw_only=True, tag="result"):
+    """The last line of `stream-json`, and all of `json`."""
+
+    why: str
+    """done, limit, refused, hook, interrupted or error."""
+    text: str
+    """The model's last words."""
+    detail: str
+    session: str
+    model: str
+    requests: int
+    usage: dict[str, int]
+    cost: float | None
+    """Dollars; null when the price of the model is not known."""
+
+
+class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
+    """The first line of `stream-json`."""
+
+    session: str
+    model: str
+    mode: str
+    window: int
+    folder: str
+
+
+def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False) -> int:
+    """Let the agent work and say how it went; the exit code."""
+    return asyncio.run(_run(agent, prompt, form, partial))
+
+
+async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
+    _interruptible(agent)
+    agent.watch(_watcher(form, partial))
+    if form == "stream-json":
+        _line(msgspec.json.encode(_opened(agent)))
+    try:
+        ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
+        result = _result(agent, ending.why, ending)
+    except OutliveError as error:
+        result = _result(agent, "error", Ending("done", detail=str(error)))
+    finally:
+        await agent.close()
+        await agent.parts.model.close()
+    _tell(result, form)
+    return EXIT[result.why]
+
+
+def _interruptible(agent: Agent) -> None:
+    """The first Ctrl-C (or SIGTERM) interrupts, the second one leaves."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        if not agent.working:
+            os._exit(EXIT["interrupted"])  # a second time, or while all is being put away: the log is on disk
+        agent.interrupt()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+
+
+def _watcher(form: str, partial: bool) -> Callable[[Event | Live], None]:
+    if form == "stream-json":
+        return lambda happened: _stream(happened, partial=partial)
+    if form == "text" and sys.stderr.isatty():
+        return _progress
+    return lambda _: None
+
+
+def _stream(happened: Event | Live, *, partial: bool) -> None:
+    if isinstance(happened, Live):
+        if partial or isinstance(happened, ModelWaits):
+            _line(msgspec.json.encode(happened))
+    else:
+        _line(encode(happened))
+
+
+def _progress(happened: Event | Live) -> None:
+    """One line for each thing done, on stderr, for a person who waits."""
+    match happened:
+        case AssistantSaid():
+            rows = [f"· {call_label(call)}" for call in tool_calls(happened.blocks)]
+        case ToolFinished() if happened.is_error:
+            rows = [f"  failed: {happened.text.strip().partition(chr(10))[0]}"]
+        case Compacted():
+            rows = [f"⤵ {compression_line(happened)}"]
+        case Noted():
+            rows = [f"  {happened.text}"]
+        case ModelWaits():
+            rows = [f"  {happened.reason}; again in {happened.seconds:.0f} s"]
+        case _:
+            return
+    for row in rows:
+        click.secho(_plain(row)[:200], dim=True, err=True)
+
+
+def _plain(text: str) -> str:
+    """Nothing that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _tell(result: Result, form: str) -> None:
+    if form != "text":
+        _line(msgspec.json.encode(result))
+        return
+    if result.text:
+        click.echo(result.text)
+    if result.why != "done":
+        click.echo(f"{result.why}: {result.detail or 'stopped'}", err=True)
+        click.echo(f"go on with: outlive --resume {result.session}", err=True)
+
+
+def _line(data: bytes) -> None:
+    sys.stdout.buffer.write(data + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _opened(agent: Agent) -> Opened:
+    return Opened(
+        session=agent.session.id,
+        model=agent.parts.model.name,
+        mode=agent.mode,
+        window=agent.session.engine.window,
+        folder=str(agent.parts.root),
+    )
+
+
+def _result(agent: Agent, why: str, ending: Ending) -> Result:
+    spent = agent.spending
+    counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
+    return Result(
+        why=why,
+        text=ending.text,
+        detail=ending.detail,
+        session=agent.session.id,
+        model=agent.parts.model.name,
+        requests=spent.requests,
+        usage=counted | {"output": spent.output},
+        cost=None if spent.unpriced else round(spent.dollars, 6),
+    )

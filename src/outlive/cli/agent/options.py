@@ -1,0 +1,53 @@
+"""The options of the agent, which stand on `outlive` itself."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODES = ("ask", "accept-edits", "plan", "bypass")
+FORMATS = ("text", "json", "stream-json")
+
+_OPTIONS = (
+    click.option(
+        "-p",
+        "--print",
+        "prompt",
+        metavar="PROMPT",
+        help='Work on PROMPT without a terminal, print the answer and end. "-" reads it from standard input; '
+        'with --continue or --resume, "" goes on where the session stopped.',
+    ),
+    click.option("--output-format", type=click.Choice(FORMATS), help="What -p prints.  [default: text]"),
+    click.option("--include-partial", is_flag=True, help="stream-json: also words and output as they arrive."),
+    click.option("-m", "--model", metavar="PROVIDER:NAME", help="anthropic:NAME or openai:NAME; else MODEL_ID."),
+    click.option("--fallback-model", metavar="PROVIDER:NAME", help="Answers when the model stays unavailable."),
+    click.option("--permission-mode", type=click.Choice(MODES), help="What needs to be asked.  [default: ask]"),
+    click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
+    click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),
+    click.option("--add-dir", multiple=True, metavar="DIR", help="Another folder that tools may use."),
+    click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox (bubblewrap)."),
+    click.option("--network", is_flag=True, help="Let commands in the sandbox use the network."),
+    click.option("-c", "--continue", "continued", is_flag=True, help="Go on with the newest session of this folder."),
+    click.option("-r", "--resume", metavar="ID", help="Go on with this session (its id, or how it begins)."),
+    click.option("--context-window", type=click.IntRange(min=4000), metavar="N", help="Tokens of a request at most."),
+    click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),
+    click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),
+    click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS", help="Stop when this is spent."),
+    click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Stop when so many tokens are used."),
+    click.option("--max-time", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after that time."),
+    click.option("--store", metavar="URL", help="Where sessions and tasks are, if not where the workspace says."),
+)
+
+
+def agent_options(function: F) -> F:
+    """All of them, in the order of the help text."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def given(options: dict[str, Any]) -> list[str]:
+    """The names of those that were used."""
+    return [name for name, value in options.items() if value not in (None, (), False)]

@@ -1,0 +1,103 @@
+"""From the options of the command line to an agent at work."""
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from outlive.cli.session.common import resolved
+from outlive.config import Workspace
+from outlive.session.opening import Opener, Options
+from outlive.session.subagents import is_subagent
+from outlive.stores import open_log_store
+from outlive.tools.asking import Asker
+
+STDIN_PATIENCE = 1.0
+"""Seconds to wait for text on a pipe that nobody may be writing to."""
+
+
+def start(options: Mapping[str, Any]) -> int:
+    """Run what was asked for; the exit code."""
+    workspace = Workspace.find(store=options["store"])
+    chosen = Options(
+        model=options["model"],
+        fallback=options["fallback_model"],
+        mode=options["permission_mode"],
+        window=options["context_window"],
+        policy=options["policy"],
+        session=_session(workspace, options),
+        allow=options["allow"],
+        deny=options["deny"],
+        add_dirs=options["add_dir"],
+        sandbox=options["sandbox"],
+        network=options["network"],
+        max_turns=options["max_turns"],
+        max_cost=options["max_cost"],
+        max_tokens=options["max_tokens"],
+        max_time=options["max_time"],
+    )
+    if options["prompt"] is None:
+        return _chat(workspace, chosen)
+    prompt = _prompt(options["prompt"], going_on=chosen.session is not None)
+    from outlive.cli.agent.headless import run_headless
+
+    opener = Opener(workspace, chosen)
+    form = options["output_format"] or "text"
+    return run_headless(opener.open(), prompt, form, partial=options["include_partial"])
+
+
+def _chat(workspace: Workspace, options: Options) -> int:
+    from outlive.cli.chat import chat
+
+    opener = Opener(workspace, options)
+
+    def open_agent(session: str | None, asker: Asker) -> Any:
+        return opener.open(session, asker=asker)
+
+    return chat(open_agent)
+
+
+def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
+    """Which session to go on with, if any."""
+    if not options["continued"] and options["resume"] is None:
+        return None
+    store = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    try:
+        if options["resume"] is not None:
+            return resolved(store, options["resume"])
+        newest = next((info.id for info in store.sessions() if not info.replay and not is_subagent(info.id)), None)
+        if newest is None:
+            raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")
+        return newest
+    finally:
+        store.close()
+
+
+def _prompt(words: str, *, going_on: bool) -> str:
+    if words == "-":
+        words = sys.stdin.read()
+    elif piped := _piped():
+        words = f"{words}\n\n<stdin>\n{piped}\n</stdin>"
+    if not words.strip() and not going_on:
+        raise click.UsageError('-p: the prompt is empty; "" only makes sense with --continue or --resume')
+    return words
+
+
+def _piped() -> str:
+    """What is piped in besides the prompt. A pipe into which nobody writes is not waited for."""
+    try:
+        kind = os.fstat(0).st_mode
+    except OSError:
+        return ""
+    if stat.S_ISREG(kind):
+        return sys.stdin.read()
+    if not stat.S_ISFIFO(kind):
+        return ""
+    if not select.select([0], [], [], STDIN_PATIENCE)[0]:
+        click.echo("nothing came on standard input; going on without it (-p - waits for it)", err=True)
+        return ""
+    return sys.stdin.read()

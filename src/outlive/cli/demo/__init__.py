@@ -1,0 +1,78 @@
+"""`outlive demo`: short, real stories in a temporary folder."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+STORIES = ("agent", "graph", "replay")
+
+
+@click.command()
+@click.argument("story", type=click.Choice(STORIES), default="agent")
+@click.option("--keep", is_flag=True, help="Keep the temporary folder, to look around.")
+@click.option("--store", metavar="URL", help="graph: play it on another engine, such as sqlite:///demo.db.")
+@click.option("--act", nargs=1, hidden=True, help="Run as the agent of the story in this folder.")
+@click.option("--resume", hidden=True, help="… from where this session stopped.")
+@click.option("--worker", hidden=True, help="Run as a worker with this name.")
+@click.pass_context
+def demo(
+    ctx: click.Context,
+    story: str,
+    keep: bool,
+    store: str | None,
+    act: str | None,
+    resume: str | None,
+    worker: str | None,
+) -> None:
+    """Watch an agent work beyond its window, be killed, and lose nothing. No key, no network.
+
+    \b
+    agent    a session several times larger than its window; every rung of the ladder fires, the process is
+             killed with kill -9 and goes on; at the end every promise is checked on what was really sent
+    graph    two worker processes share a plan, one is killed, the other takes over
+    replay   a recorded session at a small window, and what is left of it in the end
+
+    \b
+    Examples:
+      outlive demo
+      outlive demo graph
+      outlive demo --keep
+    """
+    if act is not None:
+        from outlive.cli.demo.actor import act as run
+
+        ctx.exit(run(Path(act), resume))
+    if worker is not None:
+        from outlive.cli.demo.graph import work
+
+        work(store, worker)
+        return
+    folder, home = Path(tempfile.mkdtemp(prefix="outlive-demo-")), Path.cwd()
+    try:
+        os.chdir(folder)
+        _tell(story, folder, store)
+    finally:
+        os.chdir(home)
+        if keep:
+            click.echo(f"\nlook around: cd {folder / 'work' if story == 'agent' else folder}")
+        else:
+            shutil.rmtree(folder)
+
+
+def _tell(story: str, folder: Path, store: str | None) -> None:
+    if story == "agent":
+        from outlive.cli.demo.agent import play
+
+        play(folder)
+    elif story == "graph":
+        from outlive.cli.demo.graph import tell
+
+        tell(store)
+    else:
+        from outlive.cli.replay.story import tell as replay
+        from outlive.stores import open_log_store
+
+        replay(open_log_store(store or "files:.tasks"))

@@ -1,0 +1,72 @@
+"""The process that is killed: the real harness, driven by the scripted model."""
+
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from outlive.cli.agent.headless import run_headless
+from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
+from outlive.cli.replay.costs import Cache, Texts
+from outlive.config import Workspace
+from outlive.context.engine import Request
+from outlive.live import Arriving, TextArrived
+from outlive.messages import Message, plain_text, tool_calls
+from outlive.models.errors import PromptTooLong
+from outlive.models.protocol import Price, Reply, Usage
+from outlive.session.opening import Opener, Options
+from outlive.testing.scripted import numbered
+
+WINDOW = 26_000
+POLICY = "rich,skeleton=0.12"
+"""As by default, but older results shrink in place before they are folded, so that each rung is seen."""
+PRICE = Price(3.0, 3.75, 0.3, 15.0)
+"""Dollars for a million tokens, as of a usual model: what the session would have cost."""
+
+
+class Sent(Struct, frozen=True):
+    """A request as it went out, and what it cost."""
+
+    text: str
+    cost: float
+
+
+class DemoModel:
+    """Plays the script; counts as a provider with a prompt cache counts; refuses one request as too long."""
+
+    name = "scripted:demo"
+    window = WINDOW
+    price: Price | None = PRICE
+
+    def __init__(self, record: Path) -> None:
+        self._record = record
+        self._refused = record.with_suffix(".refused")
+        self._texts = Texts()
+        self._cache = Cache()
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        reply = answer(request)
+        words = plain_text(reply.blocks)
+        if words.startswith(f"Step {REFUSED_AT}:") and not self._refused.exists():
+            self._refused.touch()
+            raise PromptTooLong(f"prompt is too long: {request.tokens + 999} tokens > {WINDOW} maximum", 0, WINDOW)
+        blocks = numbered(reply.blocks, os.urandom(4).hex())
+        parts = self._texts.request(request)
+        used = self._cache.ask(parts, 0.0, self._texts.tokens(Message("assistant", blocks)))
+        usage = Usage(0, round(used.written), round(used.read), round(used.output))
+        with self._record.open("ab") as file:
+            file.write(msgspec.json.encode(Sent("\n".join(parts), PRICE.of(usage))) + b"\n")
+        yield TextArrived(words)
+        yield Reply(blocks, "tools" if any(tool_calls(blocks)) else "end", usage, self.name)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def act(base: Path, session: str | None) -> int:
+    """Work in `base`, from the beginning or from where a session stopped."""
+    options = Options(session=session, mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
+    opener = Opener(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
+    return run_headless(opener.open(), "" if session else PROMPT, "stream-json")

@@ -1,0 +1,120 @@
+"""What the scripted model of the demo does, step by step. The tools are real, and so are their results.
+
+The model reads from each request where it is (its own last words say "Step 12"), as a real one would, so it goes on
+after a kill -9; and a call that was interrupted makes it look first.
+"""
+
+import re
+
+from outlive.cli.demo.project import MONTHS, PYTHON, TESTS
+from outlive.context.engine import Request
+from outlive.messages import ToolCall, ToolResult, plain_text
+from outlive.models.protocol import Reply
+from outlive.testing.scripted import call, calls, say
+
+RULES = (
+    "Never touch anything under vendor/.",
+    "Always run the tests after you change code.",
+    "From now on write amounts in cents, never as floats.",
+)
+ASKED = "Make the ledger accept negative amounts and thousands separators, and say what each month comes to."
+PROMPT = f"{ASKED} {' '.join(RULES)}"
+TASKS = ("Accept 1,234.50 and -3.25", "Total every month", "Write the manual", "Release")
+KILLED_AT = 16
+"""The step during whose command the process is killed."""
+CHECKS = "tests/test_ledger"
+_STEP = re.compile(r"^Step (\d+):", re.MULTILINE)
+
+NEW_PARSE = """    text = text.strip().replace(SEPARATOR, "")
+    sign = -1 if text.startswith("-") else 1
+    whole, _, cents = text.lstrip("-").partition(".")
+    return sign * (int(whole) * 100 + int(cents or 0))
+"""
+OLD_PARSE = """    whole, _, cents = text.strip().partition(".")
+    return int(whole) * 100 + int(cents or 0)
+"""
+OLD_SHOW = '    return f"{cents // 100}.{cents % 100:02d}"\n'
+NEW_SHOW = '    sign = "-" if cents < 0 else ""\n    return f"{sign}{abs(cents) // 100}.{abs(cents) % 100:02d}"\n'
+THOUGHTS = "The rows use two notations, and both have to be read the same way. " * 40
+
+
+def _total(month: str) -> str:
+    code = f"from ledger.report import *; print('{month}', show(total(open('data/{month}.csv'))))"
+    return f'{PYTHON} -c "{code}" | tee -a totals.txt'
+
+
+def _sorted(month: str) -> str:
+    return f"sort -t ';' -k 3 -r data/{month}.csv"
+
+
+def _noise(lines: int) -> str:
+    code = f"for n in range({lines}): print(f'trace {{n:05d}} ledger.parse row={{n * 7919 % 120}} ok')"
+    return f'{PYTHON} -c "{code}"'
+
+
+def _steps() -> list[tuple[str, list[ToolCall]]]:
+    depends = {2: [1], 3: [2], 4: [2, 3]}
+    made = [
+        call("task_create", subject=subject, addBlockedBy=depends.get(number, []))
+        for number, subject in enumerate(TASKS, 1)
+    ]
+    plan = call("update_plan", goal="The ledger reads every notation", steps=["look", "fix", "total", "document"])
+    steps: list[tuple[str, list[ToolCall]]] = [
+        ("A plan, and tasks that outlive this session.", [plan, *made]),
+        ("What is there?", [call("glob", pattern="**/*.py"), call("read_file", path="ledger/parse.py")]),
+        ("The rest of the code.", [call("read_file", path=f"{name}.py") for name in ("ledger/report", CHECKS)]),
+        ("Which limits does the vendor have? I only look.", [call("read_file", path="vendor/rates.py")]),
+        ("What fails today?", [call("bash", command=TESTS)]),
+        (f"Which notations occur? {THOUGHTS}", [call("read_file", path="data/january.csv")]),
+        *[(f"And in {month}?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[1:4]],
+        ("A trace of a whole run, to be sure.", [call("bash", command=_noise(3000))]),
+        ("Who uses the separator?", [call("grep", pattern="SEPARATOR")]),
+        ("Read every notation.", [call("edit_file", path="ledger/parse.py", old_text=OLD_PARSE, new_text=NEW_PARSE)]),
+        ("The rule says: run the tests.", [call("bash", command=TESTS)]),
+        ("One is left: how negative totals are shown.", [call("read_file", path="ledger/report.py")]),
+        ("Show the sign.", [call("edit_file", path="ledger/report.py", old_text=OLD_SHOW, new_text=NEW_SHOW)]),
+        ("Tests again, and the total of January.", [call("bash", command=f"{TESTS}; sleep 1; {_total('january')}")]),
+        ("The first task is done.", [call("task_complete", task_id=1, result="both notations parsed")]),
+        *[(f"Total of {month}.", [call("bash", command=_total(month))]) for month in MONTHS[1:]],
+        *[(f"Do the rows of {month} agree?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[3:]],
+        ("A lot of rows; keep what matters for the totals.", [call("compact", focus="totals of the months")]),
+        ("A last look at the trace.", [call("bash", command=_noise(400))]),
+        *[(f"The largest rows of {month}?", [call("bash", command=_sorted(month))]) for month in MONTHS],
+        ("What did the vendor's file say? That was long ago.", [call("recall", query="RATE_LIMIT_PER_HOUR")]),
+        ("Write it down.", [call("write_file", path="MANUAL.md", content="# Ledger\n\nReads 1,234.50 and -3.25.\n")]),
+        ("All tests once more.", [call("bash", command=TESTS)]),
+        ("The second task is done.", [call("task_complete", task_id=2, result="totals.txt")]),
+    ]
+    return steps
+
+
+STEPS = _steps()
+REFUSED_AT = next(number for number, (words, _) in enumerate(STEPS, 1) if "rows of may?" in words)
+"""The step before which the provider says once that the prompt is too long."""
+LAST = "Both notations are read, all tests pass, the totals are in totals.txt. Manual and release are still open."
+
+
+SUMMARY = f"""Asked: {ASKED}
+Decided: one parser for both notations; amounts stay whole cents.
+Changed: ledger/parse.py, ledger/report.py
+Verified: all tests pass after the change of ledger/report.py
+Open: totals of the later months, the manual, the release
+Next: go on with the totals"""
+
+
+def answer(request: Request) -> Reply:
+    """The next step, from the request alone."""
+    if "write a summary of this session" in plain_text(request.messages[-1].blocks):
+        return say(SUMMARY)
+    said = [plain_text(message.blocks) for message in request.messages if message.role == "assistant"]
+    number = max((int(found) for text in said for found in _STEP.findall(text)), default=0)
+    results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
+    if any("look before doing it again" in result.text for result in results):
+        look = call("bash", command="cat totals.txt 2>/dev/null || echo 'no totals yet'")
+        return calls(look, text=f"Step {number}: that was interrupted. Look before doing it again.")
+    if number == KILLED_AT and any("no totals yet" in result.text for result in results):
+        number -= 1
+    if number == len(STEPS):
+        return say(LAST)
+    words, made = STEPS[number]
+    return calls(*made, text=f"Step {number + 1}: {words}")

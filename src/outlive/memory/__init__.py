@@ -1,0 +1,16 @@
+"""What was learned, across sessions and projects. `Memories` (book.py) is the door.
+
+book.py         add, update, supersede, forget, undo: the rules, over a project's store and the user-wide one
+steps.py        the change log in words and as diffs, and what undoing a step means
+index.py        MEMORY.md: one line each, capped, naming what it leaves out
+inject.py       the block in which memories stand in a request, as quoted data
+guard.py        what a memory may not contain, and what only the user may say
+extract.py      what a session taught, with a model and without
+said.py         who said what in a log, without what the harness put there
+consolidate.py  when it is due, and doing it as one step; merging.py by rules, rewriting.py with a model
+similar.py      when two texts say the same
+dates.py        "yesterday" as a date
+transfer.py     export, import, folders of other tools
+doctor.py       what can be wrong
+search.py       the retriever over a book
+"""

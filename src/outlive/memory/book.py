@@ -1,0 +1,447 @@
+"""The memories of a project and of its user, and the rules: what may be written, what is hidden, what follows what.
+
+A memory that another one supersedes stays where it is and is no longer selected. Forgetting moves into the archive,
+and takes along what was derived from it and what it had superseded, so that nothing wrong comes back. Each change is
+one step of the log and can be undone.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from outlive.config import home as home_folder
+from outlive.errors import StoreUnavailable
+from outlive.memory import guard, steps
+from outlive.memory.errors import InvalidMemory, MemoryExists, UndoConflict, UnknownMemory
+from outlive.memory.extract import Candidate
+from outlive.memory.index import index_text
+from outlive.memory.inject import key_of
+from outlive.memory.similar import same, words
+from outlive.stores import open_memory_store, open_user_memory
+from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
+from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step
+from outlive.stores.protocol import Problem
+
+T = TypeVar("T")
+
+_UNSET: Any = object()
+
+
+class Memories:
+    """A project's memories and, beside them, those that the user has everywhere."""
+
+    def __init__(self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "") -> None:
+        self.stores: dict[Scope, MemoryStore] = {"project": project}
+        if user is not None:
+            self.stores["user"] = user
+        self.actor = actor
+
+    @classmethod
+    def open(
+        cls,
+        url: str = "files:.tasks",
+        *,
+        base: Path | None = None,
+        home: Path | None = None,
+        durability: str = "full",
+        actor: str = "",
+        clock: Callable[[], datetime] | None = None,
+    ) -> "Memories":
+        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
+        project = open_memory_store(url, base=base, durability=durability, clock=clock)
+        user = open_user_memory(home or home_folder(), durability=durability, clock=clock)
+        found = cls(project, user, actor=actor)
+        found.heal()
+        return found
+
+    def close(self) -> None:
+        for store in self.stores.values():
+            store.close()
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def get(self, ref: str) -> Memory:
+        """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
+        wanted: Scope | None = None
+        for scope in SCOPES:
+            if ref.startswith(f"{scope}/"):
+                wanted, ref = scope, ref.removeprefix(f"{scope}/")
+        everything = [
+            memory
+            for scope, store in self.stores.items()
+            if wanted in (None, scope)
+            for memory in store.read(lambda tx: tx.all(archived=True))
+        ]
+        return find(everything, ref)
+
+    def all(
+        self,
+        *,
+        type: Kind | None = None,
+        scope: Scope | None = None,
+        superseded: bool = False,
+        archived: bool = False,
+    ) -> list[Memory]:
+        """Those in use, by scope and slug; with `superseded` and `archived` also those that are not."""
+        found = []
+        for where, store in self.stores.items():
+            if scope in (None, where):
+                everything = store.read(lambda tx: tx.all(archived=archived))
+                hidden = hidden_by(everything)
+                found += [
+                    memory
+                    for memory in everything
+                    if (superseded or memory.slug not in hidden) and type in (None, memory.type)
+                ]
+        return found
+
+    def pick(self, keys: Iterable[str]) -> list[Memory]:
+        """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
+        in use, not superseded, not poisoned."""
+        known = {key_of(memory): memory for memory in self.all()}
+        found = (known[key] for key in dict.fromkeys(keys) if key in known)
+        return [memory for memory in found if not guard.poison(memory)]
+
+    def superseded(self) -> dict[str, str]:
+        """Hidden memories as scope/slug, each with the slug of the one that took its place."""
+        found = {}
+        for scope, store in self.stores.items():
+            hidden = hidden_by(store.read(lambda tx: tx.all()))
+            found.update({f"{scope}/{old}": new for old, new in hidden.items()})
+        return found
+
+    def left_out(self) -> list[Problem]:
+        """What could not be read, or must not be shown."""
+        found = [problem for store in self.stores.values() for problem in store.left_out()]
+        for memory in self.all():
+            if reason := guard.poison(memory):
+                found.append(
+                    Problem(f"{memory.scope}/{memory.slug}", reason, "edit it, or: outlive memory doctor --repair")
+                )
+        return found
+
+    def index(self) -> str:
+        """One line for each, both scopes together, capped: what the system prompt holds."""
+        return index_text(self.all(), under={"user": "user/"})
+
+    # -- changing --------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        body: str = "",
+        *,
+        description: str = "",
+        type: Kind = "project",
+        scope: Scope = "project",
+        keys: Iterable[str] = (),
+        date: str = "",
+        provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+        supersedes: Iterable[str] = (),
+        derived_from: Iterable[str] = (),
+        note: str = "",
+    ) -> Memory:
+        """Remember something new. Refused when it is known already, or may not be remembered at all."""
+
+        def work(tx: MemoryWriter) -> Memory:
+            present = tx.all()
+            olds = [find(present, ref) for ref in supersedes]
+            memory = Memory(
+                slug="-",
+                name=name.strip(),
+                description=description.strip() or first_line(body) or name.strip(),
+                type=type,
+                scope=scope,
+                body=body,
+                keys=tuple(dict.fromkeys(filter(None, map(str.strip, keys)))),
+                date=date.strip(),
+                provenance=provenance,
+                created=tx.now,
+                updated=tx.now,
+                supersedes=tuple(old.slug for old in olds),
+                derived_from=tuple(find(present, ref).slug for ref in derived_from),
+            )
+            guard.checked(memory)
+            hidden = {*hidden_by(present), *memory.supersedes}
+            refuse_known(memory, [other for other in present if other.slug not in hidden])
+            memory = replace(memory, slug=tx.new_slug(memory.name))
+            tx.put(memory)
+            tx.record("supersede" if olds else "add", actor=self.actor, note=note)
+            return memory
+
+        return self.write(scope, work)
+
+    def update(
+        self,
+        ref: str,
+        *,
+        name: str = _UNSET,
+        body: str = _UNSET,
+        description: str = _UNSET,
+        type: Kind = _UNSET,
+        keys: Iterable[str] = _UNSET,
+        date: str = _UNSET,
+        provenance: Provenance = _UNSET,
+        note: str = "",
+    ) -> Memory:
+        """Change a memory in place: the same thing, said better. What turned out wrong is superseded instead."""
+        old = self.get(ref)
+        given = {
+            "name": name,
+            "body": body,
+            "description": description,
+            "type": type,
+            "keys": keys if keys is _UNSET else tuple(keys),
+            "date": date,
+            "provenance": provenance,
+        }
+        fields = {field: value for field, value in given.items() if value is not _UNSET}
+
+        def work(tx: MemoryWriter) -> Memory:
+            now = _live(tx, old)
+            memory = replace(now, **fields, updated=tx.now, revision=now.revision + 1)
+            tx.put(guard.checked(memory))
+            tx.record("update", actor=self.actor, note=note)
+            return memory
+
+        return self.write(old.scope, work)
+
+    def supersede(self, ref: str, body: str = "", *, by: str = "", name: str = "", **fields: Any) -> Memory:
+        """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already."""
+        old = self.get(ref)
+        if not by:
+            kept = {"type": old.type, "keys": old.keys}
+            given = {**kept, **fields, "scope": old.scope, "supersedes": [old.slug]}
+            return self.add(name or first_line(body)[:60] or old.name, body, **given)
+
+        new = self.get(by)
+        if new.scope != old.scope or new.slug == old.slug:
+            raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
+
+        def work(tx: MemoryWriter) -> Memory:
+            now = _live(tx, new)
+            if old.slug in now.supersedes:
+                return now
+            if now.slug in reach(old.slug, {m.slug: m.supersedes for m in tx.all(archived=True)}):
+                raise InvalidMemory(f"{ref!r} already supersedes {by!r}; undo that first (outlive memory log)")
+            memory = replace(now, supersedes=(*now.supersedes, old.slug), updated=tx.now, revision=now.revision + 1)
+            tx.put(memory)
+            tx.record("supersede", actor=self.actor, note=str(fields.get("note", "")))
+            return memory
+
+        return self.write(old.scope, work)
+
+    def learn(self, candidate: Candidate, *, confirmed: bool = False) -> Memory:
+        """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""
+        source = replace(candidate.provenance, confirmed=confirmed or candidate.provenance.confirmed)
+        fields: dict[str, Any] = {
+            "description": candidate.description,
+            "type": candidate.type,
+            "provenance": source,
+        }
+        if candidate.keys:
+            fields["keys"] = candidate.keys
+        note = f"learned in session {source.session}" if source.session else "learned"
+        if candidate.action == "update":
+            return self.update(candidate.target, body=candidate.body, note=note, **fields)
+        fields |= {"date": candidate.date, "note": note}
+        if candidate.action == "supersede":
+            return self.supersede(candidate.target, candidate.body, name=candidate.name, **fields)
+        return self.add(candidate.name, candidate.body, scope=candidate.scope, **fields)
+
+    def would_forget(self, *refs: str) -> list[Memory]:
+        """All that forgetting these takes along: what was derived from them, and what they had superseded."""
+        found: dict[str, Memory] = {}
+        for memory in map(self.get, refs):
+            if memory.archived:
+                raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
+            everything = self.stores[memory.scope].read(lambda tx: tx.all())
+            for slug in cascade(memory.slug, everything):
+                found |= {f"{other.scope}/{slug}": other for other in everything if other.slug == slug}
+        return list(found.values())
+
+    def forget(self, *refs: str, note: str = "") -> list[Memory]:
+        """Move memories into the archive, with what stands on them. One step for each scope."""
+        found = self.would_forget(*refs)
+        gone = []
+        for scope in self.stores:
+            here = [memory for memory in found if memory.scope == scope]
+            if here:
+                gone += self.write(scope, lambda tx, here=here: self._archive(tx, here, note))  # type: ignore[misc]
+        return gone
+
+    def touch(self, memories: Iterable[Memory]) -> None:
+        """Note that they were used. No step of the log, no new revision."""
+        chosen = list(memories)
+        for scope, store in self.stores.items():
+            slugs = [memory.slug for memory in chosen if memory.scope == scope]
+
+            def work(tx: MemoryWriter, slugs: Sequence[str] = slugs) -> None:
+                for slug in slugs:
+                    now = tx.get(slug)
+                    if now is not None:
+                        tx.put(replace(now, last_used=tx.now))
+
+            if slugs:
+                store.write(work)
+
+    # -- the log ---------------------------------------------------------------------------------------
+
+    def log(self, ref: str = "") -> list[steps.Entry]:
+        """Every step, oldest first; or those that touched one memory."""
+        found = []
+        for scope, store in self.stores.items():
+            found += steps.entries(scope, store.read(lambda tx: tx.steps()))
+        found.sort(key=lambda entry: (entry.step.at, entry.step.id))
+        if not ref:
+            return found
+        touched = {(change.slug, entry.scope) for entry in found for change in entry.step.changes}
+        bare = ref.rpartition("/")[2]
+        slugs = {(slug, scope) for slug, scope in touched if slug == bare} or {_place(self.get(ref))}
+        return [entry for entry in found if any((c.slug, entry.scope) in slugs for c in entry.step.changes)]
+
+    def undo(self, step: str = "", *, note: str = "") -> steps.Entry:
+        """Take back a step, the last one that still holds by default. Undoing an undo brings it back."""
+        found = self.log()
+        entry = steps.find_step(found, step) if step else steps.last_undoable(found)
+        if entry is None:
+            raise UnknownMemory("there is nothing to undo")
+        if entry.undone:
+            raise UndoConflict(f"step {entry.id} is undone already")
+        if not entry.step.changes:
+            raise UndoConflict(f"step {entry.id} changed nothing, so there is nothing to undo")
+
+        def work(tx: MemoryWriter) -> Step:
+            steps.take_back(tx, entry.step)
+            return tx.record("undo", actor=self.actor, note=note or entry.step.op, undoes=entry.step.id)
+
+        return steps.Entry(entry.scope, self.write(entry.scope, work))
+
+    # -- shared ----------------------------------------------------------------------------------------
+
+    def write(self, scope: Scope, work: Callable[[MemoryWriter], T]) -> T:
+        """One transaction on one of the stores, and its index brought up to date."""
+        store = self._store(scope)
+        result = store.write(work)
+        self._publish(scope)
+        return result
+
+    def heal(self) -> list[str]:
+        """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
+        return [scope for scope in self.stores if self._publish(scope)]
+
+    def _publish(self, scope: Scope) -> bool:
+        try:
+            return self.stores[scope].publish(index_text(self.all(scope=scope)))
+        except StoreUnavailable:
+            return False  # it is derived, and heals where it can be written; `doctor` names the difference
+
+    def _store(self, scope: Scope) -> MemoryStore:
+        if scope not in self.stores:
+            raise InvalidMemory(f"there is no memory of scope {scope!r} here; one of {', '.join(self.stores)}")
+        return self.stores[scope]
+
+    def _archive(self, tx: MemoryWriter, found: Sequence[Memory], note: str) -> list[Memory]:
+        gone = []
+        for memory in found:
+            now = _live(tx, memory)
+            gone.append(replace(now, archived=tx.now, revision=now.revision + 1))
+            tx.put(gone[-1])
+        tx.record("forget", actor=self.actor, note=note)
+        return gone
+
+
+def find(memories: Sequence[Memory], ref: str) -> Memory:
+    """By slug, else by name; one in use goes before a forgotten one."""
+    tests: tuple[Callable[[Memory], bool], ...] = (
+        lambda memory: memory.slug == ref.removesuffix(".md"),
+        lambda memory: memory.name == ref,
+        lambda memory: memory.name.casefold() == ref.casefold(),
+    )
+    hidden = hidden_by(memories)
+    ordered = sorted(memories, key=lambda memory: (memory.archived is not None, memory.slug in hidden))
+    for test in tests:
+        if found := next(filter(test, ordered), None):
+            return found
+    from difflib import get_close_matches
+
+    close = get_close_matches(ref, [memory.slug for memory in memories if not memory.archived], n=3, cutoff=0.5)
+    hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
+    raise UnknownMemory(f"no memory is called {ref!r}{hint}")
+
+
+def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
+    """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other."""
+    live = {memory.slug: memory for memory in memories if memory.archived is None}
+    hidden = {}
+    for memory in live.values():
+        for old in memory.supersedes:
+            if old in live and old != memory.slug and memory.slug not in reach(old, _edges(live)):
+                hidden[old] = memory.slug
+    return hidden
+
+
+def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
+    """What goes when this one goes, itself first."""
+    found, pending = [slug], [slug]
+    while pending:
+        gone = pending.pop()
+        for memory in memories:
+            linked = gone in memory.derived_from or memory.slug in next(
+                (other.supersedes for other in memories if other.slug == gone), ()
+            )
+            if linked and memory.slug not in found:
+                found.append(memory.slug)
+                pending.append(memory.slug)
+    return found
+
+
+def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
+    """All that a memory supersedes, by way of others too."""
+    found: set[str] = set()
+    pending = [slug]
+    while pending:
+        for other in edges.get(pending.pop(), ()):
+            if other not in found:
+                found.add(other)
+                pending.append(other)
+    return found
+
+
+def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
+    """Nothing is remembered twice, and a name stands for one thing."""
+    mine = words(memory.name), words(f"{memory.description}\n{memory.body}")
+    for other in present:
+        if other.name.casefold() == memory.name.casefold():
+            if same(other.body, memory.body):
+                raise MemoryExists(f"{memory.name!r} is remembered already ({other.slug})")
+            raise MemoryExists(
+                f"there is a memory called {memory.name!r} already ({other.slug}); "
+                "supersede it, update it, or choose another name"
+            )
+        if memory.body.strip() and len(mine[1]) > 2 and mine[1] == words(f"{other.description}\n{other.body}"):
+            raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
+
+
+def first_line(text: str) -> str:
+    """What a body begins with, as its description."""
+    line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "")
+    return line if len(line) <= 200 else line[:199] + "…"
+
+
+def _edges(live: dict[str, Memory]) -> dict[str, tuple[str, ...]]:
+    return {slug: memory.supersedes for slug, memory in live.items() if memory.supersedes}
+
+
+def _live(tx: MemoryReader, memory: Memory) -> Memory:
+    now = tx.get(memory.slug)
+    if now is None or now.archived:
+        raise UnknownMemory(f"{memory.name!r} was forgotten; bring it back with: outlive memory undo")
+    return now
+
+
+def _place(memory: Memory) -> tuple[str, Scope]:
+    return memory.slug, memory.scope

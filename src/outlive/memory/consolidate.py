@@ -1,0 +1,116 @@
+"""Bringing memories into order: when it is due, from a snapshot, as one step that can be undone, or not at all."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.memory.book import Memories, hidden_by
+from outlive.memory.errors import InvalidAnswer, MemoryRefused
+from outlive.memory.guard import poison
+from outlive.memory.merging import Plan, by_rules
+from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
+from outlive.memory.steps import bare
+from outlive.stores.memory_protocol import MemoryWriter
+from outlive.stores.memory_records import Memory, Scope, Step
+
+Ask = Callable[[str], str]
+"""A model: a prompt in, its answer out."""
+
+MANY = 20
+"""Changes since the last time from which on it is due."""
+SESSIONS = 5
+AGE = timedelta(days=7)
+_OWN = ("consolidate", "undo")
+
+
+class Busy(MemoryRefused):
+    """Another process is at it."""
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """What a consolidation did, or why it did nothing."""
+
+    scope: Scope
+    step: int = 0
+    seen: int = 0
+    notes: list[str] = []
+    problem: str = ""
+    """Why nothing was changed, though it was tried."""
+
+
+def due(steps: Sequence[Step], *, now: datetime | None = None, sessions: int = 0) -> str:
+    """Why it is due, or nothing. `sessions` is how many there were since the last time, as far as the caller knows.
+
+    A time without result counts as one too, so that it does not run again on every turn.
+    """
+    now = now or datetime.now(UTC)
+    last = next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
+    changes = sum(max(1, len(step.changes)) for step in steps[last:] if step.op not in _OWN)
+    since = steps[last - 1].at if last else (steps[0].at if steps else now)
+    if changes >= MANY:
+        return f"{changes} changes since the last time"
+    if changes and sessions >= SESSIONS:
+        return f"{sessions} sessions since the last time"
+    if changes and now - since >= AGE:
+        return f"{(now - since).days} days since the last time"
+    return ""
+
+
+def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "project") -> Report:
+    """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it.
+
+    The model is asked outside of any lock on writing; what others change meanwhile makes the plan void, not theirs.
+    """
+    store = memories.stores[scope]
+    with store.exclusive("consolidate") as mine:
+        if not mine:
+            raise Busy("another process is consolidating these memories; nothing was changed")
+        snapshot = store.read(lambda tx: tx.all())
+        try:
+            plan = by_rules(snapshot)
+            if ask is not None:
+                plan = _with_model(snapshot, plan, ask)
+            return memories.write(scope, lambda tx: _apply(tx, snapshot, plan, memories.actor, scope))
+        except InvalidAnswer as error:
+            reason = str(error)
+        step = memories.write(
+            scope, lambda tx: tx.record("consolidate", actor=memories.actor, note=f"nothing changed: {reason}")
+        )
+        return Report(scope=scope, step=step.id, seen=len(snapshot), problem=reason)
+
+
+def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask) -> Plan:
+    """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
+    after = {memory.slug: plan.puts.get(memory.slug, memory) for memory in snapshot}
+    hidden = hidden_by(after.values())
+    shown = [memory for slug, memory in after.items() if slug not in hidden and not poison(memory)]
+    before = {memory.slug: memory.revision for memory in snapshot}
+    for batch in batches(shown):
+        more = read_consolidation(ask(consolidation_request(batch)), batch)
+        plan.puts |= {slug: replace(memory, revision=before[slug] + 1) for slug, memory in more.puts.items()}
+        plan.adds += more.adds
+        plan.retire |= more.retire
+        plan.notes += more.notes
+    return plan
+
+
+def _apply(tx: MemoryWriter, snapshot: Sequence[Memory], plan: Plan, actor: str, scope: Scope) -> Report:
+    """One transaction. What was touched must still be what the plan was made from."""
+    then = {memory.slug: memory for memory in snapshot}
+    needed = plan.touched | {slug for memory in plan.adds for slug in memory.supersedes}
+    for slug in sorted(needed):
+        if bare(tx.get(slug)) != bare(then.get(slug)):
+            raise InvalidAnswer(f"{slug} was changed meanwhile; nothing was changed, it can be done again")
+    for slug, memory in plan.puts.items():
+        now = tx.get(slug)
+        tx.put(replace(memory, last_used=now.last_used if now else None))
+    for memory in plan.adds:
+        tx.put(replace(memory, slug=tx.new_slug(memory.name), scope=scope, created=tx.now, last_used=None))
+    for slug in plan.retire:
+        now = tx.get(slug)
+        if now is not None:
+            tx.put(replace(now, archived=tx.now, revision=now.revision + 1))
+    step = tx.record("consolidate", actor=actor, note="; ".join(plan.notes)[:2_000], seen=len(snapshot))
+    return Report(scope=scope, step=step.id, seen=len(snapshot), notes=plan.notes)

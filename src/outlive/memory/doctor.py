@@ -1,0 +1,60 @@
+"""What can be wrong with memories even when every one of them can be read."""
+
+from collections.abc import Iterator
+
+from outlive.memory import guard
+from outlive.memory.book import Memories, reach
+from outlive.stores.memory_records import Memory
+from outlive.stores.protocol import Problem
+
+
+def problems(memories: Memories) -> list[Problem]:
+    """All of it: damaged and oversized files, poisoned ones, references that lead nowhere."""
+    found: list[Problem] = []
+    for scope, store in memories.stores.items():
+        found += store.check()
+        everything = store.read(lambda tx: tx.all(archived=True))
+        found += [problem for memory in everything if not memory.archived for problem in _of(memory)]
+        found += _dangling(scope, everything)
+    return found
+
+
+def repair(memories: Memories) -> list[str]:
+    """Set damaged and poisoned memories apart, and write indexes anew. Nothing is deleted."""
+    done = []
+    for scope, store in memories.stores.items():
+        looked = store.check()
+        if any(problem.repairable for problem in looked):
+            done += store.repair()
+        for memory in store.read(lambda tx: tx.all()):
+            if reason := guard.poison(memory):
+                done.append(f"set {scope}/{memory.slug} apart ({reason}) as {store.set_apart(memory.slug)}")
+    return done + [f"wrote the index of the {scope} memory anew" for scope in memories.heal()]
+
+
+def _of(memory: Memory) -> Iterator[Problem]:
+    where = f"{memory.scope}/{memory.slug}"
+    if reason := guard.poison(memory):
+        remedy = "edit it, or set it apart with: outlive memory doctor --repair"
+        yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True)
+    elif guard.needs_confirmation(memory):
+        who = memory.provenance.who
+        yield Problem(
+            where, f"instructs, and comes from a {who} without the user's consent", f"outlive memory forget {where}"
+        )
+
+
+def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:
+    known = {memory.slug: memory for memory in everything}
+    for memory in everything:
+        for field, slugs in (("supersedes", memory.supersedes), ("derived_from", memory.derived_from)):
+            lost = [slug for slug in slugs if slug not in known]
+            if lost and not memory.archived:
+                what = f"{field} names {', '.join(lost)}, which is not there"
+                yield Problem(f"{scope}/{memory.slug}", what, "take it out of the frontmatter", harmless=True)
+        if memory.slug in reach(memory.slug, {slug: other.supersedes for slug, other in known.items()}):
+            yield Problem(
+                f"{scope}/{memory.slug}",
+                "supersedes itself by way of others, so nothing is hidden",
+                "edit one of them",
+            )

@@ -1,0 +1,91 @@
+"""What a memory may not contain, and what only the user may say."""
+
+import re
+
+from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemory
+from outlive.secrets import find, refuse
+from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
+
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 2_000
+
+_HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|[\u200b\u2060]{3,}")
+"""Characters that turn text around or hide it from people, but not from a model."""
+_TAKES_OVER = re.compile(
+    r"(?i)\b(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|these\s+)?"
+    r"(?:previous|prior|above|earlier|preceding|system|other)\s+(?:instructions?|prompts?|messages?|rules?|directives?)"
+    r"|\byou are now (?:in )?(?:developer|god|dan|jailbreak|unrestricted)\b"
+    r"|\b(?:do not|don't|never|without) (?:telling|tell|informing|inform|asking|alerting|alert) the user\b"
+    r"|\b(?:reveal|print|repeat|send|post|upload|exfiltrate)\b[^.\n]{0,40}\b(?:system prompt|api keys?|credentials)\b"
+    r"|\b(?:auto-?approve|skip|bypass|disable)\b[^.\n]{0,30}\b(?:permissions?|approvals?|confirmations?|safety)\b"
+)
+"""Texts that speak to a harness rather than to whoever reads a note."""
+_SUSPECT = re.compile(
+    r"(?i)ignor|disreg|forget|overr|are now|the user|prompt|credential|api key|ermission|pprov|nfirm|safety"
+)
+"""Without one of these no such text."""
+_INSTRUCTS = re.compile(
+    r"(?i)(?:^|[.!?;:\n]\s*|[-*]\s+|\b(?:please|and|but|then|should|must|to|you|we|agents?|assistants?)\s+)"
+    r"(?:always|never|must|do not|don't|make sure|be sure|from now on|whenever|when asked|run|execute|use|call|send|"
+    r"install|delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b"
+    r"|\byou (?:must|should|need to|have to|are required)\b|\bfrom now on\b"
+)
+
+
+def poison(memory: Memory) -> str:
+    """Why a memory must not reach a model, or nothing."""
+    if found := find(memory.text):
+        return f"contains what looks like a secret ({found[0].kind})"
+    return _takes_over(memory.text)
+
+
+def _takes_over(text: str) -> str:
+    if _HIDDEN.search(text):
+        return "contains hidden or direction-changing characters"
+    if _SUSPECT.search(text) and (match := _TAKES_OVER.search(text)):
+        return f"speaks to the harness ({' '.join(match[0].split())[:60]!r})"
+    return ""
+
+
+def instructs(memory: Memory) -> bool:
+    """Whether it tells an agent what to do, rather than what is so."""
+    return memory.type == "feedback" or bool(_INSTRUCTS.search(f"{memory.description}\n{memory.body}"))
+
+
+def needs_confirmation(memory: Memory) -> bool:
+    """Tools and pages may report. Only the user gives instructions, or agrees to them, and says who the user is."""
+    source = memory.provenance
+    if source.confirmed or source.who not in ("tool", "web"):
+        return False
+    return memory.type == "user" or instructs(memory)
+
+
+def checked(memory: Memory) -> Memory:
+    """The memory, or an error that says why it may not be written."""
+    what = f"the memory {memory.name[:60]!r}"
+    if not memory.name.strip():
+        raise InvalidMemory("a memory needs a name")
+    if not memory.description.strip() and not memory.body.strip():
+        raise InvalidMemory(f"{what} says nothing; give it a description or a body")
+    limits: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+        ("type", memory.type, KINDS),
+        ("scope", memory.scope, SCOPES),
+        ("who", memory.provenance.who, WHOS),
+    )
+    for field, value, allowed in limits:
+        if value not in allowed:
+            raise InvalidMemory(f"{what}: {field} is one of {', '.join(allowed)}, not {value!r}")
+    for field, value, limit in (
+        ("name", memory.name, LONGEST_NAME),
+        ("description", memory.description, LONGEST_DESCRIPTION),
+    ):
+        if len(value) > limit:
+            raise InvalidMemory(f"{what}: the {field} has {len(value)} characters, the limit is {limit}")
+    refuse("\n".join((memory.text, memory.date)), what)
+    if reason := _takes_over(memory.text):
+        raise PoisonedMemory(f"{what} {reason}; it was not written. Say in your own words what is to be remembered")
+    if needs_confirmation(memory):
+        raise NeedsConfirmation(
+            f"{what} instructs, and comes from a {memory.provenance.who}; only the user can make it so (--confirm)"
+        )
+    return memory

@@ -1,0 +1,93 @@
+"""Who said what in a log: the user, the model, a tool or a page. What the harness put there belongs to nobody.
+
+Works on the full log, so that what left the view still counts; what was taken back does not.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from outlive.events import AssistantSaid, Event, SessionStarted, ToolFinished, Undone, UserSaid
+from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.stores.memory_records import Who
+
+WALL = 6_000
+"""Characters: a text this long was pasted. It is material, and nothing in it is the user's own statement."""
+_BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)", re.DOTALL)
+_HARNESS = re.compile(
+    r"<(memories|memory|state|system|system-reminder|reminder|context|environment|instructions?|handoff|summary|digest|"
+    r"[\w-]*(?:harness|outlive|antml)[\w:-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_WEB = re.compile(r"(?i)web|fetch|browse|http|url|crawl|scrape|internet")
+_WEB_COMMAND = re.compile(r"\b(?:curl|wget|http|lynx|httpie)\b|https?://")
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Words, who they are from, and the event they stand in."""
+
+    event: int
+    who: Who
+    text: str
+    time: float = 0.0
+
+
+def system_of(events: Iterable[Event]) -> str:
+    """The system prompts of a log."""
+    return "\n".join(event.system for event in events if isinstance(event, SessionStarted))
+
+
+def said(events: Sequence[Event], *, after: int = 0) -> list[Said]:
+    """All words after an event, oldest first."""
+    gone = _taken_back(events)
+    calls: dict[str, ToolCall] = {}
+    found = []
+    for event in events:
+        if isinstance(event, AssistantSaid):
+            calls.update({call.id: call for call in tool_calls(event.blocks)})
+        if event.id <= after or event.id in gone:
+            continue
+        match event:
+            case UserSaid():
+                found.append(Said(event.id, "user", own_words(plain_text(event.blocks)), event.time))
+            case AssistantSaid():
+                found.append(Said(event.id, "model", without_harness(plain_text(event.blocks)), event.time))
+            case ToolFinished():
+                who: Who = "web" if _from_web(calls.get(event.call_id)) else "tool"
+                found.append(Said(event.id, who, without_harness(event.text), event.time))
+            case _:
+                pass
+    return [one for one in found if one.text.strip()]
+
+
+def own_words(text: str) -> str:
+    """What the user said themselves: without injected blocks, pasted markup, code, and quotations."""
+    text = without_harness(text)
+    if len(text) > WALL:
+        return ""
+    for pattern in (_FENCE, _BLOCK, _QUOTED):
+        text = pattern.sub("\n", text)
+    return text.strip()
+
+
+def without_harness(text: str) -> str:
+    """Without the blocks that the harness injects; an unclosed one goes to the end."""
+    return _HARNESS.sub("\n", text)
+
+
+def _taken_back(events: Sequence[Event]) -> set[int]:
+    gone: set[int] = set()
+    for event in events:
+        if isinstance(event, Undone) and event.what != "pass":
+            gone.update(other.id for other in events if event.target < other.id < event.id)
+    return gone
+
+
+def _from_web(call: ToolCall | None) -> bool:
+    if call is None:
+        return False
+    command = " ".join(value for value in call.input.values() if isinstance(value, str))
+    return bool(_WEB.search(call.name) or _WEB_COMMAND.search(command))

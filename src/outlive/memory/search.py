@@ -1,0 +1,54 @@
+"""The retriever over a book: the seam between what is remembered and how it is found."""
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from outlive.memory.book import Memories
+from outlive.memory.inject import key_of
+from outlive.stores.memory_records import Memory
+
+
+class Hit(Protocol):
+    """A find: the key of a memory (scope/slug), and how well it fits."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+class Retriever(Protocol):
+    """What `outlive.memory.retrieval.Retriever` offers."""
+
+    def update(self, entries: Iterable[Any], /) -> None: ...
+
+    def add(self, entry: Any, /) -> None: ...
+
+    def remove(self, key: str, /) -> None: ...
+
+    def search(self, query: str, k: int = 10) -> list[Any]: ...
+
+    def select(self, query: str, k: int = 5) -> list[Any]: ...
+
+
+def entry_of(memory: Memory) -> Any:
+    """A memory as the retrieval index takes it; its key is scope/slug."""
+    return import_module("outlive.memory.retrieval").Entry(
+        key=key_of(memory),
+        name=memory.name,
+        description=memory.description,
+        body=memory.body,
+        date=memory.date,
+        keys=memory.keys,
+    )
+
+
+def searcher(memories: Memories, *, dense: bool | None = None, cache: Path | None = None) -> Retriever:
+    """A retriever over what is in use now. `Memories.pick` turns its hits into memories, and leaves out what must
+    not reach a model."""
+    retriever: Retriever = import_module("outlive.memory.retrieval").Retriever(dense=dense, cache=cache)
+    retriever.update([entry_of(memory) for memory in memories.all()])
+    return retriever

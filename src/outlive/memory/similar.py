@@ -1,0 +1,61 @@
+"""When two texts say the same. Careful rather than clever: what differs in a number, a name or a "not" differs."""
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
+_SMALL = frozenset(
+    [
+        *(
+            "a",
+            "an",
+            "the",
+            "this",
+            "that",
+            "these",
+            "those",
+            "of",
+            "to",
+            "in",
+            "on",
+            "at",
+            "for",
+            "with",
+            "as",
+            "and",
+        ),
+        *("is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user", "users"),
+        *("please", "also", "just", "very", "really"),
+    ]
+)
+"""Words without which a sentence says the same. No "not", no "never", no "only"."""
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words that matter, in their order."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    found = _WORD.findall(folded)
+    return tuple(word for word in found if word not in _SMALL) or tuple(found)
+
+
+def sentences(text: str) -> frozenset[tuple[str, ...]]:
+    """Each sentence or line as its words."""
+    return frozenset(filter(None, (words(part) for part in _SENTENCE.split(text))))
+
+
+def same(one: str, other: str) -> bool:
+    """They differ in small words, case and punctuation at most."""
+    return words(one) == words(other)
+
+
+def says_all_of(one: str, other: str) -> bool:
+    """Each sentence of `other` stands in `one` too."""
+    theirs = sentences(other)
+    return bool(theirs) and theirs <= sentences(one)
+
+
+def overlap(one: str, other: str) -> float:
+    """How many of the words of both are in both, from 0 to 1."""
+    mine, theirs = set(words(one)), set(words(other))
+    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0

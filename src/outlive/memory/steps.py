@@ -1,0 +1,95 @@
+"""The change log in words and as diffs, and what undoing a step means."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.memory.errors import UndoConflict, UnknownMemory
+from outlive.secrets import mask
+from outlive.stores.memory_protocol import MemoryWriter
+from outlive.stores.memory_records import Memory, MemoryChange, Scope, Step
+from outlive.stores.memory_text import render
+
+_EPOCH = datetime.min
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A step, and whose memory it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
+
+    scope: Scope
+    step: Step
+    undone: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{'u' if self.scope == 'user' else ''}{self.step.id}"
+
+
+def entries(scope: Scope, steps: Sequence[Step]) -> list[Entry]:
+    """The steps of one store, each with whether it still holds."""
+    undone: dict[int, bool] = {}
+    for step in steps:
+        if step.undoes:
+            # Undoing an undo brings the step back.
+            for number in (step.undoes, *(s.undoes for s in steps if s.id == step.undoes and s.undoes)):
+                undone[number] = not undone.get(number, False)
+    return [Entry(scope, step, undone.get(step.id, False)) for step in steps]
+
+
+def last_undoable(found: Sequence[Entry]) -> Entry | None:
+    """The newest step that changed something, still holds, and is no undo itself."""
+    fit = (entry for entry in reversed(found) if not entry.undone and not entry.step.undoes and entry.step.changes)
+    return next(fit, None)
+
+
+def take_back(tx: MemoryWriter, step: Step) -> None:
+    """Put everything as it was before the step; refuse where later changes stand on it."""
+    for change in step.changes:
+        now = tx.get(change.slug)
+        if not _same(now, change.after):
+            raise UndoConflict(
+                f"step {step.id} cannot be undone: the memory {change.slug!r} was changed since; "
+                f"undo the later steps first (outlive memory log {change.slug})"
+            )
+    for change in step.changes:
+        if change.before is None:
+            tx.remove(change.slug)
+        else:
+            now = tx.get(change.slug)
+            used = now.last_used if now else change.before.last_used
+            revision = (now.revision if now else change.before.revision) + 1
+            tx.put(replace(change.before, last_used=used, revision=revision))
+
+
+def diff(change: MemoryChange) -> Iterator[str]:
+    """One memory before and after, as a unified diff of its file."""
+    from difflib import unified_diff
+
+    before, after = (_lines(memory) for memory in (change.before, change.after))
+    names = (f"a/{change.slug}.md", f"b/{change.slug}.md")
+    old, new = (
+        name if memory else "/dev/null" for name, memory in zip(names, (change.before, change.after), strict=True)
+    )
+    yield from unified_diff(before, after, old, new, lineterm="")
+
+
+def find_step(found: Sequence[Entry], number: str) -> Entry:
+    for entry in found:
+        if entry.id == number:
+            return entry
+    raise UnknownMemory(f"no step {number!r} in the log; list them with: outlive memory log")
+
+
+def _lines(memory: Memory | None) -> list[str]:
+    return mask(render(memory).decode()).splitlines() if memory else []
+
+
+def _same(one: Memory | None, other: Memory | None) -> bool:
+    return bare(one) == bare(other)
+
+
+def bare(memory: Memory | None) -> Memory | None:
+    """Without what changes by mere use."""
+    return replace(memory, last_used=None, revision=0, updated=_EPOCH) if memory else None

@@ -1,0 +1,302 @@
+"""Claude through Anthropic's own SDK: streaming, tool use, thinking, pictures, prompt cache.
+
+The SDK is slow to import, so that happens when a model is made. It does not retry: that is `outlive.models.retry`.
+"""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from outlive.context.engine import Request
+from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.messages import Block, Opaque, Text, Thinking, ToolCall
+from outlive.models.anthropic_form import PROVIDER
+from outlive.models.anthropic_request import opens_with_thought, request_form
+from outlive.models.anthropic_thinking import read_thinking, thinking_form
+from outlive.models.errors import NotSetUp, Refused, Unavailable
+from outlive.models.failures import Failure, error_for, said_in
+from outlive.models.legal import writable
+from outlive.models.prices import facts
+from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import RawMessageStreamEvent
+
+KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
+USUAL_ADDRESS = "https://api.anthropic.com"
+LONGEST_ANSWER = 32_000
+"""Tokens that an answer may have, thinking included, where the model allows that many."""
+UNKNOWN_ANSWER = 8_192
+"""The same for a model of which nothing is known."""
+CONNECTING, SILENCE = 10.0, 180.0
+"""Seconds to connect, and between two signs of life in a stream."""
+MOST_NAMES = 12
+STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+class AnthropicModel:
+    """One Claude model."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        environment: Mapping[str, str],
+        thinking: int | None = None,
+        max_tokens: int | None = None,
+        silence: float = SILENCE,
+    ) -> None:
+        known = facts(name)
+        self._model = name
+        self._facts = known
+        try:
+            self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
+        except ValueError as error:
+            raise NotSetUp(str(error)) from None
+        self._max_tokens = max_tokens or min(known.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
+        self._thoughts = True
+        self._client = _client(environment, silence)
+
+    @property
+    def name(self) -> str:
+        return f"{PROVIDER}:{self._model}"
+
+    @property
+    def window(self) -> int:
+        return self._facts.window
+
+    @property
+    def price(self) -> Price | None:
+        return self._facts.price
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        """Pieces as they arrive, then the reply. The connection ends with the iterator."""
+        reading = _Reading(self._model)
+        async with aclosing(self._events(request)) as events:
+            async for event in events:
+                for piece in reading.take(event):
+                    yield piece
+        yield reading.reply()
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """What is sent."""
+        form = request_form(request, thoughts=self._thoughts)
+        thinking = thinking_form(self._model, self._wanted)
+        if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
+            thinking = None
+        budget = thinking.get("budget_tokens", 0) if thinking else 0
+        form |= {"model": self._model, "max_tokens": self._max_tokens + budget}
+        if self._facts.output:
+            form["max_tokens"] = min(form["max_tokens"], self._facts.output)
+        return form | {"thinking": thinking} if thinking else form
+
+    async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
+        """The events of one answer. Thinking that the model may not read is left out and the request repeated."""
+        import anthropic
+        import httpx2
+
+        while True:
+            try:
+                stream = await self._open(self.body(request))
+                async with stream:
+                    async for event in stream:
+                        yield event
+                return
+            except anthropic.APIStatusError as error:
+                failure = _failure(error)
+                if self._thoughts and failure.status == 400 and _is_about_thoughts(failure.message):
+                    self._thoughts = False
+                    continue
+                await self._fail(failure)
+            except (anthropic.APIConnectionError, httpx2.HTTPError, json.JSONDecodeError) as error:
+                raise Unavailable(f"{self.name}: {_lost(error)}") from error
+            except anthropic.AnthropicError as error:
+                raise Refused(f"{self.name}: {error}") from error
+
+    async def _open(self, body: dict[str, Any]) -> Any:
+        try:
+            return await self._client.messages.create(stream=True, **body)
+        except UnicodeEncodeError:
+            return await self._client.messages.create(stream=True, **writable(body))
+
+    async def _fail(self, failure: Failure) -> NoReturn:
+        error = error_for(failure, self.name, KEY)
+        if failure.status == 404:
+            known = await self._names()
+            raise NotSetUp(f"{error}; there is no such model here{known}") from None
+        raise error from None
+
+    async def _names(self) -> str:
+        """The models that the server has, to choose from; nothing when it does not say."""
+        import anthropic
+
+        try:
+            page = await self._client.models.list(limit=MOST_NAMES, timeout=CONNECTING)
+        except (anthropic.AnthropicError, ValueError):
+            return ""
+        return f", but {', '.join(model.id for model in page.data)}" if page.data else ""
+
+
+class _Reading:
+    """An answer while it arrives."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.blocks: dict[int, _Arriving] = {}
+        self.usage: dict[str, int] = {}
+        self.stop = ""
+        self.ended = False
+
+    def take(self, event: "RawMessageStreamEvent") -> list[Arriving]:
+        """Take in one event, and say what of it can be shown."""
+        match event.type:
+            case "message_start":
+                self.model = event.message.model or self.model
+                self._count(event.message.usage)
+            case "content_block_start":
+                block = self.blocks[event.index] = _Arriving(event.content_block)
+                return [CallArriving(block.form["name"])] if block.form["type"] == "tool_use" else []
+            case "content_block_delta":
+                return self.blocks[event.index].take(event.delta)
+            case "message_delta":
+                self.stop = event.delta.stop_reason or self.stop
+                self._count(event.usage)
+            case "message_stop":
+                self.ended = True
+            case _:
+                pass
+        return []
+
+    def _count(self, usage: object) -> None:
+        """Figures of a stream are cumulative, and the last ones count."""
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
+            value = getattr(usage, name, None)
+            if value is not None:
+                self.usage[name] = value
+
+    def reply(self) -> Reply:
+        if not self.ended:
+            raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
+        stop = STOPS.get(self.stop, "other")
+        arrived = [self.blocks[index] for index in sorted(self.blocks)]
+        cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
+        blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
+        return Reply(blocks, stop, self._usage(), self.model, cut)
+
+    def _usage(self) -> Usage:
+        get = self.usage.get
+        return Usage(
+            get("input_tokens", 0),
+            get("cache_creation_input_tokens", 0),
+            get("cache_read_input_tokens", 0),
+            get("output_tokens", 0),
+        )
+
+
+class _Arriving:
+    """A block while it arrives."""
+
+    def __init__(self, opening: Any) -> None:
+        self.form: dict[str, Any] = opening.to_dict(mode="json", exclude_none=True)
+        self.text = str(self.form.get("text") or self.form.get("thinking") or "")
+        self.signature = str(self.form.get("signature") or "")
+        self.arguments = ""
+
+    def take(self, delta: Any) -> list[Arriving]:
+        match delta.type:
+            case "text_delta":
+                self.text += delta.text
+                return [TextArrived(delta.text)] if delta.text else []
+            case "thinking_delta":
+                self.text += delta.thinking
+                return [ThinkingArrived(delta.thinking)] if delta.thinking else []
+            case "signature_delta":
+                self.signature += delta.signature
+            case "input_json_delta":
+                self.arguments += delta.partial_json
+            case _:
+                pass
+        return []
+
+    def is_cut_call(self) -> bool:
+        """Whether this is a call whose arguments did not come to their end."""
+        return self.form["type"] == "tool_use" and not self.form.get("input") and _object(self.arguments) is None
+
+    def block(self) -> Block | None:
+        """The block as it is kept; None for what may not be sent back: blank text, thinking without a signature."""
+        match self.form["type"]:
+            case "text":
+                return Text(self.text) if self.text.strip() else None
+            case "thinking":
+                return Thinking(self.text, self.signature) if self.signature else None
+            case "tool_use":
+                return ToolCall(self.form["id"], self.form["name"], self._input())
+            case _:
+                return Opaque(PROVIDER, self.form)
+
+    def _input(self) -> dict[str, Any]:
+        if not self.arguments.strip():
+            return dict(self.form.get("input") or {})
+        found = _object(self.arguments)
+        return unreadable(self.arguments) if found is None else found
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
+    try:
+        from anthropic import AsyncAnthropic, Timeout
+    except ImportError:
+        raise NotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
+    key, token = environment.get(KEY), environment.get(TOKEN)
+    if not key and not token:
+        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env")
+    return AsyncAnthropic(
+        api_key=key or None,
+        auth_token=None if key else token,
+        base_url=environment.get(ADDRESS) or USUAL_ADDRESS,
+        timeout=Timeout(silence, connect=CONNECTING),
+        max_retries=0,
+    )
+
+
+def _failure(error: Any) -> Failure:
+    """What the SDK raised, in our words. An error inside of a stream comes with the status 200 of its beginning."""
+    said = said_in(error.body)
+    status = error.status_code if error.status_code >= 400 else 0
+    return Failure(
+        status,
+        str(said.get("message") or error.message),
+        kind=str(said.get("type") or ""),
+        code=str(error.error_code or ""),
+        headers=error.response.headers,
+    )
+
+
+def _is_about_thoughts(message: str) -> bool:
+    """Thinking that came from elsewhere, or that is bound to a conversation which has been compacted since."""
+    return "`thinking` block" in message or "`redacted_thinking` block" in message
+
+
+def _lost(error: Exception) -> str:
+    """Why there is no answer, in few words."""
+    cause = error.__cause__ or error
+    return f"no connection ({str(cause).strip() or type(cause).__name__})"

@@ -1,0 +1,49 @@
+"""How thinking is asked for: each generation of Claude takes another form, and refuses those of the others."""
+
+import re
+from typing import Any
+
+LEAST, USUAL = 1_024, 8_000
+"""Tokens of a budget: the least that is taken, and what `on` stands for."""
+ALWAYS = ("fable", "mythos")
+_VERSION = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
+Version = tuple[int, int]
+ADAPTIVE_FROM: Version = (4, 6)
+UNASKED_FROM: Version = (5, 0)
+BETWEEN_FROM: Version = (5, 5)
+ADAPTIVE = {"type": "adaptive", "display": "summarized"}
+"""With its words shown: what the model says between calls comes as thinking too."""
+
+
+def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
+    """The field `thinking`, or None to leave it out. `wanted`: None as the model does, 0 off, else a budget."""
+    line, version = version_of(name)
+    if version < ADAPTIVE_FROM:
+        return {"type": "enabled", "budget_tokens": max(LEAST, wanted)} if wanted else None
+    if wanted or (wanted is None and version >= UNASKED_FROM):
+        return dict(ADAPTIVE)
+    if wanted is None or version < UNASKED_FROM:
+        return None
+    if line in ALWAYS or (line == "opus" and version >= BETWEEN_FROM):
+        return dict(ADAPTIVE)
+    return {"type": "between_tools" if version >= BETWEEN_FROM else "disabled"}
+
+
+def version_of(name: str) -> tuple[str, Version]:
+    """The line and the version in a model's name; ("", (0, 0)) when there is none."""
+    found = _VERSION.search(name)
+    return (found["line"], (int(found["major"]), int(found["minor"] or 0))) if found else ("", (0, 0))
+
+
+def read_thinking(setting: str | None) -> int | None:
+    """`OUTLIVE_THINKING`: unset, `off`, `on`, or a budget in tokens. Raises ValueError for anything else."""
+    word = (setting or "").strip().lower()
+    if not word:
+        return None
+    if word in ("off", "no", "false"):
+        return 0
+    if word in ("on", "yes", "true"):
+        return USUAL
+    if not word.isdecimal():
+        raise ValueError(f"OUTLIVE_THINKING is {setting!r}; it takes on, off or a number of tokens")
+    return int(word)

@@ -1,0 +1,86 @@
+"""From what a provider answered to the error that says what to do about it. The same for every provider."""
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+
+from msgspec import Struct
+
+from outlive.context.reactive import read_too_long
+from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
+
+PASSING = frozenset({408, 409, 425, 429, 499})
+PASSING_KINDS = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error"})
+UNPAID = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
+TOO_LONG = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
+_CREDIT = re.compile(r"credit balance is too low|exceeded your current quota", re.IGNORECASE)
+_FIX = {
+    401: "the key is not accepted: check {key}",
+    403: "the key may not use this: check what {key} is allowed to do",
+}
+
+
+class Failure(Struct, frozen=True):
+    """An answer that is none: status (0 in the middle of a stream), the provider's words, its names for the kind."""
+
+    status: int
+    message: str
+    kind: str = ""
+    code: str = ""
+    headers: Mapping[str, str] = {}
+    actual: int = 0
+    limit: int = 0
+
+    @property
+    def names(self) -> set[str]:
+        return {self.kind, self.code}
+
+
+def error_for(failure: Failure, model: str, key: str) -> ModelError:
+    """The error to raise. `key` names the variable that holds the key; 404 is completed by who knows the models."""
+    said = f"{model}: {failure.message or f'status {failure.status}'}"
+    too_long = read_too_long(failure.message, 400 if failure.status in (0, 422) else failure.status)
+    if too_long or failure.names & TOO_LONG or failure.status == 413:
+        told = too_long if too_long and too_long.limit else failure
+        return PromptTooLong(said, told.actual, told.limit)
+    if failure.names & UNPAID or failure.status == 402 or _CREDIT.search(failure.message):
+        return NotSetUp(f"{said} (the account behind {key} cannot pay for this: add credit or use another key)")
+    if failure.status in _FIX:
+        return NotSetUp(f"{said} ({_FIX[failure.status].format(key=key)})")
+    if failure.status == 404:
+        return NotSetUp(said)
+    if failure.status in PASSING or failure.status >= 500 or failure.names & PASSING_KINDS:
+        return Unavailable(said, retry_after(failure.headers))
+    return Refused(said) if failure.status else Unavailable(said)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """How long the provider asks to wait, in seconds: in milliseconds, in seconds, or as a date."""
+    try:
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    except (KeyError, ValueError):
+        pass
+    given = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(given))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(given).timestamp() - time())
+    except ValueError:
+        return None
+
+
+def said_in(body: object) -> dict[str, object]:
+    """The innermost object of an error's body that has a message, in whichever form the server wrote it."""
+    while isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    if not isinstance(body, dict):
+        return {"message": body} if isinstance(body, str) else {}
+    return body if isinstance(body.get("message"), str) else body | {"message": _plain(body)}
+
+
+def _plain(body: Mapping[str, object]) -> str:
+    found = body.get("error") or body.get("detail") or ""
+    return found if isinstance(found, str) else str(found)

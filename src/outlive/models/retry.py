@@ -1,0 +1,127 @@
+"""Trying again, and trying elsewhere: models that wrap a model. Each wait is told, and voids what had arrived."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+from outlive.context.engine import Request
+from outlive.live import Arriving, ModelWaits
+from outlive.models.errors import Unavailable
+from outlive.models.protocol import Model, Price, Reply
+
+ATTEMPTS = 10
+FIRST, LONGEST = 1.0, 60.0
+"""Seconds before the second attempt, doubled each time, and where the doubling ends."""
+PATIENCE = 300.0
+"""Whoever asks us to wait longer than this is not waited for."""
+REST = 600.0
+"""Seconds that a model which gave up is left alone while another stands in for it."""
+
+
+class Retrying:
+    """A model that is asked again while it is unavailable, after waits that grow, are spread and have a limit."""
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        attempts: int = ATTEMPTS,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        rng: Callable[[], float] = random.random,
+    ) -> None:
+        self.model = model
+        self.attempts = attempts
+        self._sleep = sleep
+        self._rng = rng
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def window(self) -> int:
+        return self.model.window
+
+    @property
+    def price(self) -> Price | None:
+        return self.model.price
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        """As the model does; in front of each further attempt it says why and how long it waits."""
+        for attempt in range(1, self.attempts + 1):
+            try:
+                async with aclosing(self.model.stream(request)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except Unavailable as error:
+                seconds = self._wait(attempt, error.retry_after)
+                if attempt == self.attempts or seconds > PATIENCE:
+                    raise _gave_up(error, attempt) from error
+                waits = ModelWaits(str(error), round(seconds, 3), attempt)
+            yield waits
+            await self._sleep(waits.seconds)
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        """Half of the wait is fixed, half is chance, so that many clients do not come back all at once."""
+        grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
+        spread = grown * (0.5 + 0.5 * self._rng())
+        return spread if asked is None else asked + min(1.0, spread) * self._rng()
+
+    async def close(self) -> None:
+        await self.model.close()
+
+
+class Fallback:
+    """Two models: when the first gives up, the second answers, and goes on for a while before the first is tried."""
+
+    def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.first = first
+        self.second = second
+        self._clock = clock
+        self._rests_until = 0.0
+        self._answering = first
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def window(self) -> int:
+        return self.first.window
+
+    @property
+    def price(self) -> Price | None:
+        """Of the model that answered last."""
+        return self._answering.price
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        """The first model's answer, or a notice and the second's."""
+        if self._clock() >= self._rests_until:
+            self._answering = self.first
+            try:
+                async with aclosing(self.first.stream(request)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except Unavailable as error:
+                self._rests_until = self._clock() + REST
+                notice = ModelWaits(f"{error}; {self.second.name} answers instead", 0.0, 1)
+            yield notice
+        self._answering = self.second
+        async with aclosing(self.second.stream(request)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def close(self) -> None:
+        try:
+            await self.first.close()
+        finally:
+            await self.second.close()
+
+
+def _gave_up(error: Unavailable, attempts: int) -> Unavailable:
+    tries = "once" if attempts == 1 else f"{attempts} times"
+    return Unavailable(f"{error} (tried {tries})", error.retry_after)

@@ -1,0 +1,247 @@
+"""Secrets in text: found before they are written, masked before they are shown.
+
+The detectors of detect-secrets know the keys of most providers; the rules here add what they miss (keys of model
+providers, fine-grained tokens, passwords in plain sentences) and drop what is only long (hashes, uuids, paths).
+The library is loaded when a text has something in it that could be a secret, so a look at ordinary text costs little.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from outlive.errors import OutliveError
+
+
+class SecretFound(OutliveError):
+    """A text has a secret in it and was not written. The message names the kind, never the value."""
+
+
+class Secret(msgspec.Struct, frozen=True):
+    """Where a secret stands in a text, and what it looks like."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_PREFIXES = (
+    *("sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat", "AKIA", "ASIA", "ABIA"),
+    *("ACCA", "AIza", "AGE-S", "xox", "xapp-", "xai-", "ya29", "hf_", "npm_", "gsk_", "eyJ", "SG.", "pypi-", "sq0"),
+    *("-us", ":AA", "://"),
+)
+_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "bearer", "basic", "aws")
+"""Nothing that is found is without one of these before it or at its beginning. Looking for plain text is fast."""
+_FOR_LIBRARY = re.compile(r"[A-Za-z0-9+/_=.:-]{16}")
+
+LONGEST_LINE = 4_000
+BEFORE, BEHIND = 60, 2_000
+"""Characters: of a longer line, what stands around a hint is looked at, so that the time grows with the text only."""
+
+_KEYS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"(?<![A-Za-z0-9_]){pattern}"))
+    for kind, pattern in (
+        ("Anthropic API key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+        ("OpenAI API key", r"sk-(?:proj|svcacct|admin|or-v1|None)-[A-Za-z0-9_-]{16,}"),
+        (
+            "OpenAI API key",
+            r"sk-(?=[A-Za-z]*[0-9])(?=[0-9a-z]*[A-Z]|[0-9A-Za-z]{32})[A-Za-z0-9]{20,}(?![A-Za-z0-9-])",
+        ),
+        ("GitHub token", r"(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}"),
+        ("GitHub token", r"github_pat_[A-Za-z0-9_]{22,}"),
+        ("GitLab token", r"glpat-[A-Za-z0-9_-]{20,}"),
+        ("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("Slack token", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}"),
+        ("Slack token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
+        ("Google API key", r"AIza[A-Za-z0-9_-]{35}"),
+        ("Google OAuth token", r"ya29\.[A-Za-z0-9_-]{20,}"),
+        ("Hugging Face token", r"hf_[A-Za-z0-9]{30,}"),
+        ("npm token", r"npm_[A-Za-z0-9]{36}"),
+        ("Groq API key", r"gsk_[A-Za-z0-9]{40,}"),
+        ("xAI API key", r"xai-[A-Za-z0-9]{40,}"),
+        ("Stripe key", r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+        ("age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+        ("JSON web token", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
+    )
+)
+_BLOCK = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@\"'`]*:([^\s/@\"'`]+)@", re.IGNORECASE)
+_AWS = re.compile(r"(?i)\baws\w{0,30}[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
+_BEARER = re.compile(r"\b(?:bearer|basic)\s+([A-Za-z0-9+/_.=~-]{16,})", re.IGNORECASE)
+_NAME = (
+    r"(?:(?<![A-Za-z])(?:pass|pwd|token)|pass(?:word|wd|phrase|code)|secret|_token|Token|api[_ -]?key|"
+    r"access[_ -]?key|auth[_ -]?key|private[_ -]?key|credentials?)"
+)
+_ASSIGNED = re.compile(
+    rf"{_NAME}(?:[_.-][A-Za-z0-9]+)*[\"'`\]]*\s*"
+    r"(?P<sign>:=|=>|={1,3}|:|\bis\b|\bwas\b)\s*"
+    r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`]{6,})(?P=quote)",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"(?i)(?:sha\d+[:-])?(?:[0-9a-f]{7,40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
+_UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_STAND_IN = re.compile(
+    r"(?i)[*•.x_-]+|<.*>|\$.*|%.*%|\{.*|\[.*|\(.*|.*\(.*|.*(?:example|changeme|change-me|placeholder|redacted|masked|"
+    r"your[_-]|dummy|sample|xxxx|\*\*\*).*|(?:os|process|env|config|settings|self)\..*|"
+    r"password|passwd|secret|token|none|null|true|false|required|optional|undefined"
+)
+"""What stands where a secret would, and is none."""
+_PATH = re.compile(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
+
+_DETECTORS = (
+    *(("aws", "AWSKeyDetector"), ("azure_storage_key", "AzureStorageKeyDetector")),
+    *(("discord", "DiscordBotTokenDetector"),),
+    *(("github_token", "GitHubTokenDetector"), ("gitlab_token", "GitLabTokenDetector"), ("jwt", "JwtTokenDetector")),
+    *(("mailchimp", "MailchimpDetector"), ("npm", "NpmDetector"), ("openai", "OpenAIDetector")),
+    *(("private_key", "PrivateKeyDetector"), ("pypi_token", "PypiTokenDetector"), ("sendgrid", "SendGridDetector")),
+    *(("slack", "SlackDetector"), ("square_oauth", "SquareOAuthDetector"), ("stripe", "StripeDetector")),
+    *(("telegram_token", "TelegramBotTokenDetector"), ("twilio", "TwilioKeyDetector")),
+)
+"""Of detect-secrets: those that know a form. Left out are those that go by entropy alone, and by names in code."""
+
+
+def find(text: str) -> list[Secret]:
+    """All secrets in a text, in order, none within another."""
+    found = [*_blocks(text)]
+    for start, part in _parts(text):
+        inside = [*_known(part), *_assigned(part), *_from_library(part)]
+        found += [Secret(start + secret.start, start + secret.end, secret.kind) for secret in inside]
+    apart: list[Secret] = []
+    for secret in sorted(found, key=_by_place):
+        if not apart or secret.start >= apart[-1].end:
+            apart.append(secret)
+        elif secret.end > apart[-1].end:
+            apart[-1] = Secret(apart[-1].start, secret.end, apart[-1].kind)
+    return apart
+
+
+def refuse(text: str, what: str) -> None:
+    """Raise SecretFound when there is one; `what` is the thing that was to be written."""
+    kinds = list(dict.fromkeys(secret.kind for secret in find(text)))
+    if kinds:
+        raise SecretFound(
+            f"{what} contains what looks like a secret ({', '.join(kinds)}); it was not written. "
+            "Say where the secret is kept instead of the secret"
+        )
+
+
+def mask(text: str) -> str:
+    """The text with each secret replaced by its kind. Masking twice changes nothing."""
+    parts, end = [], 0
+    for secret in find(text):
+        parts += [text[end : secret.start], f"[masked {secret.kind}]"]
+        end = secret.end
+    return "".join([*parts, text[end:]]) if parts else text
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text that have a hint in them; of a long line, what stands around each hint."""
+    lowered = text.lower()
+    lowered = lowered if len(lowered) == len(text) else text
+    hints = [at for hint in _PREFIXES for at in _places(text, hint)]
+    hints += [at for word in _WORDS for at in _places(lowered, word)]
+    done = 0
+    for at in sorted(hints):
+        if at < done:
+            continue
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if end - start > LONGEST_LINE:
+            start, end = max(start, at - BEFORE), min(end, at + BEHIND)
+            done = end if end - at < BEHIND else at + BEHIND // 2
+        else:
+            done = end
+        yield start, text[start:end]
+
+
+def _places(text: str, hint: str) -> Iterator[int]:
+    at = text.find(hint)
+    while at >= 0:
+        yield at
+        at = text.find(hint, at + len(hint))
+
+
+def _by_place(secret: Secret) -> tuple[int, int]:
+    return secret.start, -secret.end
+
+
+def _blocks(text: str) -> Iterator[Secret]:
+    for match in _BLOCK.finditer(text):
+        yield Secret(match.start(), match.end(), "private key")
+
+
+def _known(text: str) -> Iterator[Secret]:
+    for kind, pattern in _KEYS:
+        for match in pattern.finditer(text):
+            if not _STAND_IN.fullmatch(match[0]):
+                yield Secret(match.start(), match.end(), kind)
+
+
+def _assigned(text: str) -> Iterator[Secret]:
+    """Values of things that are called a password, a token or a key."""
+    for match in _URL.finditer(text):
+        if not _STAND_IN.fullmatch(match[1]):
+            yield Secret(match.start(1), match.end(1), "password in a URL")
+    for match in _AWS.finditer(text):
+        yield Secret(match.start(1), match.end(1), "AWS secret key")
+    for match in _BEARER.finditer(text):
+        if _looks_random(match[1]) and not _STAND_IN.fullmatch(match[1]):
+            yield Secret(match.start(1), match.end(1), "authorization header")
+    for match in _ASSIGNED.finditer(text):
+        value = match["value"] if match["quote"] else match["value"].rstrip(".,;:!?)]}")
+        if match["sign"].lower() in ("is", "was") and not match["quote"] and not _looks_random(value):
+            continue
+        if _worth_hiding(value, quoted=bool(match["quote"])):
+            start = match.start("value")
+            yield Secret(start, start + len(value), "password or key")
+
+
+def _worth_hiding(value: str, *, quoted: bool) -> bool:
+    if len(value) < 6 or _STAND_IN.fullmatch(value) or _PATH.fullmatch(value):
+        return False
+    kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", r"[^A-Za-z0-9_.-]"))
+    if re.search("[0-9]", value):
+        return kinds >= 2 or len(value) >= 12
+    return kinds >= 3 or (quoted and kinds >= 2 and _entropy(value) > 3.2)
+
+
+def _looks_random(value: str) -> bool:
+    """Letters and digits mixed as people do not write them."""
+    if len(value) < 8 or _PATH.fullmatch(value) or _HASH.fullmatch(value) or _UUID.fullmatch(value):
+        return False
+    return bool(re.search("[0-9]", value) and re.search("[A-Za-z]", value)) and _entropy(value) > 2.7
+
+
+def _entropy(text: str) -> float:
+    counts = [text.count(character) for character in set(text)]
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
+
+
+def _from_library(text: str) -> Iterator[Secret]:
+    if not _FOR_LIBRARY.search(text):
+        return
+    for detector in _detectors():
+        for value in detector.analyze_string(text):
+            yield from _placed(text, value, str(detector.secret_type))
+
+
+def _placed(text: str, value: str, kind: str) -> Iterator[Secret]:
+    """A find of the library, if it stands by itself: a part of a longer hash or word is none."""
+    if not value or _STAND_IN.fullmatch(value) or _HASH.fullmatch(value) or _UUID.fullmatch(value):
+        return
+    for match in re.finditer(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text):
+        yield Secret(match.start(), match.end(), kind)
+
+
+@lru_cache(maxsize=1)
+def _detectors() -> tuple[Any, ...]:
+    from importlib import import_module
+
+    return tuple(getattr(import_module(f"detect_secrets.plugins.{module}"), name)() for module, name in _DETECTORS)

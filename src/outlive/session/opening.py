@@ -1,0 +1,186 @@
+"""Opening an agent: the one place where settings, stores, model, tools and permissions become one."""
+
+import platform
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from outlive.config import Workspace, default_owner, environment, home
+from outlive.errors import ConfigError
+from outlive.limits import Limit, Money, Repetition, Time, Tokens, Turns
+from outlive.models.choose import choose
+from outlive.models.protocol import Model
+from outlive.session.agent import Agent, Parts
+from outlive.session.masking import masker
+from outlive.session.prompt import system_prompt
+from outlive.session.session import WINDOW, Session
+from outlive.session.settings import policy_named
+from outlive.session.spending import Spending
+from outlive.session.subagents import Subagents
+from outlive.stores import open_log_store, open_task_store
+from outlive.tasks.graph import TaskGraph
+from outlive.tools.asking import Asker, Mode
+from outlive.tools.fence import Fence
+from outlive.tools.hooks import CommandHooks
+from outlive.tools.instructions import Instructions
+from outlive.tools.permissions import Permissions
+from outlive.tools.sandbox import Sandbox
+from outlive.tools.skills import Skills
+from outlive.tools.standard import standard_tools
+from outlive.tools.toolbox import Toolbox
+from outlive.tools.trust import Settings, remember, settings
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the user asked for at the command line; None and nothing mean as the settings say."""
+
+    model: str | None = None
+    fallback: str | None = None
+    mode: Mode | None = None
+    window: int | None = None
+    policy: str | None = None
+    session: str | None = None
+    """The session to go on with; a new one when None."""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    add_dirs: tuple[str, ...] = ()
+    sandbox: bool | None = None
+    network: bool = False
+    max_turns: int | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    max_time: float | None = None
+
+
+class Opener:
+    """Opens agents of a workspace, one session at a time."""
+
+    def __init__(self, workspace: Workspace, options: Options | None = None, *, model: Model | None = None) -> None:
+        self.workspace = workspace
+        self.options = options = options or Options()
+        self.settings: Settings = settings(workspace)
+        self.environment = environment(workspace.root)
+        self._model = model
+        self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+        tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+        self.graph = TaskGraph(tasks)
+        add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
+        self._extra = [_folder(workspace.root, name) for name in add]
+
+    def choose(self, spec: str | None = None) -> Model:
+        """A model by its name, with the settings' fallback."""
+        wanted = spec or self.options.model or self.settings.agent.get("model")
+        fallback = self.options.fallback or self.settings.agent.get("fallback")
+        return choose(wanted, environment=self.environment, fallback=fallback)
+
+    def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
+        """An agent in a new session, or in the one that is named here or in the options."""
+        model = self._model or self.choose()
+        wanted = session or self.options.session
+        opened = self._resume(wanted, model) if wanted else self._start(model)
+        try:
+            return self._agent(opened, model, asker)
+        except BaseException:
+            opened.close()
+            raise
+
+    # -- the session
+
+    def _start(self, model: Model, id: str = "") -> Session:
+        root = str(self.workspace.root)
+        return Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+
+    def _resume(self, id: str, model: Model) -> Session:
+        session = Session.resume(self.logs, id, **self._session_options(model))
+        session.settle()
+        return session
+
+    def _session_options(self, model: Model) -> dict[str, Any]:
+        context = self.workspace.context
+        asked = self.options.window or context.get("window")
+        window = int(asked) if isinstance(asked, int) else model.window or WINDOW
+        own = context.get("policies")
+        policy = policy_named(
+            self.options.policy or str(context.get("policy", "rich")), own if isinstance(own, dict) else {}
+        )
+        return {"window": window, "policy": policy, "mask": masker(self.environment)}
+
+    # -- its parts
+
+    def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
+        root, mine = self.workspace.root, home()
+        rules = self.settings.rules(self.options.allow, self.options.deny)
+        skills = Skills(root, mine)
+        agent: Agent  # the gate asks for the mode of the agent that it guards
+        gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
+        parts = Parts(
+            root=root,
+            model=model,
+            toolbox=Toolbox(standard_tools()),
+            graph=self.graph,
+            fence=Fence(root, self._extra, protect=[mine]),
+            sandbox=self._sandbox(),
+            skills=skills,
+            gate=gate,
+            hooks=CommandHooks(self.settings.hooks, root, session=session.id),
+            system=self._system(session, skills, Instructions(root, mine)),
+            limits=self._limits,
+            owner=default_owner() or f"session {session.id}",
+        )
+        agent = Agent(session, parts)
+        agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
+        if mode := self.options.mode or (None if session.state.mode else self.settings.agent.get("mode", "ask")):
+            agent.set_mode(mode)
+        if self.settings.notice:
+            session.note(self.settings.notice)
+        return agent
+
+    def _sandbox(self) -> Sandbox:
+        asked = self.options.sandbox
+        on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
+        network = self.options.network or bool(self.settings.agent.get("network"))
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=[home()])
+        if on and (problem := sandbox.problem()):
+            raise ConfigError(
+                f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"
+            )
+        return sandbox
+
+    def _system(self, session: Session, skills: Skills, instructions: Instructions) -> Callable[[], str]:
+        began = datetime.fromtimestamp(session.began).date()
+
+        def text() -> str:
+            listed = skills.listing()
+            return system_prompt(
+                folder=self.workspace.root,
+                day=began,
+                platform=platform.platform(terse=True),
+                git=(self.workspace.root / ".git").exists(),
+                sections=[instructions.text(), f"Skills (load_skill reads one)\n{listed}" if listed else ""],
+            )
+
+        return text
+
+    def _limits(self, spending: Spending) -> Sequence[Limit]:
+        options, agent = self.options, self.settings.agent
+        turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
+        limits: list[Limit] = [Repetition()]
+        limits += [Turns(turns)] if turns else []
+        limits += [Tokens(tokens, spending)] if tokens else []
+        limits += [Money(options.max_cost, spending)] if options.max_cost is not None else []
+        limits += [Time(options.max_time)] if options.max_time is not None else []
+        return limits
+
+    def close(self) -> None:
+        self.logs.close()
+        self.graph.store.close()
+
+
+def _folder(root: Path, name: str) -> Path:
+    path = (root / Path(name).expanduser()).resolve()
+    if not path.is_dir():
+        raise ConfigError(f"--add-dir {name}: there is no such folder")
+    return path

@@ -1,0 +1,65 @@
+"""Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
+from outlive.limits import Limit, Turns
+from outlive.live import Live, SubagentActed
+from outlive.messages import call_label, tool_calls
+from outlive.models.errors import ModelError
+from outlive.session.agent import Agent
+from outlive.session.session import Session
+from outlive.session.spending import Spending
+from outlive.tools.protocol import Outcome
+
+LINK = "subagent"
+MARK = ".sub-"
+MOST_TURNS = 60
+NOT_FOR_THEM = ("subagent", "add_directive")
+"""A sub-agent starts no others, and what it is told is not the user's will."""
+
+
+def is_subagent(session: str) -> bool:
+    """Whether a session is one that an agent started for a job."""
+    return MARK in session
+
+
+@dataclass(slots=True)
+class Subagents:
+    """Starts sub-agents of one agent. `begin` opens a session with an id."""
+
+    parent: Agent
+    begin: Callable[[str], Session]
+
+    async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
+        session = self.begin(f"{self.parent.session.id}{MARK}{secrets.token_hex(3)}")
+        link = {"parent": self.parent.session.id, "session": session.id, "description": description}
+        self.parent.session.log(Checkpointed, label=LINK, data=link)
+        session.log(Checkpointed, label=LINK, data=link)
+        session.log(ModeChanged, mode=self.parent.mode)
+        parts = self.parent.parts
+        box = parts.toolbox.narrowed(tools).without(*NOT_FOR_THEM)
+        child = Agent(session, replace(parts, toolbox=box, limits=self._limits))
+        child.watch(lambda happened: self._pass_on(session.id, happened))
+        try:
+            ending = await child.ask(prompt)
+        except ModelError as error:
+            return Outcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
+        finally:
+            await child.close()
+        about = f"[sub-agent {session.id}: {ending.why}{f', {ending.detail}' if ending.detail else ''}]"
+        return Outcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
+
+    def _limits(self, spending: Spending) -> list[Limit]:
+        """Its own number of turns, within what is left to the parent."""
+        return [Turns(MOST_TURNS), *self.parent.parts.limits(self.parent.spending)]
+
+    def _pass_on(self, session: str, happened: Event | Live) -> None:
+        """What it spends counts for the parent; what it does is seen."""
+        if isinstance(happened, UsageReported):
+            self.parent.spending.take(happened)
+        elif isinstance(happened, AssistantSaid):
+            for call in tool_calls(happened.blocks):
+                self.parent.tell(SubagentActed(session, call_label(call)))

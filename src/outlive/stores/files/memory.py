@@ -1,0 +1,329 @@
+"""Memories as files: `.memory/<slug>.md`, forgotten ones in `archive/`, the change log in `history.jsonl`.
+
+Writers take turns under one lock and commit by renaming a journal into place (`memory_journal.py`). Everything else
+is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what is
+in it is decided above (`outlive.memory.index`).
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.stores.files.disk import Disk, errors_named, read_bytes
+from outlive.stores.files.memory_folder import MemoryFolder
+from outlive.stores.files.memory_journal import JournalFile
+from outlive.stores.memory_names import free_slug
+from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
+from outlive.stores.memory_records import (
+    Memory,
+    MemoryChange,
+    Scope,
+    Step,
+    decode_step,
+    encode_step,
+    in_utc,
+    mended,
+)
+from outlive.stores.memory_text import render
+from outlive.stores.protocol import Problem
+
+T = TypeVar("T")
+
+INDEX = "MEMORY.md"
+_INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
+"""An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
+_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
+_GITATTRIBUTES = b"history.jsonl merge=union\n"
+
+
+class FileMemoryStore:
+    """See the module. `clock` is there for tests."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        scope: Scope = "project",
+        durability: str = "full",
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.path = path
+        self.url = f"files:{path}"
+        self.clock = clock
+        self._disk = Disk(path / ".local", durable=durability == "full")
+        self.folder = MemoryFolder(path, scope, self._disk)
+        self.journal = JournalFile(path, self._disk)
+        self._mutex = threading.RLock()
+
+    def read(self, work: Callable[[MemoryReader], T]) -> T:
+        with self._mutex, errors_named("cannot read", self.path):
+            for _ in range(3):
+                before = self.journal.state()
+                result = self._look(work)
+                if self.journal.state() == before:
+                    break
+            else:  # writers leave no moment in between, so take turns with them for once
+                with suppress(StoreUnavailable), self._locked():
+                    result = self._look(work)
+            self._save_index()
+            return result
+
+    def write(self, work: Callable[[MemoryWriter], T]) -> T:
+        with self._mutex, self._locked():
+            with errors_named("cannot write to", self.path):
+                self._recover()
+            transaction = _Transaction(self)
+            result = work(transaction)
+            with errors_named("cannot write to", self.path):
+                transaction.commit()
+            return result
+
+    def publish(self, index: str) -> bool:
+        target = self.path / INDEX
+        wanted = index.encode()
+        with self._mutex, errors_named("cannot write", target):
+            found = read_bytes(target)
+            if found == wanted or not self.path.is_dir() or (found is None and not index.strip()):
+                return False
+            with self._locked():
+                if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
+                    self._set_apart(target, "archive")
+                self._disk.write(target, wanted, durable=False)
+        return True
+
+    @contextmanager
+    def exclusive(self, purpose: str) -> Iterator[bool]:
+        from filelock import FileLock, Timeout
+
+        with errors_named("cannot lock", self.path):
+            self._prepare()
+        handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
+        try:
+            handle.acquire()
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            handle.release()
+
+    def left_out(self) -> list[Problem]:
+        return [
+            Problem(name, str(error), "outlive memory doctor --repair sets it apart", repairable=True)
+            for name, error in sorted(self.folder.damaged.items())
+        ]
+
+    def check(self) -> list[Problem]:
+        found: list[Problem] = []
+        with self._mutex, errors_named("cannot read", self.path):
+            try:
+                self._look(lambda _: None)
+            except DamagedRecord as error:
+                remedy = "outlive memory doctor --repair"
+                return [Problem(str(self.journal.path), str(error), remedy, repairable=True)]
+            found += self.left_out()
+            for name in self.folder.known:
+                if "/" in name and name.removeprefix("archive/") in self.folder.known:
+                    what = "is both in use and archived; the one in use counts"
+                    found.append(Problem(name, what, "remove or rename one of the two files", harmless=True))
+            found += [Problem(str(self.journal.log), text, "the line stays, the rest is used", harmless=True)
+                      for text in self._log()[1]]  # fmt: skip
+        return found
+
+    def repair(self) -> list[str]:
+        done = []
+        with self._mutex, self._locked(), errors_named("cannot repair", self.path):
+            try:
+                self.journal.carry_out()
+            except DamagedRecord:
+                done.append(f"set the journal apart as {self._set_apart(self.journal.path).relative_to(self.path)}")
+            self._recover()
+            for name, error in sorted(self.folder.damaged.items()):
+                if isinstance(error, DamagedRecord):
+                    done.append(f"set {name} apart as {self._set_apart(self.path / name).relative_to(self.path)}")
+        return done
+
+    def set_apart(self, slug: str) -> str:
+        with self._mutex, self._locked(), errors_named("cannot move", self.path):
+            self._recover()
+            for name in (f"{slug}.md", f"archive/{slug}.md"):
+                if (self.path / name).exists():
+                    return str(self._set_apart(self.path / name).relative_to(self.path))
+        return ""
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def steps(self) -> list[Step]:
+        """The change log, with what a committed journal adds to it."""
+        return self._log()[0]
+
+    def _log(self) -> tuple[list[Step], list[str]]:
+        raw = read_bytes(self.journal.log) or b""
+        journal = self.journal.load()
+        if journal is not None and journal.lines:
+            raw = raw[: journal.offset] + journal.lines
+        steps, damage = [], []
+        for number, line in enumerate(raw.split(b"\n"), start=1):
+            if line.strip():
+                try:
+                    steps.append(decode_step(line, where=f"{self.journal.log}, line {number}"))
+                except DamagedRecord as error:
+                    damage.append(str(error))
+        return steps, damage
+
+    def _look(self, work: Callable[[MemoryReader], T]) -> T:
+        journal = self.journal.load()
+        self.folder.overlay = dict(journal.files) if journal else {}
+        self.folder.scan()
+        return work(_Look(self))
+
+    def _recover(self) -> None:
+        self._disk.sweep()
+        self.journal.carry_out()
+        self.folder.overlay = {}
+        self.folder.scan()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with errors_named("cannot write to", self.path):
+            self._prepare()
+        with self._disk.lock():
+            yield
+
+    def _prepare(self) -> None:
+        if self._disk.local.is_dir():
+            return
+        self._disk.local.mkdir(parents=True, exist_ok=True)
+        for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
+            with suppress(FileExistsError), (self.path / name).open("xb") as file:
+                file.write(data)
+
+    def _save_index(self) -> None:
+        if self._disk.local.is_dir():
+            with suppress(OSError, StoreUnavailable), self._disk.lock(wait=False) as mine:
+                if mine:
+                    self.folder.save_if_worthwhile()
+
+    def _set_apart(self, source: Path, folder: str = "damaged") -> Path:
+        target = self.path / folder / source.name
+        target.parent.mkdir(exist_ok=True)
+        copy = 1
+        while target.exists():
+            copy += 1
+            target = target.with_name(f"{source.name}.{copy}")
+        return source.rename(target)
+
+
+class _Look:
+    def __init__(self, store: FileMemoryStore) -> None:
+        self._store = store
+        self._folder = store.folder
+
+    def get(self, slug: str) -> Memory | None:
+        return self._folder.get(slug)
+
+    def all(self, *, archived: bool = False) -> list[Memory]:
+        return self._folder.memories(archived=archived)
+
+    def steps(self) -> list[Step]:
+        return self._store.steps()
+
+
+class _Transaction(_Look):
+    """The folder as it is, and what is to be written over it."""
+
+    def __init__(self, store: FileMemoryStore) -> None:
+        super().__init__(store)
+        self.now = store.clock()
+        self._after: dict[str, Memory | None] = {}
+        self._steps: list[Step] = []
+        self._recorded: dict[str, Memory | None] = {}
+        """As of the last entry of the log."""
+        self._taken: set[str] | None = None
+
+    def get(self, slug: str) -> Memory | None:
+        return self._after[slug] if slug in self._after else super().get(slug)
+
+    def all(self, *, archived: bool = False) -> list[Memory]:
+        found = {memory.slug: memory for memory in super().all(archived=True)}
+        found.update({slug: memory for slug, memory in self._after.items() if memory})
+        gone = {slug for slug, memory in self._after.items() if memory is None}
+        return [
+            memory
+            for slug, memory in sorted(found.items())
+            if slug not in gone and (archived or memory.archived is None)
+        ]
+
+    def steps(self) -> list[Step]:
+        return [*super().steps(), *self._steps]
+
+    def new_slug(self, name: str) -> str:
+        if self._taken is None:
+            self._taken = self._folder.taken()
+        slug = free_slug(name, self._taken.__contains__)
+        self._taken.add(slug)
+        return slug
+
+    def put(self, memory: Memory) -> None:
+        memory = in_utc(mended(memory))
+        render(memory)  # refuses what is too large before anything is written
+        self._after[memory.slug] = memory
+
+    def remove(self, slug: str) -> None:
+        self._after[slug] = None
+
+    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
+        changes = []
+        for slug, after in self._after.items():
+            before = self._recorded[slug] if slug in self._recorded else super().get(slug)
+            if before != after:
+                changes.append(MemoryChange(slug=slug, before=before, after=after))
+                self._recorded[slug] = after
+        last = self._steps[-1].id if self._steps else _last_id(self._store)
+        step = Step(
+            id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
+        )
+        self._steps.append(step)
+        return step
+
+    def commit(self) -> None:
+        if not self._after and not self._steps:
+            return
+        files: dict[str, bytes | None] = {}
+        for slug, memory in self._after.items():
+            hot, archived = f"{slug}.md", f"archive/{slug}.md"
+            goes = None if memory is None else archived if memory.archived else hot
+            for name in (hot, archived):
+                if name != goes and name in self._folder.known:
+                    files[name] = None
+            if memory is not None and goes is not None:
+                files[goes] = render(memory)
+        lines = b"".join(encode_step(step) + b"\n" for step in self._steps)
+        store = self._store
+        store.journal.commit(files, lines, durable=bool(lines) and store._disk.durable)
+        with suppress(OSError):  # it has happened; whoever comes next carries it out
+            store.journal.carry_out(durable=bool(lines))
+
+
+class _Head(msgspec.Struct):
+    id: int
+
+
+def _last_id(store: FileMemoryStore) -> int:
+    """Of the last line that can be read. Only for the holder of the lock, when no journal is left."""
+    for line in reversed((read_bytes(store.journal.log) or b"").split(b"\n")):
+        if line.strip():
+            with suppress(msgspec.DecodeError):
+                return msgspec.json.decode(line, type=_Head).id
+    return 0

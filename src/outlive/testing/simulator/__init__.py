@@ -1,0 +1,35 @@
+"""A strict simulator of the Anthropic and the OpenAI chat API: a real HTTP server on loopback, for tests and demos.
+
+with Simulator(script=[call("bash", command="ls"), say("Done.")]) as sim:
+    client = anthropic.Anthropic(base_url=sim.url, api_key="test-key")
+    …
+sim.verify()
+"""
+
+from outlive.testing.simulator.faults import Fault, Faults
+from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.refusal import Refusal
+from outlive.testing.simulator.seen import SeenCall, SeenRequest, SeenResult, Usage
+from outlive.testing.simulator.simulator import Brain, Simulator
+from outlive.testing.simulator.steps import Call, Say, Step, Think, call, calls, say, think
+
+__all__ = [
+    "Brain",
+    "Call",
+    "Fault",
+    "Faults",
+    "Model",
+    "Refusal",
+    "Say",
+    "SeenCall",
+    "SeenRequest",
+    "SeenResult",
+    "Simulator",
+    "Step",
+    "Think",
+    "Usage",
+    "call",
+    "calls",
+    "say",
+    "think",
+]

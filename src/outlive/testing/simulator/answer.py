@@ -1,0 +1,106 @@
+"""An answer before it is written in a provider's form: parts with ids, why it stops, and where it was cut off."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
+from outlive.testing.simulator.tokens import compact, tokens_of
+
+NOTHING_USED = Usage()
+CHUNK = 24
+"""How many characters of text or JSON come in one event."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call as it goes over the wire: its arguments are JSON, whole or cut off."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Thought:
+    """Thinking with its signature."""
+
+    text: str
+    signature: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the model says to one request."""
+
+    id: str
+    model: str
+    parts: tuple[Say | Thought | ToolCall, ...]
+    stop: str = "end"
+    """Why it stops: end, tools, length or refusal."""
+    usage: Usage = NOTHING_USED
+
+    @property
+    def characters(self) -> int:
+        return sum(length_of(part) for part in self.parts)
+
+    @property
+    def output_tokens(self) -> int:
+        """At least one: ending takes a token too."""
+        return max(1, tokens_of(self.characters))
+
+    @property
+    def thinking_tokens(self) -> int:
+        return tokens_of(sum(len(part.text) for part in self.parts if isinstance(part, Thought)))
+
+
+def answer_of(step: Step, mark: str, model: str, *, prefix: str, call_prefix: str) -> Answer:
+    """The answer that a step asks for. A mark that no other answer has makes its id and those of its calls."""
+    parts = tuple(_sent(part, f"{call_prefix}{mark}{index:02d}") for index, part in enumerate(step.parts))
+    calls = any(isinstance(part, ToolCall) for part in parts)
+    return Answer(prefix + mark, model, parts, "tools" if calls else "end")
+
+
+def _sent(part: Part, call_id: str) -> Say | Thought | ToolCall:
+    match part:
+        case Say():
+            return part
+        case Think(text):
+            return Thought(text)
+        case Call(name, given, own_id):
+            return ToolCall(own_id or call_id, name, compact(dict(given)).decode())
+
+
+def length_of(part: Say | Thought | ToolCall) -> int:
+    return len(part.name) + len(part.arguments) if isinstance(part, ToolCall) else len(part.text)
+
+
+def characters_for(tokens: int) -> int:
+    """How many characters so many tokens hold."""
+    return tokens * 16 // 5
+
+
+def cut_to(answer: Answer, characters: int) -> Answer:
+    """The answer as far as it came before its length ran out; unchanged when it fits."""
+    if answer.characters <= characters:
+        return answer
+    kept: list[Say | Thought | ToolCall] = []
+    left = characters
+    for part in answer.parts:
+        if left <= 0:
+            break
+        kept.append(_shortened(part, left))
+        left -= length_of(part)
+    return replace(answer, parts=tuple(kept), stop="length")
+
+
+def _shortened(part: Say | Thought | ToolCall, characters: int) -> Say | Thought | ToolCall:
+    if isinstance(part, ToolCall):
+        return replace(part, arguments=part.arguments[: max(0, characters - len(part.name))])
+    return replace(part, text=part.text[:characters])
+
+
+def chunks(text: str) -> Iterator[str]:
+    """A text in the pieces in which it is streamed; long ones in larger pieces, so that no answer takes for ever."""
+    size = max(CHUNK, len(text) // 64)
+    return (text[start : start + size] for start in range(0, len(text), size))

@@ -1,0 +1,102 @@
+"""Everything of Anthropic's that the simulator needs, in one place."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from outlive.testing.simulator.answer import Answer, Thought, ToolCall, answer_of
+from outlive.testing.simulator.anthropic import wire
+from outlive.testing.simulator.anthropic.prompt import pieces_of
+from outlive.testing.simulator.anthropic.rules import VERSIONS, Rules, thinks
+from outlive.testing.simulator.anthropic.turns import goes_on, turns_of
+from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.faults import Fault
+from outlive.testing.simulator.models import BUDGET, Model
+from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.signing import Signer
+from outlive.testing.simulator.steps import Step
+
+UNPROMPTED = Thought("Let me think about this.")
+
+
+class AnthropicSide:
+    """The Messages API."""
+
+    name = "anthropic"
+
+    def __init__(self, models: Mapping[str, Model], signer: Signer) -> None:
+        self._models = models
+        self._signer = signer
+        self._rules = Rules(models, signer)
+
+    def key_of(self, headers: Mapping[str, str]) -> str | None:
+        bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
+        return headers.get("x-api-key") or bearer or None
+
+    def refuse_key(self, key: str | None) -> Refused:
+        return Refused("invalid x-api-key" if key else "x-api-key header is required", 401)
+
+    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
+        version = headers.get("anthropic-version")
+        if not version:
+            raise Refused("anthropic-version: header is required")
+        if version not in VERSIONS:
+            raise Refused(f'anthropic-version: "{version}" is not a valid version')
+        self._rules.check(body, version, counting=path.endswith("/count_tokens"))
+
+    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+        return pieces_of(body)
+
+    def salt(self, body: dict[str, Any]) -> str:
+        return f"anthropic {body['model']}"
+
+    def too_long(self, used: int, limit: int) -> Refused:
+        return Refused(f"prompt is too long: {used} tokens > {limit} maximum")
+
+    def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
+        """With thinking on, thinking is signed (and with a budget never missing); with thinking off there is none."""
+        answer = answer_of(step, mark, request.model, prefix="msg_", call_prefix="toolu_")
+        body = request.body
+        if not thinks(body, self._models[request.model]):
+            return replace(answer, parts=tuple(part for part in answer.parts if not isinstance(part, Thought)))
+        parts = list(answer.parts)
+        asked = body.get("thinking") or {}
+        opens = not goes_on(turns_of(body["messages"])[-1])
+        if asked.get("type") == BUDGET and opens and not (parts and isinstance(parts[0], Thought)):
+            parts.insert(0, UNPROMPTED)
+        hidden = asked.get("display") == "omitted"
+        signed = tuple(
+            self._signed(part, f"{mark}{index:02d}", hidden) if isinstance(part, Thought) else part
+            for index, part in enumerate(parts)
+        )
+        calls = [part.id for part in signed if isinstance(part, ToolCall)]
+        self._rules.remember(calls, [part.signature for part in signed if isinstance(part, Thought)])
+        return replace(answer, parts=signed)
+
+    def _signed(self, thought: Thought, nonce: str, hidden: bool) -> Thought:
+        text = "" if hidden else thought.text
+        return Thought(text, self._signer.sign(text, nonce))
+
+    def most_output(self, body: dict[str, Any]) -> int | None:
+        return int(body["max_tokens"])
+
+    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+        return wire.error_body(refused.status, refused.message, refused.kind, request_id)
+
+    def whole(self, answer: Answer) -> dict[str, Any]:
+        return wire.whole(answer)
+
+    def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
+        return wire.events(answer)
+
+    def error_event(self, body: dict[str, Any]) -> bytes:
+        return wire.error_event(body)
+
+    def models(self, name: str, window: int) -> dict[str, Any]:
+        mine = {model.name: model for model in self._models.values() if model.provider == self.name}
+        if not name:
+            return wire.model_list(list(mine.values()), window)
+        if name not in mine:
+            raise Refused(f"model: {name}", 404)
+        return wire.model_body(mine[name], window)

@@ -1,0 +1,164 @@
+"""Answers and errors of the Messages API as they go over the wire."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from outlive.testing.simulator.answer import Answer, Thought, ToolCall, chunks
+from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.steps import Say
+from outlive.testing.simulator.tokens import compact
+
+STOPS = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "refusal": "refusal"}
+KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+WORDS = {
+    401: "invalid x-api-key",
+    429: "This request would exceed your organization's rate limit.",
+    500: "Internal server error",
+    503: "Service unavailable",
+    529: "Overloaded",
+}
+
+
+def error_body(status: int, message: str, kind: str, request_id: str) -> dict[str, Any]:
+    """An error, as the API words it."""
+    error = {"type": kind or KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")}
+    return {"type": "error", "error": error | {"message": message or WORDS.get(status, "")}, "request_id": request_id}
+
+
+def whole(answer: Answer) -> dict[str, Any]:
+    """The answer in one piece."""
+    return _message(answer, [_block(part) for part in answer.parts], STOPS[answer.stop], _usage(answer))
+
+
+def events(answer: Answer) -> Iterator[bytes]:
+    """The answer as the events of a stream."""
+    opening = _message(answer, [], None, _usage(answer) | {"output_tokens": 1})
+    yield _event("message_start", {"message": opening})
+    for index, part in enumerate(answer.parts):
+        yield _event("content_block_start", {"index": index, "content_block": _opened(part)})
+        if not index:
+            yield _event("ping", {})
+        for delta in _deltas(part):
+            yield _event("content_block_delta", {"index": index, "delta": delta})
+        yield _event("content_block_stop", {"index": index})
+    ending = {"stop_reason": STOPS[answer.stop], "stop_sequence": None, "stop_details": _details(answer)}
+    yield _event("message_delta", {"delta": ending, "usage": _final_usage(answer)})
+    yield _event("message_stop", {})
+
+
+def error_event(body: dict[str, Any]) -> bytes:
+    """An error in the middle of a stream."""
+    return b"event: error\ndata: " + compact(body) + b"\n\n"
+
+
+def model_body(model: Model, window: int) -> dict[str, Any]:
+    """A model in the list of models."""
+    return {
+        "type": "model",
+        "id": model.name,
+        "display_name": model.name.replace("-", " ").title(),
+        "created_at": "2026-01-01T00:00:00Z",
+        "lifecycle": "active",
+        "max_input_tokens": window,
+        "max_tokens": model.max_output,
+    }
+
+
+def model_list(models: list[Model], window: int) -> dict[str, Any]:
+    data = [model_body(model, window) for model in models]
+    ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {"first_id": None, "last_id": None}
+    return {"data": data, "has_more": False, **ends}
+
+
+def _event(name: str, data: dict[str, Any]) -> bytes:
+    return f"event: {name}\ndata: {json.dumps({'type': name, **data}, separators=(',', ':'))}\n\n".encode()
+
+
+def _message(answer: Answer, content: list[Any], stop: str | None, usage: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": answer.id,
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model,
+        "content": content,
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "stop_details": _details(answer) if stop else None,
+        "usage": usage,
+    }
+
+
+def _details(answer: Answer) -> dict[str, Any] | None:
+    return {"type": "refusal", "category": None, "explanation": None} if answer.stop == "refusal" else None
+
+
+def _usage(answer: Answer) -> dict[str, Any]:
+    usage: Usage = answer.usage
+    short = usage.cache_write - usage.cache_write_1h
+    return {
+        **_final_usage(answer),
+        "cache_creation": {"ephemeral_5m_input_tokens": short, "ephemeral_1h_input_tokens": usage.cache_write_1h},
+        "service_tier": "standard",
+    }
+
+
+def _final_usage(answer: Answer) -> dict[str, Any]:
+    return {
+        "input_tokens": answer.usage.input,
+        "cache_creation_input_tokens": answer.usage.cache_write,
+        "cache_read_input_tokens": answer.usage.cache_read,
+        "output_tokens": answer.usage.output,
+        "output_tokens_details": {"thinking_tokens": answer.thinking_tokens},
+    }
+
+
+def _block(part: Say | Thought | ToolCall) -> dict[str, Any]:
+    match part:
+        case Say(text):
+            return {"type": "text", "text": text, "citations": None}
+        case Thought(text, signature):
+            return {"type": "thinking", "thinking": text, "signature": signature}
+        case ToolCall(call_id, name, arguments):
+            return {"type": "tool_use", "id": call_id, "name": name, "input": _whole_or_nothing(arguments)}
+
+
+def _whole_or_nothing(arguments: str) -> Any:
+    """The input of a call; one that was cut off has none."""
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return {}
+
+
+def _opened(part: Say | Thought | ToolCall) -> dict[str, Any]:
+    match part:
+        case Say():
+            return {"type": "text", "text": ""}
+        case Thought():
+            return {"type": "thinking", "thinking": "", "signature": ""}
+        case ToolCall(call_id, name, _):
+            return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+
+
+def _deltas(part: Say | Thought | ToolCall) -> Iterator[dict[str, Any]]:
+    match part:
+        case Say(text):
+            yield from ({"type": "text_delta", "text": piece} for piece in chunks(text))
+        case Thought(text, signature):
+            yield from ({"type": "thinking_delta", "thinking": piece} for piece in chunks(text))
+            yield {"type": "signature_delta", "signature": signature}
+        case ToolCall(_, _, arguments):
+            yield {"type": "input_json_delta", "partial_json": ""}
+            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in chunks(arguments))

@@ -1,0 +1,145 @@
+"""What goes wrong on purpose: faults, and the rules that say which request meets them.
+
+Two kinds. Some stand in the way of an answer (a status, a broken stream, an empty answer, a refusal, too long): the
+step that would have been played stays for the next request. Others change the answer of the step itself (slow,
+cut off at a length, sloppy calls): that step is then played.
+"""
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Self
+
+from outlive.testing.simulator.seen import SeenRequest
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that goes wrong with one answer. Made by its class methods."""
+
+    name: str
+    code: int = 0
+    message: str = ""
+    retry_after: float | None = None
+    in_milliseconds: bool = False
+    delay: float = 0.0
+    events: int = 0
+    within_line: bool = False
+    characters: int = 0
+    used: int = 0
+    limit: int = 0
+
+    @property
+    def replaces_answer(self) -> bool:
+        """Whether the step of the script is kept for the next request."""
+        return self.name not in {"slow", "length"} and not self.only_openai
+
+    @property
+    def only_openai(self) -> bool:
+        """Whether it makes no sense for Anthropic, whose calls are always well formed."""
+        return self.name in {"bad arguments", "call as text", "no call ids"}
+
+    @classmethod
+    def status(
+        cls, code: int, *, retry_after: float | None = None, in_milliseconds: bool = False, message: str = ""
+    ) -> Self:
+        """Answer with a status: 429, 529, 500, 503, 401…; `retry-after` in seconds, or as `retry-after-ms`."""
+        return cls("status", code, message, retry_after, in_milliseconds)
+
+    @classmethod
+    def slow(cls, delay: float) -> Self:
+        """Wait so many seconds before each event of the stream (or once before a whole answer)."""
+        return cls("slow", delay=delay)
+
+    @classmethod
+    def cut(cls, after: int, *, within_line: bool = False) -> Self:
+        """Close the connection after so many events; `within_line`: in the middle of the next event's data."""
+        return cls("cut", events=after, within_line=within_line)
+
+    @classmethod
+    def error_event(cls, after: int, *, code: int = 529, message: str = "") -> Self:
+        """An error event after so many events, as a server sends it that is overloaded in mid-answer."""
+        return cls("error event", code, message, events=after)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """An answer without content."""
+        return cls("empty")
+
+    @classmethod
+    def refusal(cls) -> Self:
+        """The model refuses: `stop_reason: "refusal"`, or `finish_reason: "content_filter"`."""
+        return cls("refusal")
+
+    @classmethod
+    def max_tokens(cls, characters: int) -> Self:
+        """The answer stops after so many characters, be it in text or in the JSON of a call."""
+        return cls("length", characters=characters)
+
+    @classmethod
+    def bad_arguments(cls, arguments: str = "") -> Self:
+        """OpenAI: the arguments of each call are no valid JSON: these, or the right ones without the last brace."""
+        return cls("bad arguments", message=arguments)
+
+    @classmethod
+    def call_as_text(cls, form: str = "<tool_call>\n{call}\n</tool_call>") -> Self:
+        """OpenAI: the calls come as text, as small local models write them; `{call}` is the call as JSON."""
+        return cls("call as text", message=form)
+
+    @classmethod
+    def no_call_ids(cls) -> Self:
+        """OpenAI: the calls have no ids."""
+        return cls("no call ids")
+
+    @classmethod
+    def too_long(cls, used: int, limit: int) -> Self:
+        """The prompt is too long, with these figures, whatever its length."""
+        return cls("too long", 400, used=used, limit=limit)
+
+
+@dataclass
+class _Rule:
+    fault: Fault
+    at: frozenset[int]
+    when: Callable[[SeenRequest], bool] | None
+    left: int | None
+
+    def fits(self, request: SeenRequest) -> bool:
+        if self.left == 0 or (self.at and request.number not in self.at):
+            return False
+        return self.when is None or self.when(request)
+
+
+@dataclass
+class Faults:
+    """The faults that wait for their request."""
+
+    _rules: list[_Rule] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(
+        self,
+        fault: Fault,
+        *,
+        at: int | Iterable[int] = (),
+        when: Callable[[SeenRequest], bool] | None = None,
+        times: int | None = None,
+    ) -> None:
+        """Let requests meet a fault: by number (from 1, valid requests only), by a rule, or the very next one.
+
+        `times` bounds how often; without it a rule holds for ever, and a fault with neither number nor rule once.
+        """
+        numbers = frozenset([at] if isinstance(at, int) else at)
+        left = times if times is not None else (None if numbers or when else 1)
+        with self._lock:
+            self._rules.append(_Rule(fault, numbers, when, left))
+
+    def take(self, request: SeenRequest) -> Fault | None:
+        """The fault that this request meets: of the first rule that fits."""
+        with self._lock:
+            for rule in self._rules:
+                if rule.fits(request):
+                    if rule.left is not None:
+                        rule.left -= 1
+                    return rule.fault
+        return None

@@ -1,0 +1,49 @@
+"""The models that the simulator knows and what each of them takes. Names are those of the installed SDKs' lists."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+BUDGET, ADAPTIVE, OFF, BETWEEN = "enabled", "adaptive", "disabled", "between_tools"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as its provider would describe it. Make your own for names that are not in the list."""
+
+    name: str
+    provider: str = "anthropic"
+    max_output: int = 64_000
+    thinking: frozenset[str] = frozenset({ADAPTIVE, OFF, BETWEEN})
+    """Anthropic: which `thinking.type` it takes."""
+    thinks_unasked: bool = False
+    """Anthropic: thinking is on when the request says nothing about it."""
+    prefill: bool = False
+    """Anthropic: the last message may be the beginning of the answer."""
+    system_turns: bool = True
+    """Anthropic: messages of the role `system` are taken."""
+    reasoning: bool = False
+    """OpenAI: takes `max_completion_tokens` only."""
+
+
+def _claude() -> Iterable[Model]:
+    manual = frozenset({BUDGET, OFF})
+    for name in ("claude-haiku-4-5", "claude-haiku-4-5-20251001", "claude-opus-4-5", "claude-opus-4-5-20251101"):
+        yield Model(name, thinking=manual, prefill=True, system_turns=False)
+    for name in ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"):
+        yield Model(name, thinking=manual, prefill=True, system_turns=False)
+    for name in ("claude-opus-4-6", "claude-sonnet-4-6"):
+        yield Model(name, max_output=128_000, thinking=manual | {ADAPTIVE}, system_turns=False)
+    yield Model("claude-opus-4-7", max_output=128_000, system_turns=False)
+    yield Model("claude-sonnet-5", max_output=128_000, thinks_unasked=True, system_turns=False)
+    for name in ("claude-opus-4-8", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"):
+        yield Model(name, max_output=128_000, thinks_unasked=name != "claude-opus-4-8")
+
+
+def _gpt() -> Iterable[Model]:
+    for name in ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "o4-mini"):
+        yield Model(name, "openai", 128_000, reasoning=True)
+    yield Model("gpt-4.1", "openai", 32_768)
+    yield Model("gpt-4o", "openai", 16_384)
+
+
+KNOWN: tuple[Model, ...] = (*_claude(), *_gpt())

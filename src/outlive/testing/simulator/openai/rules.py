@@ -1,0 +1,319 @@
+"""Which requests the chat completions API refuses. docs/simulator.md says how sure we are."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.refusal import Refused
+
+FIELDS = frozenset(
+    (
+        *("messages", "model", "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs"),
+        *("max_completion_tokens", "max_tokens", "metadata", "modalities", "moderation", "n", "parallel_tool_calls"),
+        *("prediction", "presence_penalty", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
+        *("reasoning_effort", "response_format", "safety_identifier", "seed", "service_tier", "stop", "store"),
+        *("stream", "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user"),
+        *("verbosity", "web_search_options"),
+    )
+)
+ROLES: dict[str, frozenset[str]] = {
+    "system": frozenset({"name"}),
+    "developer": frozenset({"name"}),
+    "user": frozenset({"name"}),
+    "assistant": frozenset({"audio", "function_call", "name", "refusal", "tool_calls", "annotations"}),
+    "tool": frozenset({"tool_call_id"}),
+    "function": frozenset({"name"}),
+}
+PARTS: dict[str, frozenset[str]] = {
+    "system": frozenset({"text"}),
+    "developer": frozenset({"text"}),
+    "user": frozenset({"text", "image_url", "input_audio", "file"}),
+    "assistant": frozenset({"text", "refusal"}),
+    "tool": frozenset({"text"}),
+    "function": frozenset({"text"}),
+}
+NAME = re.compile(r"[a-zA-Z0-9_-]+")
+LONGEST_ID = 40
+LONGEST_NAME = 64
+CALLED = {
+    str: "a string",
+    int: "an integer",
+    dict: "an object",
+    list: "an array",
+    bool: "a boolean",
+    float: "a decimal",
+}
+
+
+class Rules:
+    """The rules; they remember nothing."""
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = models
+
+    def check(self, body: dict[str, Any]) -> None:
+        """Refuse the first thing that is wrong with a request."""
+        _check_fields(body)
+        self._check_model(body)
+        for index, message in enumerate(body["messages"]):
+            _check_message(message, index)
+        _check_pairs(body["messages"])
+        _check_tools(body)
+        _check_options(body)
+
+    def _check_model(self, body: dict[str, Any]) -> None:
+        model = self._models.get(body["model"])
+        if model is None or model.provider != "openai":
+            raise Refused(
+                f"The model `{body['model']}` does not exist or you do not have access to it.",
+                404,
+                code="model_not_found",
+            )
+        _check_length(body, model)
+
+
+def _wanted(value: Any, param: str, kind: type) -> None:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        got = "null" if value is None else CALLED.get(type(value), "something else")
+        raise Refused(
+            f"Invalid type for '{param}': expected {CALLED[kind]}, but got {got} instead.",
+            param=param,
+            code="invalid_type",
+        )
+
+
+def _needed(thing: dict[str, Any], name: str, param: str) -> Any:
+    if name not in thing:
+        raise Refused(f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter")
+    return thing[name]
+
+
+def _known(thing: dict[str, Any], fields: frozenset[str], where: str) -> None:
+    for name in thing:
+        if name not in fields:
+            param = f"{where}.{name}"
+            raise Refused(f"Unknown parameter: '{param}'.", param=param, code="unknown_parameter")
+
+
+def _check_fields(body: dict[str, Any]) -> None:
+    unknown = [name for name in body if name not in FIELDS]
+    if unknown:
+        several = "s" if len(unknown) > 1 else ""
+        raise Refused(f"Unrecognized request argument{several} supplied: {', '.join(unknown)}")
+    _wanted(_needed(body, "model", "model"), "model", str)
+    _wanted(_needed(body, "messages", "messages"), "messages", list)
+    if not body["messages"]:
+        _empty("messages")
+
+
+def _empty(param: str) -> None:
+    raise Refused(
+        f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+        param=param,
+        code="empty_array",
+    )
+
+
+def _check_length(body: dict[str, Any], model: Model) -> None:
+    old, new = body.get("max_tokens"), body.get("max_completion_tokens")
+    if old is not None and model.reasoning:
+        raise Refused(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+            "instead.",
+            param="max_tokens",
+            code="unsupported_parameter",
+        )
+    for name, value in (("max_tokens", old), ("max_completion_tokens", new)):
+        if value is None:
+            continue
+        _wanted(value, name, int)
+        if value < 1:
+            raise Refused(
+                f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead.",
+                param=name,
+                code="integer_below_min_value",
+            )
+        if value > model.max_output:
+            raise Refused(
+                f"max_tokens is too large: {value}. This model supports at most {model.max_output} completion "
+                f"tokens, whereas you provided {value}.",
+                param=name,
+                code="invalid_value",
+            )
+
+
+def _check_message(message: Any, index: int) -> None:
+    where = f"messages[{index}]"
+    _wanted(message, where, dict)
+    role = _needed(message, "role", f"{where}.role")
+    if role not in ROLES:
+        raise Refused(
+            f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and "
+            "'developer'.",
+            param=f"{where}.role",
+            code="invalid_value",
+        )
+    _known(message, ROLES[role] | {"role", "content"}, where)
+    _check_content(message, role, index)
+    if role == "tool":
+        _wanted(_needed(message, "tool_call_id", f"{where}.tool_call_id"), f"{where}.tool_call_id", str)
+    if message.get("tool_calls") is not None:
+        _check_calls(message["tool_calls"], f"{where}.tool_calls")
+
+
+def _check_content(message: dict[str, Any], role: str, index: int) -> None:
+    where = f"messages[{index}].content"
+    content = message.get("content")
+    if content is None:
+        if role == "assistant" and (
+            message.get("tool_calls") or message.get("function_call") or message.get("refusal")
+        ):
+            return
+        raise Refused(
+            "Invalid value for 'content': expected a string, got null.", param=f"messages.[{index}].content"
+        )
+    if isinstance(content, str):
+        return
+    _wanted(content, where, list)
+    if not content:
+        _empty(where)
+    for number, part in enumerate(content):
+        _wanted(part, f"{where}[{number}]", dict)
+        kind = _needed(part, "type", f"{where}[{number}].type")
+        if kind not in PARTS[role]:
+            listed = ", ".join(f"'{name}'" for name in sorted(PARTS[role]))
+            raise Refused(
+                f"Invalid value: '{kind}'. Supported values are: {listed}.",
+                param=f"{where}[{number}].type",
+                code="invalid_value",
+            )
+        if kind == "text":
+            _wanted(_needed(part, "text", f"{where}[{number}].text"), f"{where}[{number}].text", str)
+            _known(part, frozenset({"type", "text", "prompt_cache_breakpoint"}), f"{where}[{number}]")
+
+
+def _check_calls(calls: Any, where: str) -> None:
+    _wanted(calls, where, list)
+    if not calls:
+        _empty(where)
+    for number, call in enumerate(calls):
+        place = f"{where}[{number}]"
+        _wanted(call, place, dict)
+        _wanted(_needed(call, "id", f"{place}.id"), f"{place}.id", str)
+        _short(call["id"], f"{place}.id", LONGEST_ID)
+        kind = _needed(call, "type", f"{place}.type")
+        if kind == "custom":
+            continue
+        if kind != "function":
+            raise Refused(
+                f"Invalid value: '{kind}'. Supported values are: 'function' and 'custom'.",
+                param=f"{place}.type",
+                code="invalid_value",
+            )
+        _known(call, frozenset({"id", "type", "function"}), place)
+        function = _needed(call, "function", f"{place}.function")
+        _wanted(function, f"{place}.function", dict)
+        _known(function, frozenset({"name", "arguments"}), f"{place}.function")
+        _check_name(_needed(function, "name", f"{place}.function.name"), f"{place}.function.name")
+        arguments = _needed(function, "arguments", f"{place}.function.arguments")
+        _wanted(arguments, f"{place}.function.arguments", str)
+
+
+def _short(text: str, param: str, longest: int) -> None:
+    if len(text) > longest:
+        raise Refused(
+            f"Invalid '{param}': string too long. Expected a string with maximum length {longest}, but got a string "
+            f"with length {len(text)} instead.",
+            param=param,
+            code="string_above_max_length",
+        )
+
+
+def _check_name(name: Any, param: str) -> None:
+    _wanted(name, param, str)
+    _short(name, param, LONGEST_NAME)
+    if not NAME.fullmatch(name):
+        raise Refused(
+            f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
+            "'^[a-zA-Z0-9_-]+$'.",
+            param=param,
+            code="invalid_value",
+        )
+
+
+def _check_pairs(messages: list[dict[str, Any]]) -> None:
+    """Tool messages follow the calls that they answer, at once and for all of them."""
+    open_calls: list[str] = []
+    answered: set[str] = set()
+    for index, message in enumerate([*messages, {"role": "end"}]):
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in open_calls:
+                raise Refused(
+                    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
+                    "'tool_calls'.",
+                    param=f"messages.[{index}].role",
+                )
+            answered.add(message["tool_call_id"])
+            continue
+        missing = [call for call in open_calls if call not in answered]
+        if missing:
+            raise Refused(
+                "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+                "'tool_call_id'. The following tool_call_ids did not have response messages: " + ", ".join(missing),
+                param=f"messages.[{index}].role",
+            )
+        open_calls = [call["id"] for call in message.get("tool_calls") or ()]
+        answered = set()
+
+
+def _check_tools(body: dict[str, Any]) -> None:
+    tools = body.get("tools")
+    if tools is None:
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if body.get(name) not in (None, "none"):
+                raise Refused(
+                    f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", param=name
+                )
+        return
+    _wanted(tools, "tools", list)
+    if not tools:
+        _empty("tools")
+    for index, tool in enumerate(tools):
+        where = f"tools[{index}]"
+        _wanted(tool, where, dict)
+        if _needed(tool, "type", f"{where}.type") != "function":
+            continue
+        function = _needed(tool, "function", f"{where}.function")
+        _wanted(function, f"{where}.function", dict)
+        _known(function, frozenset({"name", "description", "parameters", "strict"}), f"{where}.function")
+        _check_name(_needed(function, "name", f"{where}.function.name"), f"{where}.function.name")
+        _check_schema(function, f"{where}.function.parameters")
+
+
+def _check_schema(function: dict[str, Any], param: str) -> None:
+    schema = function.get("parameters")
+    if schema is None:
+        return
+    _wanted(schema, param, dict)
+    if schema and schema.get("type") != "object":
+        got = f'"{schema["type"]}"' if schema.get("type") else '"None"'
+        raise Refused(
+            f"Invalid schema for function '{function['name']}': schema must be a JSON Schema of 'type: \"object\"', "
+            f"got 'type: {got}'.",
+            param=param,
+            code="invalid_function_parameters",
+        )
+
+
+def _check_options(body: dict[str, Any]) -> None:
+    if body.get("stream_options") is not None:
+        if not body.get("stream"):
+            raise Refused(
+                "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
+            )
+        _known(body["stream_options"], frozenset({"include_usage", "include_obfuscation"}), "stream_options")
+    if body.get("stream") is not None:
+        _wanted(body["stream"], "stream", bool)
+    if body.get("n", 1) not in (None, 1):
+        raise Refused("outlive simulates one answer for each request: leave out 'n'.", param="n")

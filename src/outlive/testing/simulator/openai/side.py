@@ -1,0 +1,115 @@
+"""Everything of OpenAI's that the simulator needs, in one place."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from outlive.testing.simulator.answer import Answer, Thought, ToolCall, answer_of
+from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.faults import Fault
+from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.openai import wire
+from outlive.testing.simulator.openai.prompt import pieces_of
+from outlive.testing.simulator.openai.rules import Rules
+from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.steps import Say, Step
+
+NO_KEY = (
+    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
+    "(i.e. Authorization: Bearer YOUR_KEY)."
+)
+
+
+class OpenAISide:
+    """The chat completions API."""
+
+    name = "openai"
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = models
+        self._rules = Rules(models)
+
+    def key_of(self, headers: Mapping[str, str]) -> str | None:
+        return headers.get("authorization", "").removeprefix("Bearer ").strip() or None
+
+    def refuse_key(self, key: str | None) -> Refused:
+        if key is None:
+            return Refused(NO_KEY, 401, code="missing_api_key")
+        shown = f"{key[:4]}{'*' * 8}"
+        return Refused(
+            f"Incorrect API key provided: {shown}. You can find your API key at "
+            "https://platform.openai.com/account/api-keys.",
+            401,
+            code="invalid_api_key",
+        )
+
+    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
+        self._rules.check(body)
+
+    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+        return pieces_of(body)
+
+    def salt(self, body: dict[str, Any]) -> str:
+        return f"openai {body['model']}"
+
+    def too_long(self, used: int, limit: int) -> Refused:
+        return Refused(
+            f"This model's maximum context length is {limit} tokens. However, your messages resulted in {used} "
+            "tokens. Please reduce the length of the messages.",
+            param="messages",
+            code="context_length_exceeded",
+        )
+
+    def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
+        """The answer as a good server gives it, or as sloppily as the fault asks."""
+        answer = answer_of(step, mark, request.model, prefix="chatcmpl-", call_prefix="call_")
+        match fault.name if fault else "":
+            case "bad arguments":
+                return _with_calls(answer, lambda call: replace(call, arguments=_spoilt(call, fault)))
+            case "no call ids":
+                return _with_calls(answer, lambda call: replace(call, id=""))
+            case "call as text":
+                said = tuple(_written(part, fault) for part in answer.parts)
+                return replace(answer, parts=said, stop="end")
+            case _:
+                return answer
+
+    def most_output(self, body: dict[str, Any]) -> int | None:
+        return body.get("max_completion_tokens") or body.get("max_tokens")
+
+    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+        return wire.error_body(refused.status, refused.message, refused.kind, refused.param, refused.code)
+
+    def whole(self, answer: Answer) -> dict[str, Any]:
+        return wire.whole(answer)
+
+    def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
+        return wire.events(answer, with_usage=bool((body.get("stream_options") or {}).get("include_usage")))
+
+    def error_event(self, body: dict[str, Any]) -> bytes:
+        return wire.error_event(body)
+
+    def models(self, name: str, window: int) -> dict[str, Any]:
+        mine = {model.name: model for model in self._models.values() if model.provider == self.name}
+        if not name:
+            return wire.model_list(list(mine.values()))
+        if name not in mine:
+            raise Refused(f"The model '{name}' does not exist", 404, param="model", code="model_not_found")
+        return wire.model_body(mine[name])
+
+
+def _with_calls(answer: Answer, change: Any) -> Answer:
+    return replace(answer, parts=tuple(change(part) if isinstance(part, ToolCall) else part for part in answer.parts))
+
+
+def _spoilt(call: ToolCall, fault: Fault | None) -> str:
+    return (fault.message if fault else "") or call.arguments[:-1]
+
+
+def _written(part: Say | Thought | ToolCall, fault: Fault | None) -> Say | Thought:
+    if not isinstance(part, ToolCall):
+        return part
+    written = json.dumps({"name": part.name, "arguments": json.loads(part.arguments)})
+    return Say((fault.message if fault else "{call}").replace("{call}", written))

@@ -1,0 +1,19 @@
+"""What goes back over the wire, and how badly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A status with a body, or with the events of a stream; perhaps slow, perhaps cut off."""
+
+    status: int
+    body: bytes = b""
+    events: tuple[bytes, ...] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: int | None = None
+    """Close the connection after so many events (of a body: after half of it)."""
+    within_line: bool = False
+    """Close it in the middle of the next event."""

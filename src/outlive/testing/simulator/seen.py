@@ -1,0 +1,150 @@
+"""A request as the simulator saw it, with questions that a brain or a test asks, the same for both providers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from outlive.testing.simulator.tokens import texts
+
+if TYPE_CHECKING:
+    from outlive.testing.simulator.faults import Fault
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one request as reported. `input` was neither read from the cache nor written to it."""
+
+    input: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+    cache_write_1h: int = 0
+    """The part of `cache_write` that lives for an hour."""
+
+    @property
+    def prompt(self) -> int:
+        """All of the prompt, cached or not."""
+        return self.input + self.cache_write + self.cache_read
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input + other.input,
+            self.cache_write + other.cache_write,
+            self.cache_read + other.cache_read,
+            self.output + other.output,
+            self.cache_write_1h + other.cache_write_1h,
+        )
+
+
+@dataclass(frozen=True)
+class SeenCall:
+    """A tool call in the history of a request."""
+
+    id: str
+    name: str
+    input: Any
+
+
+@dataclass(frozen=True)
+class SeenResult:
+    """A tool result, with the name of the call that it answers."""
+
+    id: str
+    name: str
+    text: str
+    is_error: bool
+
+
+@dataclass
+class SeenRequest:
+    """A valid request: its body as it came, what was answered, and what it cost."""
+
+    number: int
+    provider: str
+    path: str
+    body: dict[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fault: "Fault | None" = None
+    usage: Usage | None = None
+    """None where a fault stood in the way of an answer."""
+
+    @property
+    def model(self) -> str:
+        return str(self.body["model"])
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages in the provider's own form."""
+        return list(self.body["messages"])
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The definitions of the tools on offer, by name."""
+        named = (tool.get("function", tool) for tool in self.body.get("tools") or [])
+        return {tool.get("name", tool.get("type")): tool for tool in named}
+
+    @property
+    def system_text(self) -> str:
+        """The system prompt; for OpenAI, of all messages of the roles `system` and `developer`."""
+        if self.provider == "anthropic":
+            return "\n".join(_plain(self.body.get("system")))
+        turns = [message for message in self.messages if message["role"] in ("system", "developer")]
+        return "\n".join(text for message in turns for text in _plain(message["content"]))
+
+    @property
+    def text(self) -> str:
+        """All text of the request: system, what was said, calls and results."""
+        parts = [self.system_text] if self.provider == "anthropic" else []
+        for message in self.messages:
+            parts += texts({key: value for key, value in message.items() if key != "role"})
+        return "\n".join(parts)
+
+    def user_words(self) -> tuple[str, ...]:
+        """What stands in the messages of the user, in order, without tool results."""
+        turns = [message["content"] for message in self.messages if message["role"] == "user"]
+        return tuple(text for content in turns for text in _plain(content))
+
+    def calls(self) -> tuple[SeenCall, ...]:
+        """Every tool call in the history."""
+        return tuple(call for message in self.messages for call in _calls_of(message))
+
+    def last_results(self) -> tuple[SeenResult, ...]:
+        """The tool results since the last words of the assistant."""
+        turns = self.messages
+        last = max((index for index, turn in enumerate(turns) if turn["role"] == "assistant"), default=-1)
+        names = {call.id: call.name for call in self.calls()}
+        return tuple(result for turn in turns[last + 1 :] for result in _results_of(turn, names))
+
+    def results(self) -> tuple[SeenResult, ...]:
+        """Every tool result in the history."""
+        names = {call.id: call.name for call in self.calls()}
+        return tuple(result for turn in self.messages for result in _results_of(turn, names))
+
+
+def _plain(content: Any) -> Iterator[str]:
+    """The text of a content, without calls, results and thinking."""
+    if isinstance(content, str):
+        yield content
+    for block in content if isinstance(content, list) else ():
+        if block.get("type") == "text":
+            yield block["text"]
+
+
+def _calls_of(message: dict[str, Any]) -> Iterator[SeenCall]:
+    for block in message["content"] if isinstance(message.get("content"), list) else ():
+        if block.get("type") == "tool_use":
+            yield SeenCall(block["id"], block["name"], block["input"])
+    for item in message.get("tool_calls") or ():
+        yield SeenCall(item["id"], item["function"]["name"], item["function"]["arguments"])
+
+
+def _results_of(message: dict[str, Any], names: Mapping[str, str]) -> Iterator[SeenResult]:
+    if message["role"] == "tool":
+        yield _result(message["tool_call_id"], message["content"], False, names)
+    for block in message["content"] if isinstance(message.get("content"), list) else ():
+        if block.get("type") == "tool_result":
+            yield _result(block["tool_use_id"], block.get("content"), bool(block.get("is_error")), names)
+
+
+def _result(call_id: str, content: Any, is_error: bool, names: Mapping[str, str]) -> SeenResult:
+    return SeenResult(call_id, names.get(call_id, ""), "\n".join(_plain(content)), is_error)

@@ -1,0 +1,56 @@
+"""What the simulator asks of the side of a provider."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from outlive.testing.simulator.answer import Answer
+from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.faults import Fault
+from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.steps import Step
+
+
+class Side(Protocol):
+    """Rules and forms of one provider."""
+
+    name: str
+
+    def key_of(self, headers: Mapping[str, str]) -> str | None:
+        """The API key of a request; None for none."""
+
+    def refuse_key(self, key: str | None) -> Refused:
+        """The words for a missing or a wrong key."""
+
+    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
+        """Refuse what the provider refuses, except for its length."""
+
+    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+        """The prompt in the order in which it is cached."""
+
+    def salt(self, body: dict[str, Any]) -> str:
+        """What must be equal for one request to read what another one cached."""
+
+    def too_long(self, used: int, limit: int) -> Refused:
+        """The words for a prompt that does not fit."""
+
+    def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
+        """The answer to a request, with ids and signatures, not yet cut to length."""
+
+    def most_output(self, body: dict[str, Any]) -> int | None:
+        """How many tokens the answer may have; None for as many as it likes."""
+
+    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+        """An error in the provider's form."""
+
+    def whole(self, answer: Answer) -> dict[str, Any]:
+        """An answer in one piece."""
+
+    def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
+        """An answer as a stream."""
+
+    def error_event(self, body: dict[str, Any]) -> bytes:
+        """An error as an event of a stream."""
+
+    def models(self, name: str, window: int) -> dict[str, Any]:
+        """The list of models, or the model of that name."""

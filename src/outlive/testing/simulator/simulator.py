@@ -1,0 +1,247 @@
+"""The simulator itself: it takes requests, refuses or answers them, and remembers all of it."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+import msgspec
+
+from outlive.testing.simulator.answer import Answer, characters_for, cut_to
+from outlive.testing.simulator.anthropic.side import AnthropicSide
+from outlive.testing.simulator.cache import PromptCache
+from outlive.testing.simulator.faults import Fault, Faults
+from outlive.testing.simulator.models import KNOWN, Model
+from outlive.testing.simulator.openai.side import OpenAISide
+from outlive.testing.simulator.play import Play
+from outlive.testing.simulator.refusal import Refusal, Refused
+from outlive.testing.simulator.reply import Reply
+from outlive.testing.simulator.seen import SeenRequest, Usage
+from outlive.testing.simulator.server import Server
+from outlive.testing.simulator.side import Side
+from outlive.testing.simulator.signing import Signer
+from outlive.testing.simulator.steps import Step
+from outlive.testing.simulator.tokens import compact, tokens_of
+
+Brain: TypeAlias = Callable[[SeenRequest], Step]
+MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
+LARGEST = 32 * 1024 * 1024
+
+
+class Simulator:
+    """A server on loopback that speaks both APIs, refuses what they refuse, and answers from a script or a brain."""
+
+    def __init__(
+        self,
+        script: Iterable[Step] | None = None,
+        brain: Brain | None = None,
+        *,
+        window: int = 200_000,
+        key: str | None = "test-key",
+        clock: Callable[[], float] = time.monotonic,
+        models: Iterable[Model] = KNOWN,
+        cache_minimum: int = 1024,
+        largest_body: int = LARGEST,
+        port: int = 0,
+    ) -> None:
+        """Give a script or a brain. `key=None` takes any key or none, as local servers do."""
+        self.window = window
+        self.key = key
+        self.faults = Faults()
+        self.requests: list[SeenRequest] = []
+        """Every valid request, in order, those that met a fault too."""
+        self.refusals: list[Refusal] = []
+        """Every request that broke a rule."""
+        self._play = Play(script, brain)
+        known = {model.name: model for model in models}
+        self._anthropic: Side = AnthropicSide(known, Signer(key or ""))
+        self._openai: Side = OpenAISide(known)
+        self._cache = PromptCache(clock, cache_minimum)
+        self._lock = threading.Lock()
+        self._replies = 0
+        self._server = Server(port, largest_body, self._handle)
+
+    def start(self) -> Self:
+        """Serve; `with` does it for you."""
+        self._server.start()
+        return self
+
+    def close(self) -> None:
+        """Stop serving; no thread and no socket is left."""
+        self._server.close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        """Where it listens; the OpenAI SDK wants `/v1` behind it."""
+        return f"http://127.0.0.1:{self._server.port}"
+
+    def env(self) -> dict[str, str]:
+        """The environment that leads both SDKs here."""
+        key = self.key or "any"
+        return {
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_API_KEY": key,
+            "OPENAI_BASE_URL": f"{self.url}/v1",
+            "OPENAI_API_KEY": key,
+        }
+
+    @property
+    def usage(self) -> Usage:
+        """All that was reported so far, added up."""
+        return sum((request.usage for request in self.requests if request.usage), Usage())
+
+    def verify(self) -> None:
+        """Raise AssertionError unless the script was played to its end and nothing else was asked for."""
+        self._play.verify()
+
+    def _handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes | None) -> Reply:
+        with self._lock:
+            self._replies += 1
+            request_id = f"req_{self._replies:06d}"
+        path = path.rstrip("/")
+        side = self._side(path, headers)
+        try:
+            reply = self._answer(side, method, path, headers, raw, request_id)
+        except Refused as refused:
+            self.refusals.append(
+                Refusal(side.name, path, refused.status, refused.message, refused.code, _readable(raw))
+            )
+            reply = _error(side, refused, request_id)
+        except Exception as error:  # noqa: BLE001  (what a brain does wrong is told to the client and to `verify`)
+            self._play.report(f"{method} {path} failed: {type(error).__name__}: {error}", error)
+            reply = _error(side, Refused(f"the simulator failed: {error}", 500), request_id)
+        return replace(reply, headers={**reply.headers, "request-id": request_id, "x-request-id": request_id})
+
+    def _side(self, path: str, headers: Mapping[str, str]) -> Side:
+        if path.startswith(MODELS):
+            return self._anthropic if "anthropic-version" in headers else self._openai
+        return self._anthropic if path.startswith(MESSAGES) else self._openai
+
+    def _answer(
+        self, side: Side, method: str, path: str, headers: Mapping[str, str], raw: bytes | None, request_id: str
+    ) -> Reply:
+        if raw is None:
+            raise Refused("Request exceeds the maximum allowed number of bytes.", 413)
+        given = side.key_of(headers)
+        if self.key is not None and given != self.key:
+            raise side.refuse_key(given)
+        if path == MODELS or path.startswith(MODELS + "/"):
+            _only(method, "GET")
+            return _whole(side.models(path[len(MODELS) + 1 :], self.window))
+        if path not in (MESSAGES, COUNT, CHAT):
+            raise Refused(f"Not found: {path}", 404)
+        _only(method, "POST")
+        body = _parsed(raw)
+        side.check(path, headers, body)
+        pieces = side.pieces(body)
+        used = tokens_of(sum(piece.characters for piece in pieces))
+        if path == COUNT:
+            return _whole({"input_tokens": used})
+        if used > self.window:
+            raise side.too_long(used, self.window)
+        request = self._seen(side, path, headers, body)
+        return self._respond(side, request, hashlib.sha256(raw + f"#{request.number}".encode()), request_id)
+
+    def _seen(self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> SeenRequest:
+        with self._lock:
+            request = SeenRequest(len(self.requests) + 1, side.name, path, body, headers)
+            self.requests.append(request)
+        request.fault = self.faults.take(request)
+        return request
+
+    def _respond(self, side: Side, request: SeenRequest, digest: Any, request_id: str) -> Reply:
+        fault = request.fault
+        if fault and fault.only_openai and side.name != "openai":
+            self._play.report(
+                f"the fault {fault.name!r} is OpenAI's, and met request {request.number} of {side.name}"
+            )
+        if fault and fault.name == "status":
+            return _error(side, Refused(fault.message, fault.code), request_id, fault)
+        if fault and fault.name == "too long":
+            return _error(side, side.too_long(fault.used, fault.limit), request_id)
+        if fault and fault.name == "error event" and not request.body.get("stream"):
+            return _error(side, Refused(fault.message, fault.code), request_id)
+        step = self._play.step(request, silent=side.most_output(request.body) == 0)
+        answer = side.answer(step, digest.hexdigest()[:24], request, fault)
+        answer = self._billed(side, request, _stopped(side, request, answer))
+        return self._written(side, request, answer, request_id)
+
+    def _billed(self, side: Side, request: SeenRequest, answer: Answer) -> Answer:
+        """What the request cost. A stream that breaks has been paid for too."""
+        account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
+        usage = replace(account(side.salt(request.body), side.pieces(request.body)), output=answer.output_tokens)
+        request.usage = usage
+        return replace(answer, usage=usage)
+
+    def _written(self, side: Side, request: SeenRequest, answer: Answer, request_id: str) -> Reply:
+        fault = request.fault
+        delay = fault.delay if fault else 0.0
+        cut = fault.events if fault and fault.name == "cut" else None
+        within = bool(fault and fault.within_line)
+        if not request.body.get("stream"):
+            return Reply(200, compact(side.whole(answer)), delay=delay, cut=cut)
+        events = tuple(side.events(answer, request.body))
+        if fault and fault.name == "error event":
+            error = side.error(Refused(fault.message, fault.code), request_id)
+            events = (*events[: fault.events], side.error_event(error))
+        return Reply(200, events=events, delay=delay, cut=cut, within_line=within)
+
+
+def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
+    """The answer with the reason for which it ends: a fault, the length that the request allows, or nothing."""
+    name = request.fault.name if request.fault else ""
+    if name == "empty":
+        return replace(answer, parts=(), stop="end")
+    if name == "refusal":
+        return replace(answer, parts=(), stop="refusal")
+    if name == "length" and request.fault:
+        answer = cut_to(answer, request.fault.characters)
+    most = side.most_output(request.body)
+    return answer if most is None else cut_to(answer, characters_for(most))
+
+
+def _only(method: str, wanted: str) -> None:
+    if method != wanted:
+        raise Refused("Method Not Allowed", 405)
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        body = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"The request body is not valid JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise Refused("The request body is not valid JSON: expected an object")
+    return body
+
+
+def _readable(raw: bytes | None) -> Any:
+    try:
+        return msgspec.json.decode(raw or b"null")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _whole(body: dict[str, Any]) -> Reply:
+    return Reply(200, compact(body))
+
+
+def _error(side: Side, refused: Refused, request_id: str, fault: Fault | None = None) -> Reply:
+    headers = {}
+    if fault and fault.retry_after is not None:
+        seconds = fault.retry_after
+        headers = (
+            {"retry-after-ms": f"{seconds * 1000:g}"} if fault.in_milliseconds else {"retry-after": f"{seconds:g}"}
+        )
+    return Reply(refused.status, compact(side.error(refused, request_id)), headers=headers)

@@ -1,0 +1,78 @@
+"""What the simulated model answers: steps, put together with `+` from what it says, calls and thinks."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Say:
+    """A piece of text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Think:
+    """A piece of thinking; signed when it is sent, and left out where the request has thinking off."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call. Without an id, the simulator makes one."""
+
+    name: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+
+Part: TypeAlias = Say | Think | Call
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answer of the model, whole."""
+
+    parts: tuple[Part, ...]
+
+    def __add__(self, other: "Step") -> "Step":
+        return Step((*self.parts, *other.parts))
+
+    def __str__(self) -> str:
+        return " + ".join(_short(part) for part in self.parts) or "nothing"
+
+
+def say(text: str) -> Step:
+    """Answer with a text."""
+    return Step((Say(text),))
+
+
+def think(text: str) -> Step:
+    """Think before the rest: `think("…") + call("bash", command="ls")`."""
+    return Step((Think(text),))
+
+
+def call(name: str, input: Mapping[str, Any] | None = None, /, *, call_id: str = "", **arguments: Any) -> Step:
+    """Call one tool: `call("bash", command="ls")`, or `call("bash", {"command": "ls"})` where a name would clash."""
+    return Step((Call(name, {**(input or {}), **arguments}, call_id),))
+
+
+def calls(several: Iterable[Step]) -> Step:
+    """Call several tools in one answer: `calls([call(…), call(…)])`."""
+    return Step(tuple(part for step in several for part in step.parts))
+
+
+def _short(part: Part) -> str:
+    match part:
+        case Say(text):
+            return f"say({_clip(text)!r})"
+        case Think(text):
+            return f"think({_clip(text)!r})"
+        case Call(name, given):
+            return f"call({name!r}, {_clip(str(dict(given)))})"
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,179 @@
+"""One command that runs: in a process group of its own, read as it prints, ended as a whole.
+
+Two threads belong to it, one that reads and one that waits, so that it goes on whatever the event loop does. A child
+that keeps the output open cannot hold up who waits: the command has ended when the program that was started has.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+
+from outlive.tools.output import Edges, Spool
+
+GRACE = 2.0
+"""Seconds between asking a group to end and ending it."""
+LINGER = 0.2
+"""Seconds in which the rest of the output may come after the program has ended."""
+
+
+class Command:
+    """A running or finished command. Its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        text: str,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float | None = None,
+        spool: Path | None = None,
+        live: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self.text = text
+        self.timed_out = False
+        self.began = time.monotonic()
+        self.spool = Spool(spool)
+        self._live = live
+        self._unread = Edges()
+        self._lock = threading.Lock()
+        self._exited, self._silent = threading.Event(), threading.Event()
+        self._stopping, self._stopped = threading.Event(), threading.Event()
+        self._ended: Future[None] = Future()
+        out, into = os.pipe()
+        try:
+            self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
+                list(argv),
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=into,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(out)
+            raise
+        finally:
+            os.close(into)
+        self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
+        threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
+        for thread in [*threads, *filter(None, [self._timer])]:
+            thread.daemon = True
+            thread.start()
+
+    # -- looking
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the program itself still runs."""
+        return not self._exited.is_set()
+
+    @property
+    def held(self) -> bool:
+        """Whether something that it started still holds its output."""
+        return not self._silent.is_set()
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether the program ended and others of its group run on."""
+        if self.running:
+            return False
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return self.held
+        return not _exists(self.pid)
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; a program that a signal ended has 128 and its number, as in a shell."""
+        code = self._popen.returncode
+        return code if code is None or code >= 0 else 128 - code
+
+    def take(self) -> str:
+        """What was printed since the last look."""
+        with self._lock:
+            unread, self._unread = self._unread, Edges()
+            return unread.text(self.spool.where)
+
+    async def finished(self) -> None:
+        """Wait until it has ended. Giving up the wait does not end it."""
+        await asyncio.shield(asyncio.wrap_future(self._ended))
+
+    # -- ending
+
+    def end(self, grace: float = GRACE) -> None:
+        """Ask the whole group to end, then make it. Takes at most `grace` and a moment."""
+        self._stopping.set()
+        self._signal(signal.SIGTERM)
+        until = time.monotonic() + grace
+        if self._exited.wait(grace):
+            self._silent.wait(max(0.0, until - time.monotonic()))
+        self.kill()
+        self._exited.wait(grace)
+        self._silent.wait(LINGER)
+        self._stopped.set()
+
+    def kill(self) -> None:
+        """End the whole group at once."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To the group. Once its first process is reaped, the number may belong to somebody else's."""
+        if self._popen.returncode is not None and _exists(self.pid):
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _expire(self) -> None:
+        if self.running:
+            self.timed_out = True
+            self.end()
+
+    # -- the threads
+
+    def _read(self, out: int) -> None:
+        while data := os.read(out, 1 << 16):
+            with self._lock:
+                self._unread.add(data)
+                self.spool.add(data)
+            if self._live is not None:
+                self._live(data)
+        os.close(out)
+        with self._lock:
+            self.spool.close()
+        self._silent.set()
+
+    def _wait(self) -> None:
+        self._popen.wait()
+        self._exited.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._silent.wait(LINGER)
+        if self._stopping.is_set():
+            self._stopped.wait(2 * GRACE)
+        self._ended.set_result(None)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,262 @@
+"""`grep`: lines that match a pattern, by file. ripgrep does the work where there is one, else a worker of ours."""
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from outlive.tools import grep_worker
+from outlive.tools.fence import HARNESS
+from outlive.tools.patterns import PathPattern
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.workspace import files_below
+
+LIMIT = 100
+SECONDS = 30.0
+LONGEST_LINE = 300
+MOST = 100_000
+"""Characters in one answer."""
+
+
+class GrepInput(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: Annotated[
+        str, Meta(description="A regular expression; escape dots and brackets that are meant as such.")
+    ]
+    path: Annotated[str, Meta(description="The file or folder to search; the workspace when not given.")] = "."
+    glob: Annotated[str, Meta(description="Only files that match this, such as *.py or src/**/*.ts.")] = ""
+    ignore_case: Annotated[bool, Meta(description="Upper and lower case are the same.")] = False
+    context: Annotated[int, Meta(ge=0, le=20, description="Lines to show around each match.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=2000, description=f"Matching lines at most; {LIMIT} when not given.")] = LIMIT
+
+
+class Grep(Tool[GrepInput]):
+    name = "grep"
+    description = (
+        "Search file contents for a regular expression, line by line. Answers by file with line numbers (`12:` a "
+        "match, `13-` context). Leaves out what git ignores, unless path is there, binary files and links. Does not "
+        "match across lines and changes nothing."
+    )
+    input = GrepInput
+    effect = "look"
+    parallel = True
+
+    def subject(self, given: GrepInput) -> str:
+        return given.pattern
+
+    def paths(self, given: GrepInput) -> tuple[str, ...]:
+        return (given.path,)
+
+    async def run(self, given: GrepInput, desk: Desk) -> Outcome:
+        if not given.pattern or "\0" in given.pattern or "\n" in given.pattern:
+            raise ToolError("the pattern must be one line of text and not empty")
+        real = desk.fence.inside(given.path)
+        if not real.exists():
+            raise ToolError(f"there is no file or folder {given.path}")
+        if not real.is_dir() and not real.is_file():
+            raise ToolError(f"{given.path} is neither a file nor a folder")
+        search = _Search(given, real)
+        try:
+            return await asyncio.to_thread(search.run, desk)
+        except asyncio.CancelledError:
+            search.stop()
+            raise
+
+
+class _Search:
+    """One search by one process, which is stopped when there is enough or when it takes too long."""
+
+    def __init__(self, given: GrepInput, real: Path) -> None:
+        self.given = given
+        self.folder, self.only = (real, "") if real.is_dir() else (real.parent, real.name)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._late = threading.Event()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def run(self, desk: Desk) -> Outcome:
+        program = shutil.which("rg")
+        argv, asked = self._with_ripgrep(program) if program else self._with_worker()
+        with subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
+            argv, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            self._process = process
+            late = threading.Timer(SECONDS, self._too_late)
+            errors = _Drain(process)
+            late.start()
+            try:
+                _feed(process, asked)
+                found = _Found(desk, self.folder, self.given.limit)
+                for kind, data in _said(process):
+                    if not found.take(kind, data):
+                        break
+            finally:
+                late.cancel()
+                process.kill()
+        return self._outcome(desk, found, errors.text())
+
+    def _too_late(self) -> None:
+        self._late.set()
+        self.stop()
+
+    def _with_ripgrep(self, program: str) -> tuple[list[str], bytes]:
+        argv = [
+            program,
+            "--json",
+            "--no-config",
+            "--hidden",
+            "--no-messages",
+            "--sort=path",
+            "--engine=auto",
+            "--crlf",
+        ]
+        for name in (".git", *(f"/{name}" for name in HARNESS)):
+            argv += ["--glob", f"!{name}"]
+        if self.given.glob:
+            argv += ["--glob", self.given.glob]
+        if self.given.ignore_case:
+            argv.append("--ignore-case")
+        if self.given.context:
+            argv += ["--context", str(self.given.context)]
+        return [*argv, "--regexp", self.given.pattern, "--", self.only or "."], b""
+
+    def _with_worker(self) -> tuple[list[str], bytes]:
+        paths = [self.folder / self.only] if self.only else sorted(files_below(self.folder))
+        wanted = PathPattern(self.given.glob) if self.given.glob else None
+        files = []
+        for path in paths:
+            shown = path.relative_to(self.folder)
+            if wanted is None or wanted.matches(shown.parts):
+                files.append((str(shown), str(path)))
+        given = self.given
+        asked = {"pattern": given.pattern, "ignore_case": given.ignore_case, "context": given.context, "files": files}
+        return [sys.executable, "-I", "-S", grep_worker.__file__], json.dumps(asked).encode()
+
+    def _outcome(self, desk: Desk, found: "_Found", errors: str) -> Outcome:
+        where = desk.fence.shown(self.folder / self.only)
+        if not found.matches:
+            if self._late.is_set():
+                raise ToolError(
+                    f"the search took longer than {SECONDS:g} s; narrow path or glob, or simplify the pattern"
+                )
+            if errors:
+                raise ToolError(f"grep: {errors[:500]}")
+            only = f" (files {self.given.glob})" if self.given.glob else ""
+            return Outcome(f"no match for {self.given.pattern} in {where}{only}")
+        notes = []
+        if found.full:
+            notes.append(f"[the first {found.matches:,} matches; there are more: narrow the search or raise limit]")
+        elif self._late.is_set():
+            notes.append(f"[stopped after {SECONDS:g} s; there may be more]")
+        if errors:
+            notes.append(f"[not searched: {errors[:300]}]")
+        return Outcome("\n".join([*found.rows, *notes]))
+
+
+class _Drain(threading.Thread):
+    """Reads what a process complains about, so that it cannot stand still over it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._kept = b""
+        self.start()
+
+    def run(self) -> None:
+        assert self._process.stderr is not None  # noqa: S101 - it was started with a pipe
+        while data := os.read(self._process.stderr.fileno(), 4096):
+            self._kept = (self._kept + data)[:4096]
+
+    def text(self) -> str:
+        self.join(1)
+        return self._kept.decode("utf-8", "replace").strip()
+
+
+class _Found:
+    """Rows of the answer, as the matches come in."""
+
+    def __init__(self, desk: Desk, folder: Path, limit: int) -> None:
+        self.rows: list[str] = []
+        self.matches = 0
+        self.full = False
+        self._desk = desk
+        self._folder = folder
+        self._limit = limit
+        self._used = 0
+        self._file = ""
+        self._last = 0
+
+    def take(self, kind: str, data: dict[str, Any]) -> bool:
+        """Whether more is wanted."""
+        if kind == "match" and (self.matches >= self._limit or self._used >= MOST):
+            self.full = True
+            return False
+        if kind == "match":
+            self.matches += 1
+        elif self.matches >= self._limit and self._starts_anew(data):
+            return True  # what stands before a match that is one too many
+        file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
+        if file != self._file:
+            self._add(_printed(self._desk.fence.shown(self._folder / file)))
+        elif number > self._last + 1:
+            self._add("   --")
+        self._file, self._last = file, number
+        start = data["submatches"][0]["start"] if data["submatches"] else 0
+        self._add(f"{number:>5}{':' if kind == 'match' else '-'}{_cut(_bytes(data['lines']), start)}")
+        return True
+
+    def _starts_anew(self, data: dict[str, Any]) -> bool:
+        same = os.fsdecode(_bytes(data["path"])).removeprefix("./") == self._file
+        return not same or data["line_number"] > self._last + 1
+
+    def _add(self, row: str) -> None:
+        self.rows.append(row)
+        self._used += len(row) + 1
+
+
+def _feed(process: "subprocess.Popen[bytes]", asked: bytes) -> None:
+    assert process.stdin is not None  # noqa: S101 - it was started with a pipe
+    try:
+        process.stdin.write(asked)
+        process.stdin.close()
+    except BrokenPipeError:
+        return  # it has ended already and said why
+
+
+def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, Any]]]:
+    assert process.stdout is not None  # noqa: S101 - it was started with a pipe
+    for line in process.stdout:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return  # cut off in the middle, because it was stopped
+        if said["type"] in ("match", "context"):
+            yield said["type"], said["data"]
+
+
+def _bytes(value: dict[str, str]) -> bytes:
+    return os.fsencode(value["text"]) if "text" in value else base64.b64decode(value["bytes"])
+
+
+def _printed(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _cut(raw: bytes, start: int) -> str:
+    """A line, or of a long one the part around the match."""
+    raw = raw.rstrip(b"\r\n")
+    if len(raw) <= LONGEST_LINE:
+        return raw.decode("utf-8", "replace")
+    first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
+    shown = raw[first : first + LONGEST_LINE].decode("utf-8", "ignore")
+    return f"{'…' if first else ''}{shown}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"

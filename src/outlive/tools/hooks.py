@@ -1,0 +1,182 @@
+"""The user's own commands at the seams: JSON on their standard input, JSON or an exit code back.
+
+A hook blocks with `{"block": "why"}` or with exit code 2 (standard error is the reason), and adds what the model
+should know with `{"context": "…"}`. A hook that fails, hangs or says nonsense is a guard that did not do its work:
+before a tool and before a prompt that blocks (it fails closed), elsewhere it is only said.
+"""
+
+import asyncio
+import json
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from outlive.errors import ConfigError
+from outlive.tools.runner import HookAnswer
+from outlive.tools.sandbox import shell
+
+TIMEOUT = 60.0
+MOST_OUTPUT = 64 * 1024
+LONGEST_SAID = 8_000
+BLOCKS = 2
+GUARDS = ("PreToolUse", "UserPromptSubmit")
+"""Where a hook that fails blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One command."""
+
+    command: str
+    matcher: re.Pattern[str] | None = None
+    timeout: float = TIMEOUT
+
+    def wants(self, about: Mapping[str, Any]) -> bool:
+        """A matcher is an expression for the whole name of a tool: `bash|edit_file`."""
+        tool = about.get("tool")
+        return self.matcher is None or tool is None or self.matcher.fullmatch(str(tool)) is not None
+
+
+class NoHooks:
+    """For who has none."""
+
+    async def fire(self, event: str, **about: Any) -> HookAnswer:
+        return HookAnswer()
+
+
+no_hooks = NoHooks()
+
+
+class CommandHooks:
+    """Hooks as `outlive.toml` has them, run in order; the first that blocks is the last to run."""
+
+    def __init__(self, config: Mapping[str, Sequence[Mapping[str, Any]]], root: Path, *, session: str = "") -> None:
+        self.root = root
+        self.session = session
+        self._hooks = {event: [_hook(event, entry) for entry in entries] for event, entries in config.items()}
+
+    async def fire(self, event: str, **about: Any) -> HookAnswer:
+        """What the hooks of an event say to it."""
+        context: list[str] = []
+        for hook in self._hooks.get(event, ()):
+            if not hook.wants(about):
+                continue
+            answer = await self._ask(hook, event, about)
+            context += [answer.context] if answer.context else []
+            if answer.blocked:
+                return HookAnswer(answer.blocked, "\n".join(context))
+        return HookAnswer("", "\n".join(context))
+
+    async def _ask(self, hook: Hook, event: str, about: Mapping[str, Any]) -> HookAnswer:
+        form = {"event": event, "session": self.session, "cwd": str(self.root), **about}
+        given = json.dumps(form, ensure_ascii=False, default=str).encode("utf-8", errors="replace")
+        try:
+            code, out, err = await _run(hook, given, self.root)
+        except TimeoutError:
+            return _failed(event, hook, f"it took longer than {hook.timeout:g} s and was stopped")
+        except OSError as error:
+            return _failed(event, hook, f"it cannot be started ({error.strerror})")
+        if code == BLOCKS:
+            return HookAnswer(_short(err) or f"{hook.command} said no, without a reason")
+        if code != 0:
+            return _failed(event, hook, f"exit code {code} {_short(err)}".strip())
+        return _understood(event, hook, out)
+
+
+def _hook(event: str, entry: Mapping[str, Any]) -> Hook:
+    try:
+        matcher = re.compile(entry["matcher"]) if entry.get("matcher") not in (None, "", "*") else None
+    except re.error as error:
+        raise ConfigError(f"[[hooks.{event}]] matcher = {entry['matcher']!r} is no expression ({error})") from None
+    timeout = float(entry.get("timeout", TIMEOUT))
+    if not 0 < timeout <= 3600:
+        raise ConfigError(f"[[hooks.{event}]] timeout = {timeout:g}; it is in seconds, above 0 and up to 3600")
+    return Hook(str(entry["command"]), matcher, timeout)
+
+
+async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]:
+    """Exit code, output and errors, both bounded. Whatever it started ends with it."""
+    process = await asyncio.create_subprocess_exec(
+        *(shell(), "-c", hook.command),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=root,
+        start_new_session=True,
+    )
+    talk = asyncio.gather(_write(process.stdin, given), _bounded(process.stdout), _bounded(process.stderr))
+    try:
+        async with asyncio.timeout(hook.timeout):
+            code = await _end(process)
+            _kill(process.pid)
+            _, out, err = await talk
+            return code, out, err
+    finally:
+        _kill(process.pid)
+        talk.cancel()
+        await asyncio.gather(talk, return_exceptions=True)
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> int:
+    """The exit code. `Process.wait` of some Pythons waits for the pipes too, and a child may hold those for long."""
+    while process.returncode is None:
+        await asyncio.sleep(0.003)
+    return process.returncode
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
+    """A hook need not read what it is given."""
+    assert pipe is not None  # noqa: S101 - it was asked for
+    with suppress(BrokenPipeError, ConnectionResetError):
+        pipe.write(given)
+        await pipe.drain()
+    with suppress(BrokenPipeError, ConnectionResetError):
+        pipe.close()
+        await pipe.wait_closed()
+
+
+async def _bounded(pipe: asyncio.StreamReader | None) -> bytes:
+    """The first of what is written; the rest is read and dropped, so that the writer is not stuck."""
+    assert pipe is not None  # noqa: S101 - it was asked for
+    kept = bytearray()
+    while part := await pipe.read(MOST_OUTPUT):
+        kept += part[: MOST_OUTPUT + 1 - len(kept)]
+    return bytes(kept)
+
+
+def _understood(event: str, hook: Hook, out: bytes) -> HookAnswer:
+    text = out.decode("utf-8", errors="replace").strip()
+    if not text:
+        return HookAnswer()
+    if len(out) > MOST_OUTPUT:
+        return _failed(event, hook, f"it said more than {MOST_OUTPUT // 1024} KB")
+    try:
+        form = json.loads(text)
+    except ValueError:
+        form = None
+    if not isinstance(form, dict) or not all(isinstance(form.get(key, ""), str) for key in ("block", "context")):
+        return _failed(event, hook, f'it did not answer with {{"block": …}} or {{"context": …}}: {text[:200]}')
+    blocked = form.get("block", "")
+    if "block" in form and not blocked:
+        blocked = f"{hook.command} said no, without a reason"
+    return HookAnswer(blocked[:LONGEST_SAID], form.get("context", "")[:LONGEST_SAID])
+
+
+def _failed(event: str, hook: Hook, why: str) -> HookAnswer:
+    said = f"the hook {hook.command!r} for {event} failed: {why}"
+    return HookAnswer(blocked=said) if event in GUARDS else HookAnswer(context=said)
+
+
+def _short(raw: bytes) -> str:
+    return raw.decode("utf-8", errors="replace").strip()[:LONGEST_SAID]

@@ -1,0 +1,47 @@
+"""Pictures that a model can look at. One that is damaged would make every later request fail, so it is not sent."""
+
+import base64
+import struct
+
+from outlive.messages import Image
+
+LARGEST = 5 * 2**20 * 3 // 4
+"""Bytes: providers take 5 MB, counted after encoding."""
+MOST_PIXELS = 8000
+"""On a side."""
+
+
+def media_type(head: bytes) -> str:
+    """The kind of picture by its first bytes, whatever the file's name says; nothing when it is none."""
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if head.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return ""
+
+
+def problem(raw: bytes, kind: str) -> str:
+    """Why a provider would refuse the picture, or nothing."""
+    if len(raw) > LARGEST:
+        return f"is larger than the {LARGEST:,} bytes that can be shown"
+    whole = {
+        "image/png": raw.endswith(b"IEND\xaeB`\x82") and len(raw) > 40,
+        "image/jpeg": b"\xff\xd9" in raw[-64:],
+        "image/gif": raw.rstrip(b"\0").endswith(b";"),
+        "image/webp": len(raw) >= 30 and int.from_bytes(raw[4:8], "little") + 8 <= len(raw),
+    }[kind]
+    if not whole:
+        return "is cut off or damaged"
+    if kind == "image/png":
+        width, height = struct.unpack(">II", raw[16:24])
+        if not 0 < max(width, height) <= MOST_PIXELS or not min(width, height):
+            return f"is {width}×{height} pixels, a side may have 1 to {MOST_PIXELS}"
+    return ""
+
+
+def image(raw: bytes, kind: str) -> Image:
+    return Image(kind, base64.b64encode(raw).decode())

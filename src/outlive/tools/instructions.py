@@ -1,0 +1,138 @@
+"""Project instructions: AGENTS.md and CLAUDE.md of the workspace, of the folders above it up to the git root, of the
+user, and of folders below when something there is touched. They are marked with where they come from and bounded."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+NAMES = ("AGENTS.md", "CLAUDE.md")
+LARGEST_FILE = 32_000
+LARGEST_ALL = 96_000
+
+
+class Instructions:
+    """What the user's files say to every session here. Read when asked for; `changed` says when to ask again."""
+
+    def __init__(self, root: Path, home: Path | None = None) -> None:
+        self.root = root.resolve()
+        self.home = home
+        self._seen: dict[Path, tuple[int, int, str]] | None = None
+        self._nested: dict[Path, tuple[int, int] | None] = {}
+
+    def text(self) -> str:
+        """All that always apply, the most general first, each under its path; empty when there are none."""
+        texts: list[str] = []
+        seen: dict[Path, tuple[int, int, str]] = {}
+        room = LARGEST_ALL
+        for path in self._files():
+            found = self._read(path, room)
+            if found is None:
+                continue
+            text, stamp = found
+            seen[path] = stamp
+            if text and stamp[2] not in [other[2] for at, other in seen.items() if at != path]:
+                texts.append(f"[instructions from {path}]\n{text}")
+                room -= len(text)
+        self._seen = seen
+        return "\n\n".join(texts)
+
+    def changed(self) -> bool:
+        """Whether `text` would be another one than last time. Reads only what has another size or time."""
+        if self._seen is None:
+            return True
+        paths = [path for path in self._files() if _stamp(path) is not None]
+        if paths != list(self._seen):
+            return True
+        for path in paths:
+            size, time, digest = self._seen[path]
+            now = _stamp(path)
+            if now == (size, time):
+                continue
+            if now is None or _digest(path) != digest:
+                return True
+            self._seen[path] = (*now, digest)
+        return False
+
+    def nested(self, path: str | Path) -> str:
+        """What the folders between the root and a touched file say, each once a session and again when it changed."""
+        real = Path(os.path.realpath(self.root / path))
+        if not real.is_relative_to(self.root):
+            return ""
+        below = [folder for folder in reversed(real.parents) if self.root in folder.parents]
+        texts = []
+        for folder in [*below, real] if real.is_dir() and real != self.root else below:
+            for file in _in(folder, self._top()):
+                stamp = _stamp(file)
+                found = None if self._nested.get(file) == stamp else self._read(file, LARGEST_ALL)
+                self._nested[file] = stamp
+                if found and found[0]:
+                    texts.append(f"[instructions from {file}, for what is below it]\n{found[0]}")
+        return "\n\n".join(texts)
+
+    def _files(self) -> Iterator[Path]:
+        if self.home is not None:
+            yield from _in(self.home, None)
+        for folder in reversed(_up_to_git(self.root)):
+            yield from _in(folder, self._top())
+
+    def _top(self) -> Path:
+        return _up_to_git(self.root)[-1]
+
+    def _read(self, path: Path, room: int) -> tuple[str, tuple[int, int, str]] | None:
+        """The text, cut where it is too long, and what tells whether it changed. None when it is gone."""
+        stamp = _stamp(path)
+        if stamp is None:
+            return None
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            return f"(cannot be read: {error.strerror})", (*stamp, "")
+        return _cut(raw.decode("utf-8", errors="replace").strip(), room), (*stamp, sha256(raw).hexdigest())
+
+
+def _cut(text: str, room: int) -> str:
+    limit = max(0, min(LARGEST_FILE, room))
+    if len(text) <= limit:
+        return text
+    left = len(text) - limit
+    return f"{text[:limit]}\n(cut here: {left} of {len(text)} characters are left out; read the file for them)"
+
+
+def _up_to_git(root: Path) -> list[Path]:
+    """The root and the folders above it up to the one that git calls its own; only the root outside of git."""
+    folders = [root]
+    for folder in (root, *root.parents):
+        if folder != root:
+            folders.append(folder)
+        if (folder / ".git").exists():
+            return folders
+    return [root]
+
+
+def _in(folder: Path, top: Path | None) -> Iterator[Path]:
+    """Files of instructions of a folder; one that is the other under a second name comes once.
+
+    A project's link may lead below `top`, not to some file of the machine; the user's own may lead anywhere.
+    """
+    known: set[Path] = set()
+    for path in (folder / name for name in NAMES):
+        real = path.resolve()
+        if path.is_file() and real not in known and (top is None or real.is_relative_to(top)):
+            known.add(real)
+            yield path
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,27 @@
+"""`load_skill`: the whole text of a skill whose name and description are in the prompt."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.protocol import Desk, Outcome, Tool
+
+
+class LoadSkillInput(Struct, frozen=True, forbid_unknown_fields=True):
+    name: Annotated[str, Meta(description="The skill's name as it is listed.")]
+
+
+class LoadSkill(Tool[LoadSkillInput]):
+    name = "load_skill"
+    description = (
+        "Load the instructions of a skill that is listed in the prompt, before doing what it is about. It only shows "
+        "them; it runs nothing."
+    )
+    input = LoadSkillInput
+    effect = "look"
+
+    def subject(self, given: LoadSkillInput) -> str:
+        return given.name
+
+    async def run(self, given: LoadSkillInput, desk: Desk) -> Outcome:
+        return Outcome(desk.skills.load(given.name.strip()))

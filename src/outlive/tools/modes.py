@@ -1,0 +1,38 @@
+"""Which mode a resumed session may have. A log lies in the workspace and may have come with it: that it says `bypass`
+is not the user's word. What the user chose is kept in the user's home; without it, a wide mode is `ask` again."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from outlive.tools.asking import MODES, Mode
+from outlive.tools.trust import keep, project_folder
+
+NARROW: tuple[Mode, ...] = ("ask", "plan")
+
+
+def remember_mode(root: Path, session: str, mode: Mode) -> None:
+    """The user chose this mode for this session. A face calls it together with logging `ModeChanged`."""
+    keep(_file(root, session), mode + "\n")
+
+
+def resumed_mode(root: Path, sessions: Iterable[str], logged: str) -> Mode:
+    """The mode to go on with: what the log says, if it is narrow or if the user chose it for one of `sessions`.
+
+    `sessions` are the one that is resumed and those that it was forked from.
+    """
+    for mode in MODES:
+        if mode == logged and (mode in NARROW or any(_chosen(root, session) == mode for session in sessions)):
+            return mode
+    return "ask"
+
+
+def _chosen(root: Path, session: str) -> str:
+    try:
+        return _file(root, session).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _file(root: Path, session: str) -> Path:
+    return project_folder(root) / "modes" / sha256(session.encode("utf-8", errors="replace")).hexdigest()[:32]

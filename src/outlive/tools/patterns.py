@@ -1,0 +1,81 @@
+"""Patterns for paths: `*` and `?` within a name, `**` for any folders, `{a,b}` for either, `[abc]` for one of."""
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import translate
+
+from outlive.tools.protocol import ToolError
+
+ANY_FOLDERS = "**"
+MOST = 64
+"""What braces may multiply to."""
+_WILD = re.compile(r"[*?\[{]")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+
+
+class PathPattern:
+    """Matches paths by their parts. A pattern without a slash is about the name alone, at any depth."""
+
+    def __init__(self, pattern: str) -> None:
+        whole = pattern if "/" in pattern else f"**/{pattern}"
+        self._ways = [_segments(way) for way in _without_braces(whole)]
+
+    def matches(self, parts: Sequence[str]) -> bool:
+        return any(_fits(way, parts) for way in self._ways)
+
+
+def split_fixed(pattern: str) -> tuple[str, str]:
+    """The folder that a pattern begins with, and the rest: `src/app/**/*.py` is `src/app` and `**/*.py`."""
+    parts = pattern.split("/")
+    count = next((at for at, part in enumerate(parts) if _WILD.search(part)), len(parts) - 1)
+    fixed, rest = "/".join(parts[:count]), "/".join(parts[count:])
+    return (fixed or "/") if pattern.startswith("/") else fixed, rest
+
+
+def _segments(pattern: str) -> list[re.Pattern[str] | None]:
+    """One for each name; None stands for any folders."""
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ToolError(f"the pattern {pattern!r} goes up with ..; give the folder as path")
+    if parts and parts[-1] == ANY_FOLDERS:
+        parts.append("*")
+    return [None if part == ANY_FOLDERS else re.compile(translate(part)) for part in parts]
+
+
+def _fits(way: Sequence[re.Pattern[str] | None], parts: Iterable[str]) -> bool:
+    """All positions in the pattern at once, name by name: no pattern can make it slow."""
+    here = _past_any(way, {0})
+    for part in parts:
+        following = set()
+        for at in here:
+            if at < len(way):
+                segment = way[at]
+                if segment is None:
+                    following.add(at)
+                elif segment.match(part):
+                    following.add(at + 1)
+        here = _past_any(way, following)
+    return len(way) in here
+
+
+def _past_any(way: Sequence[re.Pattern[str] | None], places: set[int]) -> set[int]:
+    found = set(places)
+    for at in sorted(places):
+        while at < len(way) and way[at] is None:
+            at += 1
+            found.add(at)
+    return found
+
+
+def _without_braces(pattern: str) -> list[str]:
+    ways = [pattern]
+    while any(_BRACES.search(way) for way in ways):
+        ways = [
+            way[: found.start()] + choice + way[found.end() :] if found else way
+            for way in ways
+            for found in [_BRACES.search(way)]
+            for choice in (found[1].split(",") if found else [""])
+        ]
+        if len(ways) > MOST:
+            raise ToolError(f"the braces of {pattern!r} stand for more than {MOST} patterns")
+    return ways

@@ -1,0 +1,40 @@
+"""`subagent`: hand a piece of work to another agent with a context of its own."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+
+class SubagentInput(Struct, frozen=True, forbid_unknown_fields=True):
+    prompt: Annotated[
+        str, Meta(description="The whole task: the agent sees nothing of this conversation. Say what to report.")
+    ]
+    description: Annotated[str, Meta(description="The task in a few words, for people.")]
+    tools: Annotated[
+        tuple[str, ...] | None, Meta(description="Names of the tools it may use; all of yours when not given.")
+    ] = None
+
+
+class Subagent(Tool[SubagentInput]):
+    name = "subagent"
+    description = (
+        "Let another agent do a piece of work in a fresh context and return its report. Several in one answer run at "
+        "the same time. Good for searches that would fill this conversation. It cannot ask you, does not see what "
+        "was said here, has no more rights than you, and cannot start agents itself."
+    )
+    input = SubagentInput
+    effect = "look"
+    """Whatever it does is checked call by call."""
+    parallel = True
+
+    def subject(self, given: SubagentInput) -> str:
+        return given.description
+
+    async def run(self, given: SubagentInput, desk: Desk) -> Outcome:
+        if desk.subagent is None:
+            raise ToolError("no agent can be started from here; do it yourself")
+        if not given.prompt.strip():
+            raise ToolError("the prompt is empty; say what is to be done and what to report")
+        return await desk.subagent(given.prompt, tools=given.tools, description=given.description)

@@ -1,0 +1,56 @@
+"""The files of a folder, without those that git ignores where there is git. Links are named, never followed."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from outlive.tools.fence import HARNESS
+
+MOST = 200_000
+_GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All of them, at most MOST. Git's own files and outlive's are left out, unless `folder` is among them."""
+    for number, path in enumerate(_all(folder)):
+        if number >= MOST:
+            return
+        yield path
+
+
+def _all(folder: Path) -> Iterator[Path]:
+    names = _from_git(folder)
+    if not names:
+        yield from _walk(folder)
+        return
+    for name in names:
+        path = folder / name
+        if name.split("/", 1)[0] in HARNESS:
+            continue
+        if path.is_dir() and not path.is_symlink():  # a repository inside of this one
+            yield from _walk(path)
+        elif os.path.lexists(path):
+            yield path
+
+
+def _from_git(folder: Path) -> list[str]:
+    """Nothing where there is no git, or where all is ignored: then it was asked for on purpose."""
+    with suppress(OSError, subprocess.SubprocessError):
+        found = subprocess.run(_GIT, cwd=folder, capture_output=True, timeout=30, check=False)  # noqa: S603 - constant
+        if found.returncode == 0:
+            return list(dict.fromkeys(os.fsdecode(name) for name in found.stdout.split(b"\0") if name))
+    return []
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for here, folders, names in os.walk(folder):
+        own = HARNESS if Path(here) == folder else ()
+        folders[:] = sorted(name for name in folders if name != ".git" and name not in own)
+        for name in sorted(names):
+            if name not in own:
+                yield Path(here, name)
+        for name in folders:
+            if os.path.islink(os.path.join(here, name)):
+                yield Path(here, name)

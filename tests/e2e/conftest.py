@@ -1,0 +1,63 @@
+"""A workspace, the command line in it, and a server that plays the model."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from outlive.testing import Simulator
+from tests.cli.command import Result
+
+MODELS = ("anthropic:claude-sonnet-4-6", "openai:gpt-5.1")
+
+
+class Client:
+    """`outlive` as a user runs it, against a simulator."""
+
+    def __init__(self, folder: Path, sim: Simulator, model: str = MODELS[0]) -> None:
+        self.folder = folder
+        self.model = model
+        dropped = ("OUTLIVE_", "ANTHROPIC_", "OPENAI_", "MODEL_ID")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
+        self.environment = kept | sim.env() | {"OUTLIVE_HOME": str(folder.parent / "home")}
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "outlive", *self._model(arguments), *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __call__(self, *arguments: str, stdin: str | None = None, **environment: str) -> Result:
+        return Result(
+            subprocess.run(
+                [sys.executable, "-m", "outlive", *self._model(arguments), *arguments],
+                cwd=self.folder,
+                env=self.environment | environment,
+                input=stdin,
+                stdin=subprocess.DEVNULL if stdin is None else None,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        )
+
+    def _model(self, arguments: Sequence[str]) -> list[str]:
+        return ["--model", self.model] if "-p" in arguments and self.model else []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small project."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "data.txt").write_text("".join(f"name_{number} = {number * 37}\n" for number in range(1000)))
+    return work

@@ -1,0 +1,202 @@
+"""Who may do what: every mode with every kind of tool, rules, questions, and what no mode allows."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import pytest
+from msgspec import Struct
+
+from outlive.tools.asking import MODES, Answer, Mode, Question
+from outlive.tools.fence import Fence
+from outlive.tools.permissions import Permissions
+from outlive.tools.protocol import Desk, Effect, Outcome, Tool
+from outlive.tools.rules import Rules
+from outlive.tools.runner import Verdict
+
+
+class Given(Struct):
+    about: str = ""
+
+
+class Some(Tool[Given]):
+    """A tool of any effect."""
+
+    name: ClassVar[str] = "any"
+    description: ClassVar[str] = ""
+    input: ClassVar[type[Struct]] = Given
+
+    def __init__(self, name: str, effect: Effect) -> None:
+        self.name = name  # type: ignore[misc] # one class for all of them
+        self.effect = effect  # type: ignore[misc]
+
+    async def run(self, given: Given, desk: Desk) -> Outcome:
+        raise AssertionError("the gate only decides")
+
+    def subject(self, given: Given) -> str:
+        return given.about
+
+    def paths(self, given: Given) -> tuple[str, ...]:
+        return () if self.effect == "run" or not given.about else (given.about,)
+
+    def preview(self, given: Given, desk: Desk) -> str:
+        return f"preview of {given.about}"
+
+
+BASH, EDIT, LOOK = Some("bash", "run"), Some("edit_file", "edit"), Some("read_file", "look")
+
+
+class Face:
+    """Answers as it was told to, and remembers what it was asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers = list(answers)
+        self.asked: list[Question] = []
+
+    async def __call__(self, question: Question) -> Answer:
+        self.asked.append(question)
+        await asyncio.sleep(0)
+        return self.answers.pop(0)
+
+
+class House:
+    """A gate with its surroundings."""
+
+    def __init__(self, root: Path, mode: Mode = "ask", face: Face | None = None, **rules: list[str]) -> None:
+        self.desk = cast(Desk, _Desk(Fence(root)))
+        self.mode: Mode = mode
+        self.kept: list[str] = []
+        self.gate = Permissions(lambda: self.mode, Rules(**rules), face, self.kept.append)
+
+    def ask(self, tool: Some, about: str = "") -> Verdict:
+        return asyncio.run(self.gate.allows(tool, Given(about), self.desk))
+
+
+class _Desk:
+    def __init__(self, fence: Fence) -> None:
+        self.fence = fence
+
+
+FREE: dict[str, tuple[Effect, ...]] = {
+    "ask": ("look", "state", "tasks"),
+    "accept-edits": ("look", "state", "tasks", "edit"),
+    "plan": ("look", "state"),
+    "bypass": ("look", "state", "tasks", "edit", "run"),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("effect", FREE["bypass"])
+def test_what_each_mode_allows_without_asking(tmp_path: Path, mode: Mode, effect: Effect) -> None:
+    verdict = House(tmp_path, mode).ask(Some("some", effect), "file")
+    assert verdict.allowed is (effect in FREE[mode])
+
+
+def test_plan_mode_stands_above_rules_and_answers_and_says_what_to_do(tmp_path: Path) -> None:
+    face = Face(Answer("yes"))
+    house = House(tmp_path, "plan", face, allow=["bash", "edit_file"])
+    for tool in (BASH, EDIT):
+        verdict = house.ask(tool, "x")
+        assert not verdict.allowed
+        assert "present the plan" in verdict.reason
+    assert face.asked == []
+
+
+def test_a_mode_that_became_plan_while_the_user_thought_counts(tmp_path: Path) -> None:
+    house = House(tmp_path)
+
+    async def face(question: Question) -> Answer:
+        house.mode = "plan"
+        return Answer("always")
+
+    house.gate = Permissions(lambda: house.mode, Rules(), face, house.kept.append)
+    assert not house.ask(BASH, "pytest").allowed
+    assert house.kept == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: Mode) -> None:
+    house = House(
+        tmp_path, mode, Face(*[Answer("yes")] * 9), allow=["bash", "edit_file"], deny=["bash(rm*)", "*(.env)"]
+    )
+    assert "bash(rm*)" in house.ask(BASH, "ls; rm x").reason
+    assert not house.ask(LOOK, "sub/.env").allowed
+    assert not house.ask(EDIT, ".env").allowed
+    assert not house.ask(BASH, "cat .env").allowed
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_mode_leads_out_of_the_fence_or_into_the_harness(tmp_path: Path, mode: Mode) -> None:
+    (tmp_path / "work").mkdir()
+    house = House(tmp_path / "work", mode, Face(*[Answer("yes")] * 9), allow=["edit_file", "read_file"])
+    assert "--add-dir" in house.ask(LOOK, "../x").reason
+    assert not house.ask(EDIT, "/etc/passwd").allowed
+    for path in ("outlive.toml", ".git/hooks/x", ".transcripts/s.jsonl"):
+        assert "belongs to" in house.ask(EDIT, path).reason
+        assert house.ask(LOOK, path).allowed
+
+
+def test_a_link_does_not_dodge_a_deny_rule(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("KEY=1")
+    (tmp_path / "innocent.txt").symlink_to(".env")
+    assert not House(tmp_path, "bypass", deny=["read_file(.env)"]).ask(LOOK, "innocent.txt").allowed
+
+
+def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
+    face = Face(Answer("yes"), Answer("no", "use the other file"), Answer("no"))
+    house = House(tmp_path, "ask", face)
+    assert house.ask(EDIT, "src/a.py").allowed
+    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", "edit_file(src/**)")
+    assert house.ask(EDIT, "src/b.py").reason.endswith("the user said no: use the other file")
+    assert "not run" in house.ask(BASH, "x").reason
+    assert house.kept == []
+
+
+def test_always_is_remembered_and_not_asked_again(tmp_path: Path) -> None:
+    face = Face(Answer("always"))
+    house = House(tmp_path, "ask", face)
+    assert house.ask(BASH, "pytest -x").allowed
+    assert house.ask(BASH, "pytest tests && pytest").allowed
+    assert len(face.asked) == 1
+    assert house.kept == ["bash(pytest*)"]
+
+
+def test_always_for_what_cannot_be_remembered_is_yes_once(tmp_path: Path) -> None:
+    face = Face(Answer("always"), Answer("no"))
+    house = House(tmp_path, "ask", face)
+    assert house.ask(BASH, "echo $(date) > x").allowed
+    assert face.asked[0].always == ""
+    assert not house.ask(BASH, "echo $(date) > x").allowed
+    assert house.kept == []
+
+
+def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path) -> None:
+    face = Face(Answer("always"))
+    house = House(tmp_path, "ask", face)
+
+    async def both() -> list[Verdict]:
+        calls = (house.gate.allows(BASH, Given(line), house.desk) for line in ("pytest a", "pytest b"))
+        return await asyncio.gather(*calls)
+
+    assert [verdict.allowed for verdict in asyncio.run(both())] == [True, True]
+    assert len(face.asked) == 1
+
+
+def test_without_anyone_to_ask_the_answer_is_no_and_names_the_flag(tmp_path: Path) -> None:
+    reason = House(tmp_path).ask(BASH, "pytest -x").reason
+    assert "--allow 'bash(pytest*)'" in reason
+    assert "--permission-mode bypass" in reason
+    assert "--permission-mode accept-edits" in House(tmp_path).ask(EDIT, "a.py").reason
+    assert House(tmp_path, allow=["bash(pytest*)"]).ask(BASH, "pytest -x").allowed
+
+
+@pytest.mark.parametrize("command", ["ls", "pwd", "git status", "git diff --output=x"])
+def test_no_command_is_free_by_itself(tmp_path: Path, command: str) -> None:
+    """Even `git status` runs what the repository's configuration names."""
+    assert not House(tmp_path).ask(BASH, command).allowed
+
+
+def test_a_mode_that_nobody_knows_is_asked_about(tmp_path: Path) -> None:
+    unknown: Any = "yolo"
+    assert not House(tmp_path, unknown).ask(BASH, "ls").allowed
+    assert not House(tmp_path, unknown).ask(EDIT, "x").allowed
