@@ -154,6 +154,12 @@ class Agent:
         """Say something while the agent works; it hears it at the next seam."""
         self._queued.append(words)
 
+    def unqueue(self) -> tuple[str, ...]:
+        """Take back what was queued and has not been heard yet, as after an interruption."""
+        words = tuple(self._queued)
+        self._queued.clear()
+        return words
+
     def interrupt(self) -> None:
         """Stop what is going on, be it the model or a tool. The session stays valid and can go on."""
         if self._work is not None:

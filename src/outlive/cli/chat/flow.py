@@ -1,0 +1,121 @@
+"""An answer as it arrives, cut into blocks of Markdown: what is complete is printed for good, the rest shown live."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)$")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
+_HEADING = re.compile(r"#{1,6}(?:\s|$)")
+
+
+class Block(Struct, frozen=True):
+    """A complete piece of Markdown. `tight`: it goes on from the one before, without a blank line between."""
+
+    text: str
+    tight: bool = False
+
+
+class Flow:
+    """Feed it pieces; it gives blocks. Blocks end at blank lines outside of fences."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._part = ""
+        self._fence = ""
+        self._tight = False
+
+    def feed(self, text: str) -> list[Block]:
+        """Take in a piece; what it completed."""
+        *whole, self._part = (self._part + text).split("\n")
+        return [block for line in whole for block in self._line(line)]
+
+    def finish(self) -> list[Block]:
+        """No more will come."""
+        last, self._part = self._part, ""
+        made = list(self._line(last)) if last else []
+        made.extend(self._take())
+        self._fence, self._tight = "", False
+        return made
+
+    @property
+    def tail(self) -> str:
+        """What is not complete yet."""
+        return "\n".join([*self._lines, self._part])
+
+    @property
+    def tight(self) -> bool:
+        """Whether the tail goes on from the block before it."""
+        return self._tight
+
+    def live(self, rows: int) -> str:
+        """The tail, shortened at its beginning to what can be shown; code stays code."""
+        if self._fence and len(self._lines) > rows:
+            return "\n".join([self._lines[0], *self._lines[-rows + 1 :], self._part])
+        return self.tail
+
+    def spill(self, most: int) -> list[Block]:
+        """Blocks out of a tail that has grown beyond `most` lines: code line by line, lists item by item."""
+        if len(self._lines) <= most:
+            return []
+        if self._fence and _FENCE.match(self._lines[0]):
+            head, *code = self._lines
+            self._lines = [head]
+            return [self._made("\n".join([head, *code, self._fence]), then_tight=True)]
+        if not self._fence and self._is_list():
+            items = [number for number, line in enumerate(self._lines) if _ITEM.match(line)]
+            done, self._lines = self._lines[: items[-1]], self._lines[items[-1] :]
+            return [self._made("\n".join(done), then_tight=True)] if done else []
+        return []
+
+    def _line(self, line: str) -> Iterator[Block]:
+        if self._fence:
+            yield from self._in_fence(line)
+        elif not line.strip():
+            if self._is_list():
+                self._lines.append("")  # an indented line after it still belongs to the item
+            else:
+                yield from self._take()
+        else:
+            yield from self._in_text(line)
+
+    def _in_fence(self, line: str) -> Iterator[Block]:
+        self._lines.append(line)
+        if line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0]):
+            self._fence = ""
+            if not self._is_list():
+                yield from self._take()
+
+    def _in_text(self, line: str) -> Iterator[Block]:
+        fence = _FENCE.match(line)
+        indented = line.startswith((" ", "\t"))
+        after_blank = bool(self._lines) and not self._lines[-1]
+        if not indented and (after_blank or fence or _HEADING.match(line)):
+            yield from self._take()
+        self._lines.append(line)
+        if fence or (indented and _FENCE.match(line.lstrip())):
+            self._fence = line.strip()[:3] if not fence else fence[1]
+        elif _HEADING.match(line):
+            yield from self._take()
+
+    def _is_list(self) -> bool:
+        return bool(self._lines) and bool(_ITEM.match(self._lines[0]))
+
+    def _take(self) -> Iterator[Block]:
+        lines, self._lines = self._lines, []
+        text = "\n".join(lines).strip("\n")
+        if text.strip() and not (self._tight and _only_marks(lines)):
+            yield self._made(text)
+        self._tight = False
+
+    def _made(self, text: str, *, then_tight: bool = False) -> Block:
+        block = Block(text, self._tight)
+        self._tight = then_tight
+        return block
+
+
+def _only_marks(lines: list[str]) -> bool:
+    """Whether these are the marks of a fence whose code was printed already."""
+    mark = _FENCE.match(lines[0])
+    return mark is not None and all(line.strip().startswith(mark[1]) for line in lines[1:])

@@ -1,0 +1,56 @@
+"""What the user said before, on disk and for this project: `.outlive/history`, readable by its owner alone."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from prompt_toolkit.history import History
+
+LONGEST = 100_000
+"""Characters of one entry; what is longer is kept for this session only."""
+KEPT = 2000
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class ProjectHistory(History):
+    """One JSON string a line. A file that is a link or cannot be written is left alone: history is a comfort."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.path = folder / "history"
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The newest first, as prompt_toolkit wants it."""
+        try:
+            with open(os.open(self.path, os.O_RDONLY | _FLAGS), encoding="utf-8", errors="replace") as file:
+                lines = file.readlines()[-KEPT:]
+        except OSError:
+            return
+        for line in reversed(lines):
+            try:
+                yield msgspec.json.decode(line, type=str)
+            except msgspec.DecodeError:
+                continue
+
+    def store_string(self, string: str) -> None:
+        if len(string) > LONGEST:
+            return
+        line = msgspec.json.encode(string.encode("utf-8", "replace").decode()) + b"\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._keep_out_of_git()
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
+            try:
+                os.fchmod(file, 0o600)
+                os.write(file, line)
+            finally:
+                os.close(file)
+        except OSError:
+            return
+
+    def _keep_out_of_git(self) -> None:
+        """What somebody typed does not belong into a commit."""
+        ignore = self.path.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("history\n", encoding="utf-8")

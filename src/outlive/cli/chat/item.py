@@ -1,0 +1,53 @@
+"""What goes into the scrollback, piece by piece, and the blank lines between the pieces."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
+
+Kind = Literal["user", "answer", "card", "note", "block"]
+CLOSE = ("card", "note")
+"""These stand close to each other; everything else has air around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A piece that is finished."""
+
+    kind: Kind
+    body: RenderableType
+    tight: bool = False
+    """Directly below what came before."""
+
+
+class Rhythm:
+    """Says where blank lines go."""
+
+    def __init__(self) -> None:
+        self._last: Kind | None = None
+
+    def gap(self, item: Item) -> bool:
+        """Whether a blank line goes before this item; it is taken as printed."""
+        last, self._last = self._last, item.kind
+        if item.tight or last is None:
+            return False
+        return last not in CLOSE or item.kind not in CLOSE
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """A mark, and a text that stays to the right of it on every line."""
+
+    mark: str
+    body: RenderableType
+    style: str = "accent"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = cell_len(self.mark)
+        rows = console.render_lines(self.body, options.update(width=max(1, options.max_width - wide)), pad=False)
+        for number, row in enumerate(rows):
+            yield Segment(" " * wide) if number else Segment(self.mark, console.get_style(self.style))
+            yield from row
+            yield Segment.line()

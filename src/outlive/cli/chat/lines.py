@@ -1,0 +1,144 @@
+"""The conversation without a terminal to draw on: lines in, lines out, no escape codes.
+
+From a pipe each line is a prompt, answered before the next is read. At a terminal that can do nothing (TERM=dumb) a
+line typed while the agent works is queued, and questions are answered with a line.
+"""
+
+import asyncio
+import signal
+import sys
+import threading
+from typing import TextIO
+
+from outlive.cli.chat.item import Item, Rhythm
+from outlive.cli.chat.paint import Painter
+from outlive.cli.chat.question import asked, preview
+from outlive.cli.chat.slash import is_command, obey
+from outlive.cli.chat.talk import Surroundings, Talk
+from outlive.tools.asking import Answer, Question
+
+NOBODY = "there is no terminal at which the user could be asked"
+
+
+class Lines:
+    """One conversation over two streams."""
+
+    def __init__(
+        self, around: Surroundings, *, width: int = 80, source: TextIO | None = None, sink: TextIO | None = None
+    ) -> None:
+        self.source = source or sys.stdin
+        self.sink = sink or sys.stdout
+        self.present = self.source.isatty()
+        """Whether a person is there to answer."""
+        self.talk = Talk(around, self._ask, show=self.show, give_back=self._give_back)
+        self._painter = Painter(width, "plain")
+        self._rhythm = Rhythm()
+        self._came: asyncio.Queue[str | None] = asyncio.Queue()
+        self._asking = asyncio.Lock()
+        self._answer: asyncio.Future[str] | None = None
+
+    async def run(self, session: str | None, first: str | None) -> int:
+        """Until the input ends or the user leaves; 1 when the last run did not come to its end."""
+        await self.talk.open(session)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._stop)
+        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
+        try:
+            if first:
+                self.talk.say(first)
+                await self._rest()
+            while not self.talk.leaving and (words := await self._next()) is not None:
+                await self._heard(words)
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            await self.talk.close()
+        return 1 if self.talk.failed else 0
+
+    def show(self, item: Item) -> None:
+        if item.kind == "user" and self.present:
+            return  # it stands there already, as it was typed
+        gap = "\n" if self._rhythm.gap(item) else ""
+        text = "".join(f"{line}\n" for line in self._painter.lines(item.body))
+        encoding = self.sink.encoding or "utf-8"
+        self.sink.write((gap + text).encode(encoding, "replace").decode(encoding))
+        self.sink.flush()
+
+    async def _heard(self, words: str) -> None:
+        if is_command(words):
+            await obey(self.talk, words)
+        else:
+            self.talk.say(words)
+        await self._rest()
+
+    async def _rest(self) -> None:
+        """Until the agent rests. A person may go on typing meanwhile."""
+        if not self.present:
+            await self.talk.wait()
+            return
+        resting = asyncio.ensure_future(self.talk.wait())
+        while not resting.done():
+            coming = asyncio.ensure_future(self._came.get())
+            await asyncio.wait([resting, coming], return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                coming.cancel()
+            elif (line := coming.result()) is None:
+                self._came.put_nowait(None)
+                await resting
+            elif self._answer is not None:
+                self._answer.set_result(line.strip())
+                self._answer = None
+            elif line.strip():
+                self.talk.say(line.strip())
+                self.talk.note("queued")
+
+    async def _next(self) -> str | None:
+        """The next prompt; a `\\` at the end of a line joins the one after it."""
+        parts: list[str] = []
+        while True:
+            if self.present:
+                self.sink.write("> " if not parts else "  ")
+                self.sink.flush()
+            line = await self._came.get()
+            if line is None:
+                return "\n".join(parts).strip() or None
+            parts.append(line.removesuffix("\\"))
+            if not line.endswith("\\") and (words := "\n".join(parts).strip()):
+                return words
+
+    async def _ask(self, question: Question) -> Answer:
+        if not self.present:
+            return Answer("no", NOBODY)
+        async with self._asking:
+            return await self._answered(question)
+
+    async def _answered(self, question: Question) -> Answer:
+        if question.preview:
+            self.show(Item("block", preview(question)))
+        for text in asked(question, armed=True, reason=False):
+            self.show(Item("note", text))
+        self._answer = asyncio.get_running_loop().create_future()
+        try:
+            line = await self._answer
+        finally:
+            self._answer = None
+        if line.lower() in ("y", "yes"):
+            return Answer("yes")
+        if line.lower() in ("a", "always") and question.always:
+            return Answer("always")
+        return Answer("no", "" if line.lower() in ("n", "no") else line)
+
+    def _give_back(self, words: str) -> None:
+        self.talk.note(f"not heard: {words}")
+
+    def _stop(self) -> None:
+        if not self.talk.stop():
+            self._came.put_nowait(None)
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In a thread of its own, because reading a line cannot be cancelled."""
+        try:
+            for line in self.source:
+                loop.call_soon_threadsafe(self._came.put_nowait, line.rstrip("\r\n"))
+            loop.call_soon_threadsafe(self._came.put_nowait, None)
+        except RuntimeError:
+            return  # the loop has gone, and with it whoever wanted to know

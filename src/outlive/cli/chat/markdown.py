@@ -1,0 +1,62 @@
+"""Markdown as we show it: calm headings, code that is indented and highlighted in the terminal's own colours."""
+
+from functools import cache
+from typing import ClassVar
+
+from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, HorizontalRule, Markdown, MarkdownElement
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.text import Text
+
+from outlive.cli.chat.clean import clean
+
+THEME = "ansi_dark"
+
+
+class _Code(CodeBlock):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip("\n")
+        syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, background_color="default")
+        yield Padding(syntax, (0, 0, 0, 2))
+
+
+class _Heading(Heading):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text.assemble((f"{'#' * int(self.tag[1:])} ", "quiet"), self.text)
+
+
+class _Rule(HorizontalRule):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Rule(style="markdown.hr", characters="─")
+
+
+class Prose(Markdown):
+    """Words of a model. Links show their address: what is read is what is opened."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "fence": _Code,
+        "code_block": _Code,
+        "heading_open": _Heading,
+        "hr": _Rule,
+    }
+
+    def __init__(self, text: str) -> None:
+        text = clean(text)
+        super().__init__("", code_theme=THEME, hyperlinks=False)
+        self.markup = text
+        self.parsed = _parser().parse(text)
+        for token in self.parsed:
+            for child in token.children or ():
+                if child.type == "softbreak":
+                    child.type = "hardbreak"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Shows everything: tags are text, pictures are links, definitions of links are lines, line ends stay."""
+    parser = MarkdownIt("commonmark", {"html": False})
+    return parser.enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "image", "reference"])

@@ -1,0 +1,93 @@
+"""From what rich can render to finished lines. The one place where text meets escape codes: only styles of ours
+become any, whatever is in a text."""
+
+import io
+from typing import Literal
+
+from rich.color import ColorSystem
+from rich.console import Console, RenderableType
+from rich.segment import Segment
+from rich.style import Style
+from rich.theme import Theme
+
+from outlive.cli.chat.clean import clean
+
+Look = Literal["colour", "mono", "plain"]
+"""`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
+WIDEST = 110
+"""Longer lines are hard to read."""
+THEME = Theme(
+    {
+        "accent": "cyan",
+        "good": "green",
+        "bad": "red",
+        "warn": "yellow",
+        "quiet": "dim",
+        "strong": "bold",
+        "added": "green",
+        "removed": "red",
+        "markdown.code": "cyan",
+        "markdown.h1": "bold",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.h4": "bold dim",
+        "markdown.item.bullet": "cyan",
+        "markdown.item.number": "cyan",
+        "markdown.link": "underline",
+        "markdown.link_url": "dim",
+        "markdown.block_quote": "dim",
+        "markdown.hr": "dim",
+        "markdown.table.border": "dim",
+        "markdown.table.header": "bold",
+    }
+)
+
+
+class Painter:
+    """Renders for one width and one look."""
+
+    def __init__(self, width: int, look: Look = "colour") -> None:
+        self.width = max(10, min(width, WIDEST))
+        self.look = look
+        self._console = Console(
+            width=self.width,
+            file=io.StringIO(),
+            force_terminal=True,
+            color_system="standard",
+            legacy_windows=False,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            theme=THEME,
+            _environ={},
+        )
+
+    def lines(self, thing: RenderableType) -> list[str]:
+        """Finished lines, without line ends: none too wide, none that ends in spaces, none empty at either end."""
+        rows = [_trimmed(row) for row in self._console.render_lines(thing, pad=False)]
+        while rows and not rows[-1]:
+            rows.pop()
+        while rows and not rows[0]:
+            rows.pop(0)
+        return ["".join(map(self._code, row)) for row in rows]
+
+    def _code(self, segment: Segment) -> str:
+        text = clean(segment.text)
+        if segment.style is None or self.look == "plain":
+            return text
+        style = segment.style.without_color if self.look == "mono" else segment.style
+        return style.update_link(None).render(text, color_system=ColorSystem.STANDARD)
+
+
+def _trimmed(row: list[Segment]) -> list[Segment]:
+    """Without spaces at the end that nobody sees."""
+    kept = [segment for segment in row if not segment.control and segment.text]
+    while kept and _invisible(kept[-1].style):
+        last = kept.pop()
+        if text := last.text.rstrip(" "):
+            return [*kept, Segment(text, last.style)]
+    return kept
+
+
+def _invisible(style: Style | None) -> bool:
+    return style is None or not (style.bgcolor or style.reverse or style.underline)

@@ -1,0 +1,133 @@
+"""Permission questions: what is shown and which key means what. Everything that is not a clear yes is a no.
+
+Keys count only after a short pause without typing, so that a `y` in the middle of a word that the user is writing
+to the agent never grants anything.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from outlive.cli.chat import diffs
+from outlive.cli.chat.clean import clean
+from outlive.cli.chat.item import Item
+from outlive.cli.chat.transcript import note
+from outlive.cli.chat.words import counted, cut
+from outlive.tools.asking import Answer, Question
+
+PAUSE = 0.5
+"""Seconds without a key before the keys answer the question."""
+PREVIEW_LINES = 200
+LONGEST_RULE = 160
+LONG_SUBJECT = 6
+"""Lines; a longer subject is printed, where it can be scrolled to."""
+
+
+class Questions:
+    """One question at a time; others wait for their turn."""
+
+    def __init__(
+        self,
+        show: Callable[[Item], None],
+        changed: Callable[[], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.open: Question | None = None
+        self.reason = False
+        """The answer is no, and the user is writing why."""
+        self._show = show
+        self._changed = changed
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._answer: asyncio.Future[Answer] | None = None
+        self._quiet_since = 0.0
+
+    async def __call__(self, question: Question) -> Answer:
+        async with self._turn:
+            self.open, self.reason = question, False
+            self._answer = asyncio.get_running_loop().create_future()
+            self._quiet_since = self._clock()
+            if question.preview or _is_long(question):
+                self._show(Item("block", preview(question)))
+            self._changed()
+            try:
+                answer = await self._answer
+            finally:
+                self.open, self.reason, self._answer = None, False, None
+                self._changed()
+            if answer.choice == "always":
+                self._show(note("·", Text(f"allowed from now on: {_rule(question)}", "quiet")))
+            return answer
+
+    @property
+    def armed(self) -> bool:
+        """Whether keys answer now."""
+        return self.open is not None and self._clock() - self._quiet_since >= PAUSE
+
+    def typed(self) -> None:
+        """The user is writing something else."""
+        self._quiet_since = self._clock()
+
+    def key(self, key: str) -> None:
+        """`y`, `a`, `n`, or anything else, which means nothing."""
+        if self.open is None or self.reason:
+            return
+        if key == "y":
+            self.answer(Answer("yes"))
+        elif key == "a" and self.open.always:
+            self.answer(Answer("always"))
+        elif key == "n":
+            self.reason = True
+            self._changed()
+
+    def answer(self, answer: Answer) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer)
+
+
+def preview(question: Question) -> RenderableType:
+    """What would change, in full up to a good length."""
+    subject = [Text(clean(question.subject))] if _is_long(question) else []
+    lines = question.preview.splitlines()
+    shown = lines[:PREVIEW_LINES]
+    body = list(diffs.painted(shown)) if diffs.is_diff(question.preview) else [Text(clean(line)) for line in shown]
+    if len(lines) > PREVIEW_LINES:
+        body.append(Text(f"… {counted(len(lines) - PREVIEW_LINES, 'more line')} that would change", "warn"))
+    return Padding(Group(*subject, *body), (0, 0, 0, 2))
+
+
+def asked(question: Question, *, armed: bool, reason: bool) -> list[Text]:
+    """The question itself, with the keys that answer it. The subject is shown whole: it is what is granted."""
+    subject = clean(question.subject)
+    if _is_long(question):
+        subject = f"{subject.splitlines()[0]} … (all of it above)"
+    head = Text.assemble(("? ", "warn"), (clean(question.tool), "strong"), " ", subject)
+    if reason:
+        return [head, Text("  no; tell it why, or just Enter", "quiet")]
+    lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
+    if question.always:
+        lines.append([("a", f"always {_rule(question)}")])
+    return [head, *(_keys(line, armed=armed) for line in lines)]
+
+
+def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
+    text = Text("  ")
+    for number, (key, meaning) in enumerate(line):
+        text.append("   " if number else "").append(key, "accent" if armed else "quiet").append(
+            f" {meaning}", "quiet"
+        )
+    return text
+
+
+def _rule(question: Question) -> str:
+    """What would be allowed from now on, on one line."""
+    return cut(clean(question.always).replace("\n", "⏎"), LONGEST_RULE)
+
+
+def _is_long(question: Question) -> bool:
+    return question.subject.count("\n") >= LONG_SUBJECT or len(question.subject) > 80 * LONG_SUBJECT

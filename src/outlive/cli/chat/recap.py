@@ -1,0 +1,60 @@
+"""What is said when a session opens: where one is, and where one was."""
+
+import time
+from pathlib import Path
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from outlive.cli.chat.clean import one_line
+from outlive.cli.chat.item import Item
+from outlive.cli.chat.words import ago, counted, cut, short_session
+from outlive.session.agent import Agent
+
+SUBJECTS = 3
+
+
+def header(agent: Agent, version: str) -> Item:
+    """Three lines: what this is, where it works and as whom, how to get help."""
+    folder = _folder(agent.parts.root)
+    about = [agent.parts.model.name, f"mode {agent.mode}", f"session {short_session(agent.session.id)}"]
+    return Item(
+        "block",
+        Group(
+            Text.assemble(("outlive", "strong"), (f" {version} · ", "quiet"), one_line(folder)),
+            Text(" · ".join(map(one_line, about)), "quiet"),
+            Text("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", "quiet"),
+        ),
+    )
+
+
+def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | None:
+    """Where a session that is resumed stands; nothing for a new one."""
+    past = agent.session.engine.past
+    if not past.units:
+        return None
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="quiet", no_wrap=True)
+    rows.add_column(overflow="fold")
+    said = next((unit for unit in reversed(past.units) if unit.kind == "user"), None)
+    if said is not None:
+        rows.add_row("you", cut(one_line("\n".join(piece.text for piece in said.pieces)), 160))
+    if plan := past.state.plan:
+        done = sum(step.done for step in plan)
+        active = past.state.current_step
+        at = f", now: {one_line(plan[active - 1].text)}" if active else ""
+        rows.add_row("plan", f"{done} of {counted(len(plan), 'step')} done{at}")
+    if tasks:
+        more = f" and {len(tasks) - SUBJECTS} more" if len(tasks) > SUBJECTS else ""
+        rows.add_row("tasks", f"{len(tasks)} open: {', '.join(map(one_line, tasks[:SUBJECTS]))}{more}")
+    if agent.unfinished:
+        rows.add_row("", Text("the last run was cut off · /continue goes on with it", "warn"))
+    since = ago((now or time.time()) - past.last_time) if past.last_time else ""
+    head = f"resumed · {counted(agent.session.last_event, 'event')}" + (f" · {since}" if since else "")
+    return Item("block", Group(Text(head, "accent"), rows))
+
+
+def _folder(root: Path) -> str:
+    home = Path.home()
+    return f"~/{root.relative_to(home)}" if root.is_relative_to(home) and root != home else str(root)

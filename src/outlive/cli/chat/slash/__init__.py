@@ -1,0 +1,48 @@
+"""Slash commands. `obey` runs one.
+
+base.py     what a command is, and the list of them
+look.py     those that only look
+change.py   those that change something
+"""
+
+from outlive.cli.chat.item import Item
+from outlive.cli.chat.slash import change, look
+from outlive.cli.chat.slash.base import COMMANDS, nearest
+from outlive.cli.chat.talk import Talk
+from outlive.errors import OutliveError
+
+__all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
+_ORDER = (
+    *("help", "tasks", "plan", "directives", "context", "compact", "receipts", "recall", "undo", "expand", "mode"),
+    *("model", "cost", "memory", "sessions", "resume", "fork", "export", "continue", "quit"),
+)
+for _name in _ORDER:
+    COMMANDS[_name] = COMMANDS.pop(_name)
+
+
+async def obey(talk: Talk, line: str) -> None:
+    """Run `/name arguments`; whatever goes wrong is said."""
+    name, _, words = line.strip().removeprefix("/").partition(" ")
+    found = COMMANDS.get(name)
+    if found is None:
+        near = nearest(name)
+        talk.complain(f"there is no /{name}" + (f"; did you mean /{near}?" if near else "; /help lists the commands"))
+        return
+    if found.resting and talk.working:
+        talk.complain(f"/{name} has to wait until the agent rests; Ctrl-C stops it")
+        return
+    try:
+        shown = await found.run(talk, words.strip())
+    except (OutliveError, OSError) as error:
+        talk.complain(str(error))
+        return
+    if shown is not None:
+        talk.show(Item("block", shown))
+    if not talk.leaving:
+        talk.refresh()
+
+
+def is_command(words: str) -> bool:
+    """`/name …`, and not the path of a file."""
+    first = words.split()[0]
+    return words.startswith("/") and "/" not in first[1:] and len(first) > 1

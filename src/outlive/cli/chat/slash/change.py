@@ -1,0 +1,126 @@
+"""Commands that change something: compact, undo, mode, model, resume, fork, export, continue, quit."""
+
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from outlive.cli.chat.clean import one_line
+from outlive.cli.chat.slash.base import command
+from outlive.cli.chat.talk import Talk
+from outlive.cli.chat.words import counted, short_session
+from outlive.errors import OutliveError, StoreUnavailable
+from outlive.events import encode
+from outlive.session.forking import fork as fork_session
+from outlive.stores.log_protocol import UnknownSession
+from outlive.stores.log_reading import full_log
+from outlive.tools.asking import MODES
+
+MODE_WORDS = {
+    "ask": "asks before it edits or runs",
+    "accept-edits": "edits without asking, asks before it runs",
+    "plan": "looks and plans, changes nothing",
+    "bypass": "asks nothing",
+}
+
+
+class WrongUsage(OutliveError):
+    """A slash command was given something it cannot use."""
+
+
+@command("[FOCUS]", "make a pass now; FOCUS says what the summary is to keep", resting=True)
+async def compact(talk: Talk, words: str) -> None:
+    async def work() -> RenderableType | None:
+        made = await talk.agent.compact(words)
+        return None if made else Text("nothing would be gained by a pass now", "quiet")
+
+    talk.start(work())
+
+
+@command("[EVENT]", "take back the last pass, or everything after an event", resting=True)
+async def undo(talk: Talk, words: str) -> RenderableType:
+    if words and not words.isdigit():
+        raise WrongUsage(f"/undo takes the number of an event, not {words!r}; /receipts shows those of passes")
+    session = talk.agent.session
+    done = session.undo_to(int(words)) if words else session.undo_pass()
+    what = f"everything after event {done.target}" if words else f"the pass of event {done.target}"
+    return Text(f"took back {what}", "quiet")
+
+
+@command("[MODE]", "show or change the permission mode")
+async def mode(talk: Talk, words: str) -> RenderableType | None:
+    if not words:
+        now = talk.agent.mode
+        rows = (f"{'▸' if one == now else ' '} {one}: {MODE_WORDS[one]}" for one in MODES)
+        return Text("\n".join(rows))
+    found = [one for one in MODES if one.startswith(words)]
+    if len(found) != 1:
+        raise WrongUsage(f"there is no mode {words!r}; the modes are {', '.join(MODES)}")
+    talk.agent.set_mode(found[0])
+    return None
+
+
+@command("[PROVIDER:NAME]", "show or change the model", resting=True)
+async def model(talk: Talk, words: str) -> RenderableType:
+    if not words:
+        return Text(one_line(talk.agent.parts.model.name))
+    if talk.around.choose is None:
+        raise WrongUsage("the model cannot be changed here")
+    chosen = talk.around.choose(words)
+    before = talk.agent.parts.model
+    talk.agent.use_model(chosen)
+    if before is not chosen:
+        await before.close()
+    return Text(f"going on with {one_line(chosen.name)}", "quiet")
+
+
+@command("[ID]", "go on with another session", resting=True)
+async def resume(talk: Talk, words: str) -> None:
+    found = [info.id for info in talk.around.store.sessions() if not info.replay]
+    here = talk.agent.session.id
+    if words:
+        named = [one for one in found if one == words] or [one for one in found if words in one]
+        if not named:
+            raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")
+        if len(named) > 1:
+            raise WrongUsage(f"{words!r} could be {', '.join(map(short_session, named[:5]))}")
+    else:
+        named = [one for one in found if one != here][:1]
+        if not named:
+            raise UnknownSession("there is no other session here")
+    if named[0] == here:
+        raise WrongUsage("this session is open already")
+    await talk.open(named[0])
+
+
+@command("", "go on in a copy that shares the past; this session stays as it is", resting=True)
+async def fork(talk: Talk, words: str) -> None:
+    await talk.open(fork_session(talk.around.store, talk.agent.session.id))
+
+
+@command("[FILE]", "write the whole session as JSON lines")
+async def export(talk: Talk, words: str) -> RenderableType:
+    session = talk.agent.session.id
+    path = talk.around.root / Path(words or f"session-{short_session(session)}.jsonl").expanduser()
+    if path.exists():
+        raise WrongUsage(f"{path} exists already; name another file")
+    events = full_log(talk.around.store, session).events
+    try:
+        with path.open("xb") as file:
+            file.writelines(encode(event) + b"\n" for event in events)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None
+    return Text(f"wrote {counted(len(events), 'event')} to {one_line(str(path))}", "quiet")
+
+
+@command("", "go on where the last run was cut off", resting=True)
+async def continue_(talk: Talk, words: str) -> RenderableType | None:
+    if not talk.agent.unfinished:
+        return Text("nothing was cut off; say what to do", "quiet")
+    talk.start(talk.agent.go_on())
+    return None
+
+
+@command("", "leave; the session can be resumed any time")
+async def quit_(talk: Talk, words: str) -> None:
+    talk.leaving = True

@@ -1,0 +1,192 @@
+"""Commands that only look: what there is, what is known, what it cost, what was said before."""
+
+import time
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from outlive.cli.chat import cards
+from outlive.cli.chat.clean import clean, one_line
+from outlive.cli.chat.slash.base import COMMANDS, command
+from outlive.cli.chat.status import bar
+from outlive.cli.chat.talk import Talk
+from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
+from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.events import Compacted, Undone
+from outlive.stores.log_reading import full_log
+from outlive.stores.records import Task
+from outlive.tasks.drawing.marks import mark, state
+
+LISTED = 30
+BAR = 24
+KEYS = (
+    ("Enter", "send; while the agent works, queue"),
+    ("Alt+Enter, \\ Enter", "new line"),
+    ("Ctrl-C", "stop the agent; twice when it rests: leave"),
+    ("Ctrl-D", "leave"),
+    ("Ctrl-O", "the last results in full"),
+    ("Ctrl-R, ↑, ↓", "search and walk through what you said before"),
+    ("Shift+Tab", "next mode: ask, accept-edits, plan"),
+    ("@", "complete the name of a file"),
+)
+_TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
+
+
+def table(*rows: tuple[RenderableType, ...]) -> Table:
+    """Rows in columns, the first of them bright."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="accent")
+    for _ in range(max(map(len, rows), default=2) - 1):
+        grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
+@command("", "the commands and the keys")
+async def help_(talk: Talk, words: str) -> RenderableType:
+    commands = table(*((one.usage, Text(one.about, "quiet")) for one in COMMANDS.values()))
+    keys = table(*((key, Text(about, "quiet")) for key, about in KEYS))
+    return Group(commands, Text(), keys)
+
+
+@command("", "open tasks of the project")
+async def tasks(talk: Talk, words: str) -> RenderableType:
+    found = talk.agent.parts.graph.find()
+    if not found:
+        return Text("no open tasks", "quiet")
+    rows = [_task(task) for task in found[:LISTED]]
+    if len(found) > LISTED:
+        rows.append(Text(f"… and {len(found) - LISTED:,} more: outlive task list", "quiet"))
+    return Group(*rows)
+
+
+def _task(task: Task) -> Text:
+    line = Text(f"{mark(task)} {task.id} ", _TASKS.get(state(task), ""))
+    line.append(one_line(task.subject), "")
+    if task.owner:
+        line.append(f" @{one_line(task.owner)}", "quiet")
+    if task.blocked_by:
+        line.append(f" ← {', '.join(map(str, task.blocked_by[:5]))}", "quiet")
+    return line
+
+
+@command("", "the plan and how far it is")
+async def plan(talk: Talk, words: str) -> RenderableType:
+    known = talk.agent.session.state
+    parts: list[RenderableType] = []
+    if known.goal:
+        parts.append(Text.assemble(("goal ", "quiet"), clean(known.goal)))
+    parts.append(cards.steps(known.plan, known.current_step) if known.plan else Text("no plan yet", "quiet"))
+    for name, text in (("progress", known.progress), ("blocked on", known.blocked_on)):
+        if text:
+            parts.append(Text.assemble((f"{name} ", "quiet"), clean(text)))
+    return Group(*parts)
+
+
+@command("", "your standing instructions, which every request carries")
+async def directives(talk: Talk, words: str) -> RenderableType:
+    known = talk.agent.session.state.directives
+    if not known:
+        return Text("no standing instructions; say one (“always …”, “never …”) and it is kept", "quiet")
+    return Group(*(Text(f"{'◆' if one.pinned else '◇'} {clean(one.text)}") for one in known))
+
+
+@command("", "what fills the window, by kind")
+async def context(talk: Talk, words: str) -> RenderableType:
+    gauge = talk.agent.gauge
+    kinds = sorted(talk.agent.session.engine.kinds().items(), key=lambda pair: -pair[1])
+    most = max((count for _, count in kinds), default=1)
+    head = Text(f"{tokens(gauge.used)} of {tokens(gauge.window)} tokens {bar(gauge, BAR)} ")
+    head.append(f"next pass at {tokens(gauge.next_pass)}", "quiet")
+    rows = table(
+        *(
+            (kind, Text(tokens(count), justify="right"), Text("█" * max(1, round(BAR * count / most)), "accent"))
+            for kind, count in kinds
+        )
+    )
+    return Group(head, Padding(rows, (0, 0, 0, 2)))
+
+
+@command("", "what each pass did")
+async def receipts(talk: Talk, words: str) -> RenderableType:
+    events = full_log(talk.around.store, talk.agent.session.id).events
+    undone = {event.target for event in events if isinstance(event, Undone) and event.what == "pass"}
+    passes = [event for event in events if isinstance(event, Compacted)]
+    if not passes:
+        return Text("no passes yet", "quiet")
+    return table(*((f"event {one.id}", _receipt(one, undone=one.id in undone)) for one in passes[-LISTED:]))
+
+
+def _receipt(one: Compacted, *, undone: bool) -> Text:
+    receipt = one.receipt
+    line = Text(f"{tokens(receipt.before)} → {tokens(receipt.after)}")
+    facts = [
+        f"{'+'.join(receipt.rungs)} ({receipt.reason})",
+        f"{receipt.units_shrunk} shrunk, {receipt.units_folded} folded",
+        counted(receipt.lines_kept, "line") + " kept",
+        f"focus: {one_line(one.focus)}" if one.focus else "",
+    ]
+    line.append(" · " + " · ".join(filter(None, facts)), "quiet")
+    if undone:
+        line.append(" · taken back", "warn")
+    return line
+
+
+@command("HANDLE | WORDS", "the exact text behind a handle, or where something was said")
+async def recall(talk: Talk, words: str) -> RenderableType:
+    if not words:
+        return Text("/recall @h12 gives the exact text, /recall some words finds handles", "quiet")
+    door = talk.agent.desk.session
+    return Text(clean(door.recall(words) if HANDLE_IN_TEXT.fullmatch(words) else door.search(words)))
+
+
+@command("", "what the session used and what that cost")
+async def cost(talk: Talk, words: str) -> RenderableType:
+    spent = talk.agent.spending
+    known = dollars(spent.dollars) + (
+        f", {counted(spent.unpriced, 'request')} of unknown price" if spent.unpriced else ""
+    )
+    return table(
+        ("cost", known if spent.requests else "nothing yet"),
+        ("requests", f"{spent.requests:,}"),
+        ("input", f"{spent.input:,} tokens"),
+        ("cache", f"{spent.cache_read:,} read, {spent.cache_write:,} written"),
+        ("output", f"{spent.output:,} tokens"),
+    )
+
+
+@command("[WORDS]", "what is remembered across sessions")
+async def memory(talk: Talk, words: str) -> RenderableType:
+    if talk.around.memory is None:
+        return Text("there is no memory here", "quiet")
+    return Text(clean(talk.around.memory(words)) or "nothing")
+
+
+@command("", "sessions of this project, the newest first")
+async def sessions(talk: Talk, words: str) -> RenderableType:
+    found = [info for info in talk.around.store.sessions() if not info.replay][:LISTED]
+    now = time.time()
+    rows = [
+        (
+            ("▸ " if info.id == talk.agent.session.id else "  ") + one_line(short_session(info.id)),
+            Text(ago(now - info.updated), "quiet"),
+            Text(cut(one_line(info.title), 60) or "—"),
+        )
+        for info in found
+    ]
+    return Group(table(*rows), Text("/resume ID opens one", "quiet"))
+
+
+@command("[N]", "the last results in full (Ctrl-O), or only the Nth before the end")
+async def expand(talk: Talk, words: str) -> RenderableType:
+    results = talk.transcript.results
+    number = int(words) if words.isdigit() else 0
+    if not results or number > len(results):
+        return Text(
+            f"there {'is' if len(results) == 1 else 'are'} {counted(len(results), 'result')} to show", "quiet"
+        )
+    chosen = [results[-number]] if number else list(results)[-talk.transcript.batch :]
+    return Group(*(cards.whole(*one) for one in chosen))

@@ -1,0 +1,80 @@
+"""The status line: model, how full the window is and where the next pass sits, cost, tasks, mode, session."""
+
+from msgspec import Struct
+from rich.cells import cell_len
+from rich.text import Text
+
+from outlive.cli.chat.clean import one_line
+from outlive.cli.chat.words import counted, dollars, short_session, tokens
+from outlive.session.agent import Agent, Gauge
+
+CELLS = 12
+
+
+class Facts(Struct, frozen=True):
+    """What the line says; taken from the agent when something happened, not at each drawing."""
+
+    model: str
+    gauge: Gauge
+    dollars: float
+    priced: bool
+    tasks: int
+    mode: str
+    session: str
+
+
+def facts(agent: Agent, tasks: int) -> Facts:
+    """As things are now."""
+    spent = agent.spending
+    return Facts(
+        model=one_line(agent.parts.model.name),
+        gauge=agent.gauge,
+        dollars=spent.dollars,
+        priced=spent.requests > spent.unpriced,
+        tasks=tasks,
+        mode=agent.mode,
+        session=one_line(short_session(agent.session.id)),
+    )
+
+
+def bar(gauge: Gauge, cells: int = CELLS) -> str:
+    """`▕██░░|░░▏`: what is used, and where the next pass engages."""
+    if gauge.window <= 0:
+        return ""
+    filled = min(cells, round(cells * gauge.used / gauge.window))
+    if gauge.used and not filled:
+        filled = 1
+    mark = min(cells - 1, round(cells * gauge.next_pass / gauge.window))
+    drawn = ["█" if cell < filled else "░" for cell in range(cells)]
+    drawn[mark] = "|" if mark >= filled else "█"
+    return f"▕{''.join(drawn)}▏"
+
+
+def line(known: Facts, width: int) -> Text:
+    """As much of it as fits, the least important left out first."""
+    gauge = known.gauge
+    name = known.model.rpartition(":")[2] or known.model
+    used = f"{tokens(gauge.used)} / {tokens(gauge.window)}"
+    parts: list[tuple[int, str, str]] = [
+        (2, name, ""),
+        (0, used, ""),
+        (4, bar(gauge), ""),
+        (6, f"next pass at {tokens(gauge.next_pass)}", "quiet"),
+        (3, dollars(known.dollars) if known.priced else "", ""),
+        (5, counted(known.tasks, "task") if known.tasks else "", ""),
+        (1, known.mode, "warn" if known.mode == "bypass" else "accent" if known.mode == "plan" else ""),
+        (7, known.session, "quiet"),
+    ]
+    shown = [part for part in parts if part[1]]
+    while len(shown) > 1 and cell_len(_joined(shown).plain) > width:
+        shown.remove(max(shown))
+    return _joined(shown)
+
+
+def _joined(parts: list[tuple[int, str, str]]) -> Text:
+    text = Text(no_wrap=True, overflow="ellipsis", style="quiet")
+    for number, (_, words, style) in enumerate(parts):
+        about_gauge = words.startswith(("▕", "next pass"))
+        text.append((" " if about_gauge else " · ") if number else "")
+        text.append(words, style or "quiet")
+    return text

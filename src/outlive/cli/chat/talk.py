@@ -1,0 +1,218 @@
+"""One person talking with one agent: starts runs, queues words, stops, opens sessions. Faces show what it says."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from outlive.cli.chat import recap, status
+from outlive.cli.chat.clean import clean, one_line
+from outlive.cli.chat.item import Hanging, Item
+from outlive.cli.chat.transcript import Transcript, note
+from outlive.errors import OutliveError
+from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
+from outlive.live import Live
+from outlive.loop import Ending
+from outlive.models.protocol import Model
+from outlive.session.agent import Agent
+from outlive.stores.log_protocol import LogStore
+from outlive.tools.asking import Asker
+
+PATIENCE = 3.0
+"""Seconds that a run gets to stop before the terminal closes without it."""
+OpenAgent = Callable[[str | None, Asker], Agent]
+"""Opens a new session (None) or the one of that id, with a face to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the terminal works with besides the agent."""
+
+    open_agent: OpenAgent
+    store: LogStore
+    root: Path
+    version: str
+    choose: Callable[[str], Model] | None = None
+    """The model that a text like `anthropic:NAME` names."""
+    memory: Callable[[str], str] | None = None
+    """What is remembered, or what is remembered about some words."""
+
+
+class Talk:
+    """The agent of the moment, and what a person may do with it."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        ask: Asker,
+        *,
+        show: Callable[[Item], None],
+        changed: Callable[[], None] = lambda: None,
+        give_back: Callable[[str], None],
+    ) -> None:
+        self.around = around
+        self.show = show
+        self.leaving = False
+        self.failed = False
+        """Whether the last run ended badly."""
+        self.queued: list[str] = []
+        self.busy_since = 0.0
+        self.stopping = False
+        """What runs was told to stop, and has not yet."""
+        self._ask = ask
+        self._changed = changed
+        self._give_back = give_back
+        self._job: asyncio.Task[None] | None = None
+        self._agent: Agent | None = None
+        self.transcript = Transcript()
+        self.facts: status.Facts | None = None
+        self._tasks: list[str] = []
+
+    # -- the session
+
+    @property
+    def agent(self) -> Agent:
+        assert self._agent is not None, "no session is open yet"  # noqa: S101 - a bug of ours, not of a caller
+        return self._agent
+
+    async def open(self, session: str | None) -> None:
+        """Open a session in place of the one that is open. When it cannot be opened, that one stays."""
+        opened = self.around.open_agent(session, self._ask)
+        if self._agent is not None:
+            await self._agent.close()
+        self._agent = opened
+        self.transcript = Transcript(state=lambda: opened.session.state)
+        opened.watch(self._saw)
+        self.refresh()
+        self.show(recap.header(opened, self.around.version))
+        if item := recap.recap(opened, self._tasks):
+            self.show(item)
+
+    def farewell(self) -> None:
+        """How to come back, when there is something to come back to."""
+        if self.agent.session.engine.past.units:
+            self.note(f"outlive --resume {one_line(self.agent.session.id)} goes on with this session")
+
+    async def close(self) -> None:
+        """Stop what runs, and let go."""
+        self.stop()
+        if self._job is not None:
+            await asyncio.wait([self._job], timeout=PATIENCE)
+        if self._agent is not None:
+            await self._agent.close()
+
+    # -- runs
+
+    @property
+    def working(self) -> bool:
+        return self._job is not None
+
+    def say(self, words: str) -> None:
+        """Start a run with these words; while one is going on, they wait for its next seam."""
+        if self.working:
+            self.queued.append(words)
+            self.agent.queue(words)
+            self._changed()
+        else:
+            self.start(self.agent.ask(words))
+
+    def start(self, work: Coroutine[Any, Any, Ending | RenderableType | None]) -> None:
+        """Run something that takes its time and can be stopped."""
+        self.busy_since, self.stopping = time.monotonic(), False
+        self._job = asyncio.ensure_future(self._run(work))
+        self._changed()
+
+    def stop(self) -> bool:
+        """Interrupt what runs; whether anything did."""
+        if self._job is None:
+            return False
+        self.stopping = True
+        if self.agent.working:
+            self.agent.interrupt()
+        else:
+            self._job.cancel()
+        return True
+
+    async def wait(self) -> None:
+        """Until the agent rests."""
+        while self._job is not None:
+            await asyncio.wait([self._job])
+
+    async def _run(self, work: Coroutine[Any, Any, Ending | RenderableType | None]) -> None:
+        ended: Ending | RenderableType | None = None
+        problem = ""
+        try:
+            ended = await work
+        except asyncio.CancelledError:
+            ended = Ending("interrupted")
+        except OutliveError as error:
+            problem = str(error)
+        except Exception as error:  # noqa: BLE001 - the session is on disk; a bug must not end the conversation
+            problem = f"{type(error).__name__}: {error}"
+        self._job = None
+        self._rest(ended, problem)
+
+    def _rest(self, ended: Ending | RenderableType | None, problem: str) -> None:
+        for item in self.transcript.rest():
+            self.show(item)
+        fine = not problem and (not isinstance(ended, Ending) or ended.why == "done")
+        self.failed = not fine
+        if problem:
+            self.complain(problem, hint=" · /continue tries again" if self.agent.unfinished else "")
+        elif isinstance(ended, Ending):
+            if words := _ending(ended):
+                self.show(note("⏹", Text(words, "warn"), "warn"))
+        elif ended is not None:
+            self.show(Item("block", ended))
+        self.refresh()
+        left = "\n\n".join(self.agent.unqueue())
+        self.queued.clear()
+        if left and fine:
+            self.say(left)
+        elif left:
+            self._give_back(left)
+        self._changed()
+
+    # -- what is shown
+
+    def complain(self, problem: str, hint: str = "") -> None:
+        self.show(Item("block", Hanging("✗ ", Text.assemble(clean(problem), (hint, "quiet")), "bad")))
+
+    def note(self, words: str) -> None:
+        self.show(note("·", Text(words, "quiet")))
+
+    def refresh(self) -> None:
+        """Look again at what the status line says."""
+        try:
+            self._tasks = [task.subject for task in self.agent.parts.graph.find()]
+        except OutliveError:
+            self._tasks = []
+        self.facts = status.facts(self.agent, len(self._tasks))
+
+    def _saw(self, happened: Event | Live) -> None:
+        for item in self.transcript.take(happened):
+            if item.kind == "user" and self.queued:
+                self.queued.pop(0)
+            self.show(item)
+        if isinstance(happened, TasksSeen):
+            self.refresh()
+        elif isinstance(happened, (UsageReported, ToolFinished)):
+            self.facts = status.facts(self.agent, len(self._tasks))
+        self._changed()
+
+
+def _ending(ending: Ending) -> str:
+    match ending.why:
+        case "done":
+            return ""
+        case "interrupted":
+            return "interrupted · say what to do instead, or /continue"
+        case "hook":
+            return f"a hook of yours kept it from the model: {one_line(ending.detail)}"
+        case _:
+            return f"stopped: {one_line(ending.detail)} · /continue goes on"

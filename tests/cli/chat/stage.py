@@ -1,0 +1,209 @@
+"""An agent to talk with, without an API: a scripted model that streams, and tools that are quick to write."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterable
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from msgspec import Struct
+
+from outlive.cli.chat.talk import OpenAgent, Surroundings
+from outlive.context.engine import Request
+from outlive.events import PlanChanged, Step
+from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.messages import Thinking, ToolCall
+from outlive.models.protocol import Price, Reply
+from outlive.session.agent import Agent, Parts
+from outlive.session.session import Session
+from outlive.stores import open_log_store, open_task_store
+from outlive.stores.log_protocol import LogStore
+from outlive.tasks.graph import TaskGraph
+from outlive.testing.scripted import ScriptedModel, Turn
+from outlive.tools.asking import Asker, Question
+from outlive.tools.fence import Fence
+from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.runner import HookAnswer, Verdict
+from outlive.tools.sandbox import Sandbox
+from outlive.tools.skills import Skills
+from outlive.tools.toolbox import Toolbox
+
+
+class StreamedModel(ScriptedModel):
+    """Plays its script a few letters at a time, with a pause between."""
+
+    price = Price(3.0, 3.75, 0.3, 15.0)
+
+    def __init__(self, turns: Iterable[Turn], *, pause: float = 0.0, letters: int = 7, **options: Any) -> None:
+        super().__init__(turns, **options)
+        self.pause = pause
+        self.letters = letters
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        async for piece in super().stream(request):
+            if isinstance(piece, TextArrived):
+                for start in range(0, len(piece.text), self.letters):
+                    await asyncio.sleep(self.pause)
+                    yield TextArrived(piece.text[start : start + self.letters])
+                continue
+            if isinstance(piece, Reply):
+                for block in piece.blocks:
+                    if isinstance(block, Thinking):
+                        yield ThinkingArrived(block.text)
+                    elif isinstance(block, ToolCall):
+                        yield CallArriving(block.name)
+                    await asyncio.sleep(self.pause * 10)
+            yield piece
+
+
+class BashInput(Struct, forbid_unknown_fields=True):
+    command: str
+
+
+class Bash(Tool[BashInput]):
+    name = "bash"
+    description = "Run a command."
+    input = BashInput
+    effect: ClassVar[Literal["run"]] = "run"
+    parallel = True
+
+    async def run(self, given: BashInput, desk: Desk) -> Outcome:
+        process = await asyncio.create_subprocess_shell(
+            given.command,
+            cwd=desk.root,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        text = ""
+        try:
+            assert process.stdout is not None
+            async for line in process.stdout:
+                text += line.decode("utf-8", "replace")
+                desk.output(desk.call_id, line.decode("utf-8", "replace"))
+            code = await process.wait()
+        except asyncio.CancelledError:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.communicate()
+            raise
+        return Outcome(text, is_error=bool(code), exit_code=code)
+
+
+class EditInput(Struct, forbid_unknown_fields=True):
+    path: str
+    old_text: str
+    new_text: str
+
+
+class Edit(Tool[EditInput]):
+    name = "edit_file"
+    description = "Change a file."
+    input = EditInput
+    effect: ClassVar[Literal["edit"]] = "edit"
+
+    async def run(self, given: EditInput, desk: Desk) -> Outcome:
+        path = desk.root / given.path
+        path.write_text(path.read_text().replace(given.old_text, given.new_text))
+        return Outcome(f"edited {given.path}")
+
+
+class PlanInput(Struct, forbid_unknown_fields=True):
+    steps: list[str]
+    current: int = 0
+
+
+class Plan(Tool[PlanInput]):
+    name = "update_plan"
+    description = "Set the plan."
+    input = PlanInput
+    effect: ClassVar[Literal["state"]] = "state"
+
+    async def run(self, given: PlanInput, desk: Desk) -> Outcome:
+        desk.session.log(PlanChanged, steps=tuple(map(Step, given.steps)), current_step=given.current)
+        return Outcome("ok")
+
+
+class AskingGate:
+    """Asks the user before edits and commands, in mode `ask`."""
+
+    def __init__(self, ask: Asker, previews: dict[str, str] | None = None) -> None:
+        self.ask = ask
+        self.asks = True
+        self.previews = previews or {}
+
+    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
+        if not self.asks or tool.effect not in ("edit", "run"):
+            return Verdict(True)
+        subject = str(getattr(given, "command", getattr(given, "path", "")))
+        answer = await self.ask(
+            Question(tool.name, subject, self.previews.get(tool.name, ""), f"{tool.name}({subject}*)")
+        )
+        return Verdict(answer.choice != "no", f"the user said no: {answer.why}")
+
+
+class NoHooks:
+    async def fire(self, event: str, **about: Any) -> HookAnswer:
+        return HookAnswer()
+
+
+class Stage:
+    """A project folder with a store, and agents that play scripts in it."""
+
+    def __init__(self, root: Path, *, asks: bool = False, window: int = 200_000, pause: float = 0.0) -> None:
+        self.root = root
+        self.asks = asks
+        self.window = window
+        self.pause = pause
+        self.store: LogStore = open_log_store(f"files:{root / '.tasks'}", base=root)
+        self.graph = TaskGraph(open_task_store(f"files:{root / '.tasks'}"))
+        self.turns: list[Turn] = []
+        self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
+        self.previews: dict[str, str] = {}
+        self.opened: list[Agent] = []
+
+    def open(self, session: str | None, ask: Asker) -> Agent:
+        model = StreamedModel(self.turns, pause=self.pause, window=self.window, name="scripted:sonnet")
+        gate = AskingGate(ask, self.previews)
+        gate.asks = self.asks
+        parts = Parts(
+            root=self.root,
+            model=model,
+            toolbox=Toolbox(self.tools),
+            graph=self.graph,
+            fence=Fence(self.root),
+            sandbox=Sandbox(),
+            skills=Skills(),
+            gate=gate,
+            hooks=NoHooks(),
+            system=lambda: "You are a careful engineer.",
+            limits=lambda spending: (),
+        )
+        found = (
+            Session.resume(self.store, session, window=self.window)
+            if session
+            else Session.start(self.store, model=model.name, window=self.window)
+        )
+        agent = Agent(found, parts)
+        if not session:
+            agent.set_mode("ask")
+        self.opened.append(agent)
+        return agent
+
+    @property
+    def opener(self) -> OpenAgent:
+        return self.open
+
+    def around(self, **more: Any) -> Surroundings:
+        return Surroundings(self.open, self.store, self.root, "9.9.9", **more)
+
+
+def act(stage: Stage, *, session: str | None = None, first: str | None = None) -> None:
+    """Run the terminal on a stage, in a process of its own."""
+    from outlive.cli.chat import chat
+
+    sys.exit(chat(stage.open, store=stage.store, root=stage.root, session=session, first=first))
+
+
+Scene = Callable[[Path], Stage]

@@ -1,0 +1,117 @@
+"""Nothing is granted by accident."""
+
+import asyncio
+
+import pytest
+
+from outlive.cli.chat.item import Item
+from outlive.cli.chat.paint import Painter
+from outlive.cli.chat.question import PAUSE, Questions, asked, preview
+from outlive.tools.asking import Answer, Question
+
+RM = Question("bash", "rm -rf build", always="bash(rm *)")
+
+
+class Asking:
+    """Questions with a clock of their own."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.shown: list[Item] = []
+        self.questions = Questions(self.shown.append, lambda: None, clock=lambda: self.now)
+
+    async def ask(self, question: Question, *keys: str) -> Answer:
+        asking = asyncio.ensure_future(self.questions(question))
+        await asyncio.sleep(0)
+        for key in keys:
+            self.questions.key(key)
+        if not asking.done() and self.questions.reason:
+            self.questions.answer(Answer("no", "not now"))
+        await asyncio.sleep(0)
+        if not asking.done():
+            asking.cancel()
+        return await asking
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"), [("y", Answer("yes")), ("a", Answer("always")), ("n", Answer("no", "not now"))]
+)
+def test_keys_answer(keys: str, answer: Answer) -> None:
+    assert asyncio.run(Asking().ask(RM, keys)) == answer
+
+
+@pytest.mark.parametrize("key", ["x", "Y ", "yes", "", " ", "1"])
+def test_other_keys_mean_nothing(key: str) -> None:
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(Asking().ask(RM, key))
+
+
+def test_always_needs_a_rule_to_remember() -> None:
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(Asking().ask(Question("bash", "ls"), "a"))
+
+
+def test_after_n_a_y_in_the_reason_is_not_a_yes() -> None:
+    assert asyncio.run(Asking().ask(RM, "n", "y")).choice == "no"
+
+
+def test_keys_count_only_after_a_pause_in_typing() -> None:
+    async def scene() -> None:
+        stage = Asking()
+        asking = asyncio.ensure_future(stage.questions(RM))
+        await asyncio.sleep(0)
+        assert not stage.questions.armed
+        stage.now += PAUSE - 0.1
+        stage.questions.typed()
+        stage.now += PAUSE - 0.1
+        assert not stage.questions.armed
+        stage.now += 0.2
+        assert stage.questions.armed
+        asking.cancel()
+
+    asyncio.run(scene())
+
+
+def test_an_interrupted_question_closes_and_the_next_can_be_asked() -> None:
+    async def scene() -> Answer:
+        stage = Asking()
+        with pytest.raises(asyncio.CancelledError):
+            await stage.ask(RM)
+        assert stage.questions.open is None
+        return await stage.ask(RM, "y")
+
+    assert asyncio.run(scene()) == Answer("yes")
+
+
+def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
+    async def scene() -> list[str]:
+        stage, order = Asking(), []
+        both = [asyncio.ensure_future(stage.questions(Question("bash", name))) for name in ("one", "two")]
+        for _ in both:
+            await asyncio.sleep(0)
+            assert stage.questions.open is not None
+            order.append(stage.questions.open.subject)
+            stage.questions.key("y" if order[-1] == "two" else "n")
+            stage.questions.answer(Answer("no"))
+            for _ in range(5):
+                await asyncio.sleep(0)
+        return [*order, *(one.choice for one in await asyncio.gather(*both))]
+
+    assert asyncio.run(scene()) == ["one", "two", "no", "yes"]
+
+
+def test_the_rule_behind_always_is_shown() -> None:
+    lines = [line for text in asked(RM, armed=True, reason=False) for line in Painter(80, "plain").lines(text)]
+    assert lines == ["? bash rm -rf build", "  y yes   n no, and why   Enter no", "  a always bash(rm *)"]
+
+
+def test_a_preview_is_shown_as_a_diff() -> None:
+    question = Question("edit_file", "a.py", preview="@@ -1 +1 @@\n-old\n+new")
+    lines = Painter(80).lines(preview(question))
+    assert [line.replace("\x1b[0m", "") for line in lines[1:]] == ["  \x1b[31m-old", "  \x1b[32m+new"]
+
+
+def test_a_command_too_long_for_the_screen_is_printed_in_full() -> None:
+    command = "\n".join(f"step {n}" for n in range(60))
+    joined = "\n".join(Painter(80, "plain").lines(preview(Question("bash", command))))
+    assert all(f"step {n}" in joined for n in range(60))

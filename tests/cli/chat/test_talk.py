@@ -1,0 +1,338 @@
+"""One person talking with one agent: runs, words that wait, interruptions, commands. A real session, no terminal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from outlive.cli.chat.item import Item
+from outlive.cli.chat.paint import Painter
+from outlive.cli.chat.slash import COMMANDS, obey
+from outlive.cli.chat.talk import Talk
+from outlive.events import PlanChanged, Step, UserSaid
+from outlive.messages import plain_text
+from outlive.models.errors import Unavailable
+from outlive.stores.log_reading import full_log
+from outlive.testing.scripted import ScriptedModel, call, calls, say
+from outlive.tools.asking import Answer, Question
+from tests.cli.chat.stage import Stage
+
+LONG = 30
+
+
+class Face:
+    """A talk, and all that it showed."""
+
+    def __init__(self, stage: Stage, **more: object) -> None:
+        self.stage = stage
+        self.lines: list[str] = []
+        self.given_back: list[str] = []
+        self.talk = Talk(stage.around(**more), self.ask, show=self.show, give_back=self.given_back.append)
+
+    def show(self, item: Item) -> None:
+        self.lines.extend(Painter(100, "plain").lines(item.body))
+
+    async def ask(self, question: Question) -> Answer:
+        return Answer("no")
+
+    async def say(self, words: str) -> None:
+        self.talk.say(words)
+        await self.talk.wait()
+
+    async def obey(self, line: str) -> str:
+        """What a command showed."""
+        before = len(self.lines)
+        await obey(self.talk, line)
+        await self.talk.wait()
+        return "\n".join(self.lines[before:])
+
+    async def until(self, text: str) -> None:
+        """Until something is under way."""
+        while not any(text in one.output for one in self.talk.transcript.running.values()):
+            await asyncio.sleep(0.01)
+
+    @property
+    def heard(self) -> list[str]:
+        events = full_log(self.stage.store, self.talk.agent.session.id).events
+        return [plain_text(event.blocks) for event in events if isinstance(event, UserSaid)]
+
+
+Play = Callable[[Callable[[Face], Awaitable[None]]], Face]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+@pytest.fixture
+def play(stage: Stage) -> Play:
+    """Run a scene on the stage, from opening to closing."""
+
+    def run(scene: Callable[[Face], Awaitable[None]]) -> Face:
+        face = Face(stage)
+
+        async def whole() -> None:
+            await face.talk.open(None)
+            await scene(face)
+            await face.talk.close()
+
+        asyncio.run(whole())
+        return face
+
+    return run
+
+
+def test_a_run_shows_words_and_cards(stage: Stage, play: Play) -> None:
+    stage.turns = [calls(call("bash", command="echo hi"), text="Looking."), say("Done.")]
+    face = play(lambda face: face.say("go"))
+    assert face.lines[3:] == ["> go", "Looking.", "● bash echo hi ✓ 0", "Done."]
+
+
+def test_the_header_is_three_lines(play: Play) -> None:
+    async def nothing(face: Face) -> None:
+        assert len(face.lines) == 3
+        assert "9.9.9" in face.lines[0]
+        assert "scripted:sonnet · mode ask · session " in face.lines[1]
+
+    play(nothing)
+
+
+def test_words_said_meanwhile_are_heard_at_the_next_seam(stage: Stage, play: Play) -> None:
+    stage.turns = [calls(call("bash", command="echo on; sleep 0.2")), say("Both heard.")]
+
+    async def scene(face: Face) -> None:
+        face.talk.say("first")
+        await face.until("on")
+        face.talk.say("second")
+        assert face.talk.queued == ["second"]
+        await face.talk.wait()
+        assert face.talk.queued == []
+
+    face = play(scene)
+    assert face.heard == ["first", "second"]
+    assert face.lines[-3:] == ["● bash echo on; sleep 0.2 ✓ 0", "> second", "Both heard."]
+
+
+def test_an_interruption_is_clean_and_gives_back_what_was_not_heard(stage: Stage, play: Play) -> None:
+    stage.turns = [calls(call("bash", command=f"echo on; sleep {LONG}")), say("Fine.")]
+
+    async def scene(face: Face) -> None:
+        face.talk.say("first")
+        await face.until("on")
+        face.talk.say("second")
+        assert face.talk.stop()
+        await face.talk.wait()
+        assert face.given_back == ["second"]
+        assert not face.talk.stop()
+        assert "interrupted" in face.lines[-1]
+        assert "nothing" not in await face.obey("/continue")
+
+    face = play(scene)
+    assert face.heard == ["first"]
+    assert face.lines[-1] == "Fine."
+
+
+def test_an_error_of_the_model_is_said_and_the_conversation_goes_on(stage: Stage, play: Play) -> None:
+    stage.turns = [Unavailable("overloaded for good"), say("Back.")]
+
+    async def scene(face: Face) -> None:
+        await face.say("go")
+        assert face.lines[-1] == "✗ overloaded for good · /continue tries again"
+        assert face.talk.failed
+        await face.obey("/continue")
+
+    assert play(scene).lines[-1] == "Back."
+
+
+def test_a_bug_does_not_end_the_conversation(stage: Stage, play: Play) -> None:
+    stage.turns = [ZeroDivisionError("oops"), say("Back.")]
+
+    async def scene(face: Face) -> None:
+        await face.say("go")
+        assert "✗ ZeroDivisionError: oops" in face.lines[-1]
+        await face.say("again")
+
+    assert play(scene).lines[-1] == "Back."
+
+
+def test_a_resumed_session_says_where_it_stands(stage: Stage, play: Play) -> None:
+    stage.turns = [calls(call("bash", command=f"echo on; sleep {LONG}"))]
+    stage.graph.create("Write the docs")
+
+    async def scene(face: Face) -> None:
+        first = face.talk.agent.session.id
+        face.talk.agent.session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")), current_step=2)
+        face.talk.say("mend the parser")
+        await face.until("on")
+        face.talk.stop()
+        await face.talk.wait()
+        await face.obey("/fork")
+        shown = await face.obey(f"/resume {first}")
+        for part in ("resumed · ", "mend the parser", "1 of 2 steps done, now: Fix", "1 open: Write the docs"):
+            assert part in shown
+        assert "/continue goes on" in shown
+        assert face.talk.agent.session.id == first
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("/help", "/compact [FOCUS]"),
+        ("/tasks", "○ 1 Write the docs"),
+        ("/plan", "▸ Fix"),
+        ("/directives", "◇ Never push to main."),
+        ("/context", "next pass at"),
+        ("/receipts", "no passes yet"),
+        ("/recall on record", "said nothing"),
+        ("/recall", "/recall @h12 gives the exact text"),
+        ("/recall @h999", "✗ "),
+        ("/undo", "no pass is in force"),
+        ("/undo x", "not 'x'"),
+        ("/mode", "▸ ask: asks before it edits or runs"),
+        ("/mode nonsense", "the modes are ask, accept-edits, plan, bypass"),
+        ("/model", "scripted:sonnet"),
+        ("/model other:one", "cannot be changed here"),
+        ("/cost", "requests  1"),
+        ("/memory", "there is no memory here"),
+        ("/sessions", "▸ "),
+        ("/resume nonsense", "no session has 'nonsense' in its id"),
+        ("/resume", "there is no other session"),
+        ("/expand", "there are 0 results"),
+        ("/continue", "nothing was cut off"),
+        ("/compact", "nothing would be gained"),
+        ("/contxt", "did you mean /context?"),
+        ("/xyzzy", "/help lists the commands"),
+    ],
+)
+def test_commands_answer(stage: Stage, play: Play, line: str, part: str) -> None:
+    stage.turns = [say("I said nothing on record."), say("A summary.")]
+    stage.graph.create("Write the docs")
+
+    async def scene(face: Face) -> None:
+        face.talk.agent.session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")), current_step=2)
+        await face.say("Never push to main.")
+        assert part in await face.obey(line)
+
+    play(scene)
+
+
+def test_every_command_that_was_promised_is_there() -> None:
+    promised = (
+        "help tasks plan directives context compact receipts recall undo mode model cost memory sessions resume"
+    )
+    assert {*promised.split(), "fork", "export", "continue", "quit"} <= COMMANDS.keys()
+    assert all(command.about for command in COMMANDS.values())
+
+
+def test_mode_is_changed_and_shown(play: Play) -> None:
+    async def scene(face: Face) -> None:
+        assert await face.obey("/mode pl") == "· mode plan"
+        assert face.talk.agent.mode == "plan"
+        assert face.talk.facts is not None
+        assert face.talk.facts.mode == "plan"
+
+    play(scene)
+
+
+def test_the_model_is_changed(stage: Stage) -> None:
+    face = Face(stage, choose=lambda text: ScriptedModel([say("I am new.")], name=text))
+
+    async def scene() -> None:
+        await face.talk.open(None)
+        assert await face.obey("/model other:one") == "going on with other:one"
+        await face.say("who are you?")
+        await face.talk.close()
+
+    asyncio.run(scene())
+    assert face.lines[-1] == "I am new."
+
+
+def test_memory_answers(stage: Stage) -> None:
+    face = Face(stage, memory=lambda words: f"about {words}: tabs")
+
+    async def scene() -> None:
+        await face.talk.open(None)
+        assert await face.obey("/memory style") == "about style: tabs"
+        await face.talk.close()
+
+    asyncio.run(scene())
+
+
+def test_a_pass_is_said_and_can_be_undone(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.turns = [calls(call("bash", command=f"seq {n} {n + 3000}")) for n in range(10)]
+    stage.turns += [say("Seen."), say("## Summary\nNumbers were printed.")]
+    face = Face(stage)
+
+    async def scene() -> None:
+        await face.talk.open(None)
+        await face.say("print numbers")
+        assert "⤵ compacted" in (shown := await face.obey("/compact numbers")), shown
+        assert "/undo takes it back" in shown
+        assert "event " in await face.obey("/receipts")
+        assert "took back the pass" in await face.obey("/undo")
+        assert "taken back" in await face.obey("/receipts")
+        await face.talk.close()
+
+    asyncio.run(scene())
+
+
+def test_export_writes_the_log_and_never_over_a_file(stage: Stage, play: Play, tmp_path: Path) -> None:
+    stage.turns = [say("Hello.")]
+
+    async def scene(face: Face) -> None:
+        await face.say("hi")
+        assert "wrote " in await face.obey("/export out.jsonl")
+        assert "exists already" in await face.obey("/export out.jsonl")
+        assert "cannot write" in await face.obey("/export nowhere/out.jsonl")
+
+    play(scene)
+    assert b"Hello." in (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_a_fork_leaves_the_first_as_it_was(stage: Stage, play: Play) -> None:
+    stage.turns = [say("One."), say("Two.")]
+
+    async def scene(face: Face) -> None:
+        first = face.talk.agent.session.id
+        await face.say("hi")
+        before = len(full_log(stage.store, first).events)
+        await face.obey("/fork")
+        stage.opened[-1].parts.model = ScriptedModel([say("In the fork.")])
+        await face.say("more")
+        assert face.talk.agent.session.id != first
+        assert len(full_log(stage.store, first).events) == before
+
+    assert play(scene).lines[-1] == "In the fork."
+
+
+def test_a_session_that_cannot_be_opened_leaves_the_open_one_in_place(stage: Stage, play: Play) -> None:
+    stage.turns = [say("Still here.")]
+
+    async def scene(face: Face) -> None:
+        first = face.talk.agent.session.id
+        with stage.store.create("busy"):
+            assert "✗" in await face.obey("/resume busy")
+        assert face.talk.agent.session.id == first
+        await face.say("hello?")
+
+    assert play(scene).lines[-1] == "Still here."
+
+
+def test_commands_that_change_the_session_wait_for_the_agent(stage: Stage, play: Play) -> None:
+    stage.turns = [calls(call("bash", command=f"echo on; sleep {LONG}"))]
+
+    async def scene(face: Face) -> None:
+        face.talk.say("go")
+        await face.until("on")
+        before = len(face.lines)
+        await obey(face.talk, "/undo")
+        await obey(face.talk, "/cost")
+        assert "has to wait until the agent rests" in face.lines[before]
+        assert face.lines[before + 1].startswith("cost")
+
+    play(scene)
