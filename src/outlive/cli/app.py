@@ -17,6 +17,7 @@ from outlive.errors import OutliveError
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
+        "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },

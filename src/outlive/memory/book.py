@@ -38,6 +38,8 @@ class Memories:
         if user is not None:
             self.stores["user"] = user
         self.actor = actor
+        self.healed: list[Scope] = []
+        """Whose index was out of date when this was opened, and has been written anew."""
 
     @classmethod
     def open(
@@ -54,7 +56,7 @@ class Memories:
         project = open_memory_store(url, base=base, durability=durability, clock=clock)
         user = open_user_memory(home or home_folder(), durability=durability, clock=clock)
         found = cls(project, user, actor=actor)
-        found.heal()
+        found.healed = found.heal()
         return found
 
     def close(self) -> None:
@@ -329,7 +331,7 @@ class Memories:
         self._publish(scope)
         return result
 
-    def heal(self) -> list[str]:
+    def heal(self) -> list[Scope]:
         """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
         return [scope for scope in self.stores if self._publish(scope)]
 

@@ -3,40 +3,25 @@
 import re
 import unicodedata
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
+_AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
+_BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
 _SMALL = frozenset(
-    [
-        *(
-            "a",
-            "an",
-            "the",
-            "this",
-            "that",
-            "these",
-            "those",
-            "of",
-            "to",
-            "in",
-            "on",
-            "at",
-            "for",
-            "with",
-            "as",
-            "and",
-        ),
-        *("is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user", "users"),
-        *("please", "also", "just", "very", "really"),
-    ]
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
+        *("and", "is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
+        *("users", "please", "also", "just", "very", "really"),
+    )
 )
 """Words without which a sentence says the same. No "not", no "never", no "only"."""
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words that matter, in their order."""
+    """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    found = _WORD.findall(folded)
-    return tuple(word for word in found if word not in _SMALL) or tuple(found)
+    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in folded.split())
+    found = tuple(word for word in bare if word not in _BULLETS)
+    return tuple(word for word in found if word not in _SMALL) or found
 
 
 def sentences(text: str) -> frozenset[tuple[str, ...]]:

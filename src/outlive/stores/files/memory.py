@@ -1,8 +1,8 @@
 """Memories as files: `.memory/<slug>.md`, forgotten ones in `archive/`, the change log in `history.jsonl`.
 
 Writers take turns under one lock and commit by renaming a journal into place (`memory_journal.py`). Everything else
-is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what is
-in it is decided above (`outlive.memory.index`).
+is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what
+is in it is decided above (`outlive.memory.index`).
 """
 
 import re
