@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
+_COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
 _AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
 _BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
 _SMALL = frozenset(
@@ -40,7 +41,10 @@ def says_all_of(one: str, other: str) -> bool:
     return bool(theirs) and theirs <= sentences(one)
 
 
-def overlap(one: str, other: str) -> float:
-    """How many of the words of both are in both, from 0 to 1."""
-    mine, theirs = set(words(one)), set(words(other))
-    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0
+def differs_about(one: str, other: str) -> bool:
+    """Both say what one thing is, and do not say the same: "the port is 80", "the port is 443"."""
+    mine, theirs = _COPULA.split(one, maxsplit=1), _COPULA.split(other, maxsplit=1)
+    if len(mine) < 2 or len(theirs) < 2 or len(sentences(one)) > 1 or len(sentences(other)) > 1:
+        return False
+    thing = words(mine[0])
+    return thing == words(theirs[0]) and bool(set(thing) - _SMALL) and words(mine[1]) != words(theirs[1])
