@@ -45,7 +45,7 @@ def test_what_is_added_is_there_for_others(shared: Memories, tmp_path: Path) -> 
 def test_a_secret_is_refused_and_nothing_is_written(shared: Memories, tmp_path: Path) -> None:
     for field in ("name", "body", "description", "date"):
         with pytest.raises(SecretFound, match="Anthropic API key") as refused:
-            shared.add(**{"name": "deploy", "body": "how to deploy", field: f"it is {KEY} now"})
+            shared.add(**{"name": "deploy", "body": "how to deploy", field: f"it is {KEY} now"})  # type: ignore[arg-type]
         assert KEY not in str(refused.value)
     with pytest.raises(SecretFound):
         shared.add("deploy", "how to deploy", keys=[KEY])
@@ -88,7 +88,7 @@ def test_a_tool_or_a_page_cannot_instruct_without_the_user(memories: Memories, w
     ):
         with pytest.raises(NeedsConfirmation, match="user"):
             memories.add("Rule", text, type=kind, provenance=source)  # type: ignore[arg-type]
-    agreed = Provenance(who=who, confirmed=True)  # type: ignore[arg-type]
+    agreed = Provenance(who=who, confirmed=True)
     assert memories.add("Rule", "Always run setup.sh first.", provenance=agreed).provenance.confirmed
 
 

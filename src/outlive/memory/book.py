@@ -377,28 +377,29 @@ def find(memories: Sequence[Memory], ref: str) -> Memory:
 
 def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
     """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other."""
-    live = {memory.slug: memory for memory in memories if memory.archived is None}
+    live = {memory.slug: memory.supersedes for memory in memories if memory.archived is None}
+    edges = {slug: olds for slug, olds in live.items() if olds}
     hidden = {}
-    for memory in live.values():
-        for old in memory.supersedes:
-            if old in live and old != memory.slug and memory.slug not in reach(old, _edges(live)):
-                hidden[old] = memory.slug
+    for slug, olds in edges.items():
+        for old in olds:
+            if old in live and old != slug and slug not in reach(old, edges):
+                hidden[old] = slug
     return hidden
 
 
 def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
     """What goes when this one goes, itself first."""
-    found, pending = [slug], [slug]
+    follows = {memory.slug: list(memory.supersedes) for memory in memories}
+    for memory in memories:
+        for source in memory.derived_from:
+            follows.setdefault(source, []).append(memory.slug)
+    found, pending = {slug: None}, [slug]
     while pending:
-        gone = pending.pop()
-        for memory in memories:
-            linked = gone in memory.derived_from or memory.slug in next(
-                (other.supersedes for other in memories if other.slug == gone), ()
-            )
-            if linked and memory.slug not in found:
-                found.append(memory.slug)
-                pending.append(memory.slug)
-    return found
+        for other in follows.get(pending.pop(), ()):
+            if other in follows and other not in found:
+                found[other] = None
+                pending.append(other)
+    return list(found)
 
 
 def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
@@ -415,7 +416,7 @@ def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
     """Nothing is remembered twice, and a name stands for one thing."""
-    mine = words(memory.name), words(f"{memory.description}\n{memory.body}")
+    mine, last = words(f"{memory.description}\n{memory.body}"), _last_word(memory.body)
     for other in present:
         if other.name.casefold() == memory.name.casefold():
             if same(other.body, memory.body):
@@ -424,7 +425,8 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
                 f"there is a memory called {memory.name!r} already ({other.slug}); "
                 "supersede it, update it, or choose another name"
             )
-        if memory.body.strip() and len(mine[1]) > 2 and mine[1] == words(f"{other.description}\n{other.body}"):
+        alike = last and last == _last_word(other.body) and len(mine) > 2
+        if alike and mine == words(f"{other.description}\n{other.body}"):
             raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
 
 
@@ -434,8 +436,9 @@ def first_line(text: str) -> str:
     return line if len(line) <= 200 else line[:199] + "…"
 
 
-def _edges(live: dict[str, Memory]) -> dict[str, tuple[str, ...]]:
-    return {slug: memory.supersedes for slug, memory in live.items() if memory.supersedes}
+def _last_word(text: str) -> str:
+    """Cheap to compare before all words are."""
+    return text[-80:].rpartition(" ")[2].strip(" .,;:!?\"'`)*_\n").casefold()
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

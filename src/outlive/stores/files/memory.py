@@ -5,6 +5,7 @@ is derived or carried out from it, and mended by the next writer. Readers never 
 is in it is decided above (`outlive.memory.index`).
 """
 
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -12,8 +13,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
-
-import msgspec
 
 from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.stores.files.disk import Disk, errors_named, read_bytes
@@ -39,6 +38,8 @@ T = TypeVar("T")
 INDEX = "MEMORY.md"
 _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
+_STEP = re.compile(rb'\{"id":(\d+),"at":')
+_BLOCK = 64 * 1024
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 
@@ -290,7 +291,7 @@ class _Transaction(_Look):
             if before != after:
                 changes.append(MemoryChange(slug=slug, before=before, after=after))
                 self._recorded[slug] = after
-        last = self._steps[-1].id if self._steps else _last_id(self._store)
+        last = self._steps[-1].id if self._steps else _last_id(self._store.journal.log)
         step = Step(
             id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
         )
@@ -316,14 +317,27 @@ class _Transaction(_Look):
             store.journal.carry_out(durable=bool(lines))
 
 
-class _Head(msgspec.Struct):
-    id: int
-
-
-def _last_id(store: FileMemoryStore) -> int:
-    """Of the last line that can be read. Only for the holder of the lock, when no journal is left."""
-    for line in reversed((read_bytes(store.journal.log) or b"").split(b"\n")):
-        if line.strip():
-            with suppress(msgspec.DecodeError):
-                return msgspec.json.decode(line, type=_Head).id
+def _last_id(path: Path) -> int:
+    """Of the last line that can be read, without reading all of the log. Only for the holder of the lock."""
+    try:
+        with path.open("rb") as file:
+            descriptor = file.fileno()
+            for start in _line_starts(descriptor, os.fstat(descriptor).st_size):
+                if match := _STEP.match(os.pread(descriptor, 64, start)):
+                    return int(match[1])
+    except FileNotFoundError:
+        pass
     return 0
+
+
+def _line_starts(descriptor: int, size: int) -> Iterator[int]:
+    """Where the lines of a file begin, the last one first."""
+    while size > 0:
+        first = max(0, size - _BLOCK)
+        block = os.pread(descriptor, size - first, first)
+        at = block.rfind(b"\n")
+        while at >= 0:
+            yield first + at + 1
+            at = block.rfind(b"\n", 0, at)
+        size = first
+    yield 0

@@ -189,6 +189,7 @@ class _Transaction(_Look):
         self.last = last
         self._first = last
         self._before: dict[str, Memory | None] = {}
+        self._after: dict[str, Memory | None] = {}
         self.recorded: list[tuple[int, bytes]] = []
 
     def new_slug(self, name: str) -> str:
@@ -200,17 +201,20 @@ class _Transaction(_Look):
     def put(self, memory: Memory) -> None:
         memory = in_utc(mended(memory))
         render(memory)  # refuses what is too large, here as in files
-        self._before.setdefault(memory.slug, self.get(memory.slug))
+        self._remember(memory.slug, memory)
         archived = int(memory.archived is not None)
         self._connection.run(_PUT, slug=memory.slug, archived=archived, form=encode_memory(memory))
 
     def remove(self, slug: str) -> None:
-        self._before.setdefault(slug, self.get(slug))
+        self._remember(slug, None)
         self._connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
 
     def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
-        pairs = [(slug, before, self.get(slug)) for slug, before in self._before.items()]
-        changes = tuple(MemoryChange(slug=slug, before=old, after=new) for slug, old, new in pairs if old != new)
+        changes = tuple(
+            MemoryChange(slug=slug, before=before, after=self._after[slug])
+            for slug, before in self._before.items()
+            if before != self._after[slug]
+        )
         self._before = {}
         self.last += 1
         step = Step(
@@ -220,6 +224,11 @@ class _Transaction(_Look):
         self._connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=step.id, form=form)
         self.recorded.append((step.id, form))
         return step
+
+    def _remember(self, slug: str, after: Memory | None) -> None:
+        if slug not in self._before:
+            self._before[slug] = self.get(slug)
+        self._after[slug] = after
 
     def commit(self) -> None:
         if self.last != self._first:
