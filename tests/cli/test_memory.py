@@ -204,7 +204,7 @@ class Hit(NamedTuple):
 
 class Retriever:
     def __init__(self, dense: bool | None = None, cache: Path | None = None) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, Any] = {}
 
     def update(self, entries: list[Any]) -> None:
         self.entries = {entry.key: entry for entry in entries}

@@ -33,11 +33,14 @@ _UNSET: Any = object()
 class Memories:
     """A project's memories and, beside them, those that the user has everywhere."""
 
-    def __init__(self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "") -> None:
+    def __init__(
+        self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "", home: Path | None = None
+    ) -> None:
         self.stores: dict[Scope, MemoryStore] = {"project": project}
         if user is not None:
             self.stores["user"] = user
         self.actor = actor
+        self.home = home
         self.healed: list[Scope] = []
         """Whose index was out of date when this was opened, and has been written anew."""
 
@@ -53,9 +56,10 @@ class Memories:
         clock: Callable[[], datetime] | None = None,
     ) -> "Memories":
         """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
+        home = home or home_folder()
         project = open_memory_store(url, base=base, durability=durability, clock=clock)
-        user = open_user_memory(home or home_folder(), durability=durability, clock=clock)
-        found = cls(project, user, actor=actor)
+        user = open_user_memory(home, durability=durability, clock=clock)
+        found = cls(project, user, actor=actor, home=home)
         found.healed = found.heal()
         return found
 

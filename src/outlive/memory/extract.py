@@ -24,6 +24,8 @@ from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
+_OWN = 0.6
+"""Share of a text's words that one has said, from which on they are theirs."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that stand in the system prompt, from which on it is the system prompt."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
@@ -255,6 +257,28 @@ def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | Non
             place = f"{memory.scope}/{memory.slug}"
             return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
     return candidate
+
+
+def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenance:
+    """Whose words a text is made of, for what a model wants to remember by itself: the user's if they said it, else
+    those of the tool or page it was read from, else the model's own."""
+    mine = set(words(text))
+    best: tuple[float, int, Said] | None = None
+    for one in said(events):
+        share = len(mine & set(words(one.text))) / len(mine) if mine else 0.0
+        rank = {"user": 2, "web": 1, "tool": 1, "model": 0}[one.who]
+        if share >= _OWN and one.who != "model" and (best is None or (rank, share) >= (best[1], best[0])):
+            best = (share, rank, one)
+    if best is None:
+        return Provenance(who="model", session=session, event=events[-1].id if events else 0)
+    return Provenance(who=best[2].who, session=session, event=best[2].event)
+
+
+def learned(memory: Memory) -> str:
+    """What was learned, in one line for the user."""
+    line = " ".join(mask(memory.description or memory.body).split())
+    about = "".join(character for character in line if character.isprintable())
+    return f"remembered {memory.slug}: {about[:160]} (outlive memory undo)"
 
 
 def is_restated(text: str, system: str) -> bool:
