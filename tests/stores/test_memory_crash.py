@@ -1,5 +1,6 @@
 """kill -9 at any instant leaves the memories as they were or as they were to be; writers at once lose nothing."""
 
+import errno
 import random
 import signal
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from outlive.errors import StoreUnavailable
 from outlive.memory.book import Memories
+from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
 from tests import memory_worker
 from tests.engines import ROOT, Engine, worker_environment
@@ -101,8 +104,6 @@ def test_a_kill_during_consolidation_leaves_the_old_or_the_new(engine: Engine, t
     with closing(Memories.open(engine.url, home=tmp_path / "home", durability=engine.durability)) as memories:
         memory_worker.template(memories)
         old = state(memories)
-        from outlive.memory.consolidate import consolidate
-
         assert consolidate(memories).notes
         new = state(memories)
         memories.undo()
@@ -147,3 +148,52 @@ def test_processes_that_add_at_once_lose_nothing(engine: Engine, tmp_path: Path)
         assert sorted(made) == [memory.slug for memory in found]
         assert len(memories.log()) == 40
         assert memories.index().count("\n") == 40
+        assert memories.healed == []  # the last writer left a right index
+        if engine.name == "files":
+            assert (engine.path.parent / ".memory" / "MEMORY.md").read_text().count("\n") == 40
+
+
+def test_a_reader_sees_whole_changes_while_others_write(files: Engine, tmp_path: Path) -> None:
+    memories = Memories.open(files.url, home=tmp_path / "home", durability="process")
+    memory_worker.template(memories)
+    old = state(memories)
+    consolidate(memories)
+    new = state(memories)
+    memories.undo()
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "tests.memory_worker", "consolidate", files.url, str(tmp_path / "home"), "x"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=worker_environment(),
+    )
+    try:
+        assert worker.stdout is not None
+        worker.stdout.readline()
+        seen = [state(memories) for _ in range(150)]
+    finally:
+        worker.kill()
+        worker.communicate()
+    assert all(one in (old, new) for one in seen)
+    assert old in seen
+    assert new in seen
+
+
+@pytest.mark.parametrize("step", ["stage", "commit"])
+def test_a_full_disk_changes_nothing_and_is_said(
+    files: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    memories = Memories.open(files.url, home=tmp_path / "home")
+    memory_worker.template(memories)
+    before = state(memories)
+
+    def full(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"outlive.stores.files.disk.Disk.{step}", full)
+        with pytest.raises(StoreUnavailable, match=r"disk is full.*Nothing was changed"):
+            memories.forget("base")
+    assert state(memories) == before
+    memories.forget("base")
+    assert state(memories) != before

@@ -106,10 +106,10 @@ class Memories:
 
     def pick(self, keys: Iterable[str]) -> list[Memory]:
         """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
-        in use, not superseded, not poisoned."""
+        in use, not superseded, neither poisoned nor instructing without the user's consent."""
         known = {key_of(memory): memory for memory in self.all()}
         found = (known[key] for key in dict.fromkeys(keys) if key in known)
-        return [memory for memory in found if not guard.poison(memory)]
+        return [memory for memory in found if not guard.withheld(memory)]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
@@ -123,7 +123,7 @@ class Memories:
         """What could not be read, or must not be shown."""
         found = [problem for store in self.stores.values() for problem in store.left_out()]
         for memory in self.all():
-            if reason := guard.poison(memory):
+            if reason := guard.withheld(memory):
                 found.append(
                     Problem(f"{memory.scope}/{memory.slug}", reason, "edit it, or: outlive memory doctor --repair")
                 )
@@ -341,7 +341,7 @@ class Memories:
 
     def _publish(self, scope: Scope) -> bool:
         try:
-            return self.stores[scope].publish(index_text(self.all(scope=scope)))
+            return self.stores[scope].publish(_index_of)
         except StoreUnavailable:
             return False  # it is derived, and heals where it can be written; `doctor` names the difference
 
@@ -438,6 +438,11 @@ def first_line(text: str) -> str:
     """What a body begins with, as its description."""
     line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "")
     return line if len(line) <= 200 else line[:199] + "…"
+
+
+def _index_of(live: Sequence[Memory]) -> str:
+    hidden = hidden_by(live)
+    return index_text([memory for memory in live if memory.slug not in hidden])
 
 
 def _last_word(text: str) -> str:

@@ -26,10 +26,10 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
             memories = open_memories(store or ctx.obj)
             try:
                 function(memories, **options)
+            finally:
                 for opened in memories.stores.values():
                     for problem in opened.left_out():
                         click.echo(f"left out: {problem.what}; see: outlive memory doctor", err=True)
-            finally:
                 memories.close()
 
         wrapped = click.option(

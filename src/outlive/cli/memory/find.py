@@ -7,7 +7,7 @@ import msgspec
 
 from outlive.cli.memory.common import command, line_of, print_json, text_of
 from outlive.memory.book import Memories
-from outlive.memory.guard import poison
+from outlive.memory.guard import withheld
 from outlive.memory.inject import key_of
 from outlive.memory.search import Retriever, searcher
 from outlive.stores.memory_records import Memory
@@ -74,4 +74,4 @@ def _hits(
 ) -> list[tuple[Memory, float]]:
     hits = retriever.select(query, most) if relevant else retriever.search(query, most)
     found = ((known[hit.key], float(hit.score)) for hit in hits if hit.key in known)
-    return [(memory, score) for memory, score in found if not poison(memory)]
+    return [(memory, score) for memory, score in found if not withheld(memory)]

@@ -14,7 +14,7 @@ from outlive.cli.memory.common import (
     type_option,
 )
 from outlive.memory.book import Memories
-from outlive.memory.guard import poison
+from outlive.memory.guard import withheld
 from outlive.memory.steps import Entry, diff
 from outlive.stores.memory_records import Kind, Memory, Scope
 
@@ -126,7 +126,7 @@ def _full(memory: Memory, by: str) -> str:
         "derived from": ", ".join(memory.derived_from),
         "superseded by": by,
         "forgotten": f"{memory.archived.astimezone():%Y-%m-%d %H:%M}" if memory.archived else "",
-        "not shown to a model": poison(memory),
+        "not shown to a model": withheld(memory),
     }
     lines = [click.style(memory.slug, bold=True)]
     lines += [f"  {click.style(f'{label}:', dim=True)} {value}" for label, value in facts.items() if value]

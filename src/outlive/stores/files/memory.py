@@ -86,14 +86,21 @@ class FileMemoryStore:
                 transaction.commit()
             return result
 
-    def publish(self, index: str) -> bool:
+    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
         target = self.path / INDEX
-        wanted = index.encode()
-        with self._mutex, errors_named("cannot write", target):
+
+        def differs() -> tuple[bytes | None, bytes] | None:
+            wanted = self.read(lambda tx: render(tx.all())).encode()
             found = read_bytes(target)
-            if found == wanted or not self.path.is_dir() or (found is None and not index.strip()):
+            return None if found == wanted or (found is None and not wanted) else (found, wanted)
+
+        with self._mutex, errors_named("cannot write", target):
+            if not self.path.is_dir() or differs() is None:
                 return False
-            with self._locked():
+            with self._locked():  # once more, now that nobody else can change what it is made of
+                if (difference := differs()) is None:
+                    return False
+                found, wanted = difference
                 if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
                     self._set_apart(target, "archive")
                 self._disk.write(target, wanted, durable=False)
@@ -211,10 +218,10 @@ class FileMemoryStore:
                 file.write(data)
 
     def _save_index(self) -> None:
-        if self._disk.local.is_dir():
+        if self.folder.worth_saving and self._disk.local.is_dir():
             with suppress(OSError, StoreUnavailable), self._disk.lock(wait=False) as mine:
                 if mine:
-                    self.folder.save_if_worthwhile()
+                    self.folder.save()
 
     def _set_apart(self, source: Path, folder: str = "damaged") -> Path:
         target = self.path / folder / source.name

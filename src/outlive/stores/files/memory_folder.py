@@ -81,10 +81,12 @@ class MemoryFolder:
         names = {*self._names(""), *self._names("archive/"), *self._names("damaged/"), *self.overlay}
         return {name.rpartition("/")[2].removesuffix(".md").lower() for name in names}
 
-    def save_if_worthwhile(self) -> None:
+    @property
+    def worth_saving(self) -> bool:
+        return self.reread >= _WORTH_SAVING
+
+    def save(self) -> None:
         """Keep what was read for the next process. Only for the holder of the lock; a full disk is no harm."""
-        if self.reread < _WORTH_SAVING:
-            return
         self.reread = 0
         settled = {name: known for name, known in self.known.items() if known.inode}
         with suppress(OSError):

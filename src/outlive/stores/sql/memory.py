@@ -41,6 +41,8 @@ class SQLMemoryStore:
         self.clock = clock
         self._current = False
         self._damaged: dict[str, str] = {}
+        self.lost_steps: dict[int, str] = {}
+        """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
 
     @property
     def url(self) -> str:
@@ -74,7 +76,7 @@ class SQLMemoryStore:
 
         return self.database.write(alone, landed=landed)
 
-    def publish(self, index: str) -> bool:
+    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
         """There is no place for it: whoever wants the index asks for it."""
         return False
 
@@ -113,9 +115,11 @@ class SQLMemoryStore:
         return [Problem(slug, what, remedy, repairable=True) for slug, what in sorted(self._damaged.items())]
 
     def check(self) -> list[Problem]:
-        self.read(lambda tx: tx.all(archived=True))
-        storage = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
-        return storage + self.left_out()
+        self.read(lambda tx: (tx.all(archived=True), tx.steps()))
+        found = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
+        for number, what in sorted(self.lost_steps.items()):
+            found.append(Problem(f"step {number}", what, "the row stays, the rest is used", harmless=True))
+        return found + self.left_out()
 
     def repair(self) -> list[str]:
         self.read(lambda tx: tx.all(archived=True))
@@ -175,8 +179,10 @@ class _Look:
         rows = self._connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
         found = []
         for number, form in rows:
-            with suppress(DamagedRecord):  # a step that cannot be read cannot be undone; the rest can
+            try:
                 found.append(decode_step(bytes(form), where=f"{self._store.url}, step {number}"))
+            except DamagedRecord as error:
+                self._store.lost_steps[number] = str(error)
         return found
 
 
