@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.secrets import SecretFound, find, mask, refuse
+from outlive.secrets import _DETECTORS, _FOR_LIBRARY, SecretFound, _detectors, find, mask, refuse
 from tests.engines import worker_environment
 
 # Put together at run time, so that no scanner takes this file for a leak.
@@ -106,6 +106,35 @@ def test_masking_twice_changes_nothing(text: str) -> None:
     assert find(mask(text)) == []
 
 
+KNOWN_TO_THE_LIBRARY = {
+    "AWSKeyDetector": "A3TA" + "IOSFODNN7REALKEY"[:16],
+    "AzureStorageKeyDetector": "AccountKey=" + "lJzRc1YdHaAA2KCNJJ1tkYwF+" * 3 + "abcdefghijk==",
+    "DiscordBotTokenDetector": "MTk4NjIyNDgzNDcxOTI1MjQ4" + ".Cl2FMQ." + "ZnCjm1XVW7vRze4b7Cq4se7kKWs",
+    "GitHubTokenDetector": "gho_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",
+    "GitLabTokenDetector": "glpat-" + "hellOworld380_testin",
+    "JwtTokenDetector": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0." + "SflKxwRJSMeKKF2QT4",
+    "MailchimpDetector": "343ea45721923ed956e2b38c31db76aa" + "-us30",
+    "NpmDetector": "//registry.npmjs.org/:_authToken=" + "743b294a-cd03-11ec-9d64-0242ac120002",
+    "OpenAIDetector": "sk-" + "Xi8tcNiHV9awbCcvilTeT3BlbkFJ3UDnpdEwNNm6wVBpYM0o",
+    "PrivateKeyDetector": "PuTTY-User-Key-File-2: ssh-rsa",
+    "PypiTokenDetector": "pypi-AgEIcHlwaS5vcmc" + "x1Y2" * 20,
+    "SendGridDetector": "SG." + "ngeVfQFYQlKU0ufo8x5d1A" + "." + "TwL2iGABf9DHoTf-09kqeF8tAmbihYzrnopKc-1s5cr",
+    "SlackDetector": "https://hooks.slack.com/services/" + "T0a1b2c3d/B0a1b2c3d/abcDEF123ghiJKL456mnoPQR",
+    "SquareOAuthDetector": "sq0csp-" + "ABCDEFGHIJK_LMNOPQRSTUVWXYZ-0123456789\\abcd",
+    "StripeDetector": "rk_live_" + "5TcWfjKmJgpql9hjpRnwRXbT",
+    "TelegramBotTokenDetector": "110201543:" + "AAHdqTcvCH1vGWJxfSe1ofSAs0K5PALDsaw",
+    "TwilioKeyDetector": "SK" + "123456789012345678901234567890ab",
+}
+
+
+@pytest.mark.parametrize("detector", [name for _, name in _DETECTORS])
+def test_what_the_library_knows_gets_to_it(detector: str) -> None:
+    text = f"it was {KNOWN_TO_THE_LIBRARY[detector]} then"
+    assert find(text), detector
+    assert any(type(one).__name__ == detector and list(one.analyze_string(text)) for one in _detectors())
+    assert _FOR_LIBRARY.search(text)
+
+
 @given(st.text())
 def test_any_text_can_be_looked_at(text: str) -> None:
     found = find(text)
@@ -116,7 +145,8 @@ def test_any_text_can_be_looked_at(text: str) -> None:
 def test_a_look_at_ordinary_text_does_not_load_the_detectors() -> None:
     program = (
         "import sys; from outlive.secrets import mask\n"
-        "assert mask('Makefiles need tabs; see src/rules.mk') == 'Makefiles need tabs; see src/rules.mk'\n"
+        "text = 'tabs since 2026-05-07T10:00:00Z, see https://x.org/a1/b2/c3d4e5f6a7b8c9d0e1f2'\n"
+        "assert mask(text) == text\n"
         "assert 'detect_secrets' not in sys.modules and 'requests' not in sys.modules\n"
         "assert mask('AKIA' + 'IOSFODNN7EXAMPLF') != ''\n"
         "assert 'detect_secrets' in sys.modules\n"

@@ -2,7 +2,7 @@
 
 The detectors of detect-secrets know the keys of most providers; the rules here add what they miss (keys of model
 providers, fine-grained tokens, passwords in plain sentences) and drop what is only long (hashes, uuids, paths).
-The library is loaded when a text has something in it that could be a secret, so a look at ordinary text costs little.
+The library is loaded when a text has something in it that it could know, so a look at ordinary text costs little.
 """
 
 import math
@@ -34,8 +34,12 @@ _LIKELY = re.compile(
 )
 """Nothing that any rule finds is without one of these."""
 
-_FOR_LIBRARY = re.compile(r"(?=[A-Za-z+/_=.:-]*[0-9])[A-Za-z0-9+/_=.:-]{16}|PRIVATE KEY|PuTTY-User-Key")
-"""The same for the detectors of the library, line by line."""
+_FOR_LIBRARY = re.compile(
+    r"A3T|A[KSB]IA|ACCA|(?i:aws|authtoken)|AccountKey=|[MNO][\w-]{23,25}\.[\w-]{6}\.|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|eyJ"
+    r"|-us[0-9]|T3BlbkFJ|PRIVATE KEY|PuTTY-User-Key|pypi-AgE|SG\.|(?i:xox[a-z]-|hooks\.slack)|sq0csp-|k_live_"
+    r"|[0-9]{8}:[0-9A-Za-z_-]{35}|(?:AC|SK)[a-z0-9]{32}"
+)
+"""How the forms that the library knows begin. It is loaded, and asked about a line, where one of these stands."""
 
 _KEYS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(rf"(?<![A-Za-z0-9_]){pattern}"))

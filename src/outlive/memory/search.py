@@ -61,10 +61,16 @@ def cache_of(memories: Memories) -> Path | None:
     return memories.home / "cache" / "retrieval" / digest
 
 
-def searcher(memories: Memories, *, dense: bool | None = None, cache: Path | None = None) -> Retriever:
+def searcher(
+    memories: Memories,
+    *,
+    among: Iterable[Memory] | None = None,
+    dense: bool | None = None,
+    cache: Path | None = None,
+) -> Retriever:
     """A retriever over what is in use now. `Memories.pick` turns its hits into memories, and leaves out what must
-    not reach a model."""
+    not reach a model. `among` saves another look at the store for whoever has just taken one."""
     cache = cache or cache_of(memories)
     retriever: Retriever = import_module("outlive.memory.retrieval").Retriever(dense=dense, cache=cache)
-    retriever.update([entry_of(memory) for memory in memories.all()])
+    retriever.update([entry_of(memory) for memory in (memories.all() if among is None else among)])
     return retriever

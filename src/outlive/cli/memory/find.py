@@ -50,7 +50,7 @@ def search(
         raw = text_of("-") if str(batch) == "-" else batch.read_text(encoding="utf-8")
         queries = [line for line in raw.splitlines() if line.strip()]
     known = {key_of(memory): memory for memory in memories.all()}
-    retriever = searcher(memories, dense=dense)
+    retriever = searcher(memories, among=known.values(), dense=dense)
     for one in queries:
         found = _hits(retriever, known, one, most, relevant=relevant)
         if as_json:
