@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from outlive.memory.book import Memories, hidden_by
+from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.guard import withheld
+from outlive.memory.links import hidden_by
 from outlive.memory.merging import Plan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
 from outlive.memory.steps import bare
