@@ -107,7 +107,9 @@ def candidates(
     unique: list[Candidate] = []
     for candidate in found:
         placed = against(candidate, existing)
-        if placed and not any(same(placed.body, other.body) for other in unique) and not _refused(placed):
+        if placed is None or any(same(placed.body, other.body) for other in unique):
+            continue
+        if placed.explicit or not _refused(placed):  # what was asked for is refused aloud, by `Memories.learn`
             unique.append(placed)
     return unique
 
@@ -123,7 +125,7 @@ def _candidate(sentence: str, source: Provenance) -> Candidate | None:
     if not asked and not _STANDING.search(sentence):
         return None
     body = asked["what"].strip() if asked else sentence
-    if len(words(body)) < 2:
+    if len(words(body)) < 2 and len(body) < _SHORTEST:
         return None
     body = body[0].upper() + body[1:]
     kind: Kind = "project"
@@ -143,9 +145,14 @@ def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
     """The prompt. Words of tools and pages stand in it as short quotations, marked as what they are."""
-    lines = [f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in said(events, after=after)]
-    while len(lines) > 1 and sum(map(len, lines)) > longest:
-        lines.pop(0)  # the newest words are what is new
+    heard = said(events, after=after)
+    shown = {one.event: f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in heard}
+    size = sum(map(len, shown.values()))
+    for one in sorted(heard, key=lambda one: (_KEPT[one.who], one.event)):
+        if size > longest and len(shown) > 1:
+            size -= len(shown.pop(one.event))
+    left = len(heard) - len(shown)
+    lines = [f"({left} events are left out for length)"] * bool(left) + list(shown.values())
     known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in existing]
     return _REQUEST.format(most=MOST, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)")
 
@@ -325,6 +332,8 @@ def _quoted(one: Said) -> str:
 
 
 _WHO = {"user": "the user", "model": "the assistant", "tool": "a tool result", "web": "a page from the web"}
+_KEPT = {"tool": 0, "web": 0, "model": 1, "user": 2}
+"""In which order words make way where there are too many; those of the user last."""
 _REQUEST = """\
 Below is the end of a session between a user and an assistant. Say what is worth remembering for later sessions: who
 the user is (type user), how they want things done (feedback), what is going on in the project and why (project),
