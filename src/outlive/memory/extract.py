@@ -31,7 +31,8 @@ _RESTATED = 0.5
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
 _REMEMBER = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*(?:please\s+)?"
-    r"(?:/remember\s+|(?:remember|keep in mind|note|don['’]?t forget|make a note|bear in mind)\b"
+    r"(?:/remember\s+|(?:note|make a note)(?:\s+(?:that|of)\b|:)\s*|"
+    r"(?:remember|keep in mind|don['’]?t forget|bear in mind)\b"
     r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:(?:that|this)\b[\s,:]*)?)(?P<what>\S.*)$",
     re.DOTALL,
 )
@@ -127,14 +128,22 @@ def _candidate(sentence: str, source: Provenance) -> Candidate | None:
     body = asked["what"].strip() if asked else sentence
     if len(words(body)) < 2 and len(body) < _SHORTEST:
         return None
+    errand = body.lower().startswith("to ")
+    if errand and not _STANDING.search(body):
+        return None  # "don't forget to push" is about now
     body = body[0].upper() + body[1:]
     kind: Kind = "project"
     if _ABOUT_USER.search(body):
         kind = "user"
-    elif not asked or _STANDING.search(body) or body.lower().startswith("to "):
+    elif not asked or _STANDING.search(body):
         kind = "feedback"
     return Candidate(
-        name=short_name(body), description=body[:200], body=body, type=kind, provenance=source, explicit=bool(asked)
+        name=short_name(body),
+        description=body[:200],
+        body=body,
+        type=kind,
+        provenance=source,
+        explicit=bool(asked and not errand),
     )
 
 
