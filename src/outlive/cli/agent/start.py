@@ -58,7 +58,10 @@ def _chat(workspace: Workspace, options: Options) -> int:
     def open_agent(session: str | None, asker: Asker) -> Any:
         return opener.open(session, asker=asker)
 
-    return chat(open_agent)
+    try:
+        return chat(open_agent, store=opener.logs, root=workspace.root, session=options.session, choose=opener.choose)
+    finally:
+        opener.close()
 
 
 def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,19 @@ ERROR_LINES = 4
 LIVE_LINES = 4
 QUICK = 0.95
 """Seconds below which nobody cares how long a call took."""
-_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject", "name", "task_id", "url", "focus")
+_KEYS = (
+    *COMMAND_KEYS,
+    *PATH_KEYS,
+    "pattern",
+    "query",
+    "handle",
+    "subject",
+    "name",
+    "task_id",
+    "url",
+    "focus",
+    "description",
+)
 _CUT_OFF = ("[interrupted", "[not run")
 
 

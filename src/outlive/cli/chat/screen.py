@@ -83,7 +83,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(around.root / ".outlive"),
-            completer=ChatCompleter(around.root, around.store.sessions),
+            completer=ChatCompleter(around.root, self.talk.sessions),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,

@@ -17,6 +17,7 @@ from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.words import counted, cut, duration, tokens
 from outlive.events import (
     AssistantSaid,
+    Checkpointed,
     Compacted,
     Event,
     ModeChanged,
@@ -27,9 +28,10 @@ from outlive.events import (
     ToolStarted,
     UserSaid,
 )
-from outlive.live import CallArriving, Live, ModelWaits, TextArrived, ThinkingArrived, ToolOutput
+from outlive.live import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.session.session import DAMAGE
+from outlive.session.subagents import LINK
 from outlive.state import WorkingState
 
 KEPT_RESULTS = 50
@@ -68,6 +70,8 @@ class Transcript:
     previewed: set[tuple[str, str]] = field(default_factory=set)
     """Tool and subject of what the user was shown when asked, so that it is not shown twice."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
+    _children: dict[str, str] = field(default_factory=dict)
+    """Calls by the session of the sub-agent that works for them."""
     _plan_changed: bool = False
     _heard: bool = False
     _printed: bool = False
@@ -76,7 +80,7 @@ class Transcript:
     def take(self, happened: Event | Live) -> list[Item]:
         """What is finished by it."""
         match happened:
-            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput():
+            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
                 return self._live(happened)
             case UserSaid():
                 return [_user(plain_text(happened.blocks))]
@@ -92,6 +96,9 @@ class Transcript:
             case PlanChanged():
                 self._plan_changed = True
                 return []
+            case Checkpointed() if happened.label == LINK:
+                self._child(happened.data)
+                return []
             case _:
                 return list(_notes(happened))
 
@@ -99,6 +106,7 @@ class Transcript:
         """The agent came to rest, one way or another: nothing is under way any more."""
         items = self._blocks(self.flow.finish())
         self.running.clear()
+        self._children.clear()
         self._calls.clear()
         self._quiet()
         self._heard = self._printed = False
@@ -119,9 +127,21 @@ class Transcript:
             case ModelWaits():
                 return self._again(happened)
             case ToolOutput():
-                if found := self.running.get(happened.call_id):
-                    found.output = (found.output + happened.text)[-KEPT_OUTPUT:]
+                self._output(happened.call_id, happened.text)
+            case SubagentActed():
+                self._output(self._children.get(happened.session, ""), f"{happened.text}\n")
         return []
+
+    def _output(self, call: str, text: str) -> None:
+        if found := self.running.get(call):
+            found.output = (found.output + text)[-KEPT_OUTPUT:]
+
+    def _child(self, link: dict[str, object]) -> None:
+        """A sub-agent began: what it does is shown with the call that it works for."""
+        for id, one in self.running.items():
+            if one.call.input.get("description") == link.get("description") and id not in self._children.values():
+                self._children[str(link.get("session"))] = id
+                return
 
     def _again(self, wait: ModelWaits) -> list[Item]:
         broken, self._printed = self._printed, False
