@@ -43,8 +43,9 @@ types: .venv/ready ## mypy --strict
 format: .venv/ready ## Let ruff fix and format what it can
 	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
 
-docs: .venv/ready ## Write docs/cli.md anew from the commands
+docs: .venv/ready ## Write docs/cli.md and docs/tools.md anew from the code
 	@$(BIN)/python -m tests.test_docs
+	@$(BIN)/python -m tests.tools.test_standard
 
 bench: .venv/ready ## Measure; see bench/README.md
 	@$(BIN)/python -m bench.tasks

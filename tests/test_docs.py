@@ -1,5 +1,6 @@
 """Documents fail the tests when they lag. `python -m tests.test_docs` writes the reference of commands anew."""
 
+import os
 import re
 import subprocess
 import sys
@@ -40,11 +41,12 @@ def test_the_reference_of_commands_is_up_to_date() -> None:
 
 
 def test_the_python_in_the_documents_runs(tmp_path: Path) -> None:
-    pages = [ROOT / "README.md", ROOT / "docs" / "sessions.md"]
+    pages = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("sessions", "simulator", "memory"))]
     snippets = [text for page in pages for text in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
     assert len(snippets) >= len(pages)
     for snippet in snippets:
-        subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True)
+        environment = {**os.environ, "OUTLIVE_HOME": str(tmp_path / "home")}
+        subprocess.run([sys.executable, "-c", snippet], cwd=tmp_path, check=True, env=environment)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,12 @@ def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     listed = [
         *project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"]["postgres"],
+        *(
+            requirement
+            for extra, requirements in project["project"]["optional-dependencies"].items()
+            for requirement in requirements
+            if extra != "all"
+        ),
         *project["dependency-groups"]["dev"],
     ]
     for requirement in listed:

@@ -9,10 +9,14 @@ if TYPE_CHECKING:
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
+    from outlive.memory.book import Memories as Memories
     from outlive.session import Session as Session
     from outlive.stores import open_log_store as open_log_store
+    from outlive.stores import open_memory_store as open_memory_store
     from outlive.stores import open_task_store as open_task_store
     from outlive.stores.log_protocol import LogStore as LogStore
+    from outlive.stores.memory_protocol import MemoryStore as MemoryStore
+    from outlive.stores.memory_records import Memory as Memory
     from outlive.stores.protocol import TaskQuery as TaskQuery
     from outlive.stores.protocol import TaskStore as TaskStore
     from outlive.stores.records import Change as Change
@@ -28,6 +32,9 @@ _HOME = {
     "Draft": "outlive.tasks.draft",
     "Lease": "outlive.stores.records",
     "LogStore": "outlive.stores.log_protocol",
+    "Memories": "outlive.memory.book",
+    "Memory": "outlive.stores.memory_records",
+    "MemoryStore": "outlive.stores.memory_protocol",
     "OutliveError": "outlive.errors",
     "Session": "outlive.session",
     "StoreError": "outlive.errors",
@@ -38,6 +45,7 @@ _HOME = {
     "TaskStore": "outlive.stores.protocol",
     "Workspace": "outlive.config",
     "open_log_store": "outlive.stores",
+    "open_memory_store": "outlive.stores",
     "open_task_store": "outlive.stores",
 }
 

@@ -88,8 +88,8 @@ def home() -> Path:
 def environment(root: Path) -> dict[str, str]:
     """The variables of the process, and below them those of `.env` in the workspace. Nothing is exported.
 
-    A folder may come from anywhere, so its `.env` must not lead a key of the user to an address of its own: a key that
-    is not in the same file is withheld from a server on this machine, and any other address is refused.
+    A folder may come from anywhere, so its `.env` must not lead a key of the user to an address of its own: a key
+    that is not in the same file is withheld from a server on this machine, and any other address is refused.
     """
     ours = {name: value for name, value in os.environ.items() if value}
     path = root / ".env"

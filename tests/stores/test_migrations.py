@@ -136,7 +136,11 @@ def test_released_migrations_are_never_edited() -> None:
         name: hashlib.sha256("\n".join(" ".join(s.split()) for s in statements).encode()).hexdigest()[:16]
         for name, statements in migrations.MIGRATIONS
     }
-    assert digests == {"0001_tasks": "5521538ee44c7341", "0002_sessions": "216aad4339296a37"}
+    assert digests == {
+        "0001_tasks": "5521538ee44c7341",
+        "0002_sessions": "216aad4339296a37",
+        "0003_memories": "ecc3eb504e8dff94",
+    }
 
 
 def test_the_quick_way_was_written_for_the_schema_of_today() -> None:

@@ -19,11 +19,12 @@ from outlive.errors import OutliveError
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
+        "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (
             "outlive.cli.trust:trust_command",
             "Let a project's outlive.toml permit things, once you looked at it.",
         ),
-        "demo": ("outlive.cli.demo:demo", "Watch the graph survive a kill -9, in a temporary folder."),
+        "demo": ("outlive.cli.demo:demo", "Watch an agent outgrow its window and survive a kill -9. No key."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -71,7 +72,7 @@ def _colour() -> bool | None:
 def run() -> None:
     """Errors that are meant for the user end with exit code 1 and one message."""
     try:
-        cli(prog_name="outlive", standalone_mode=False)
+        sys.exit(cli(prog_name="outlive", standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

@@ -92,7 +92,7 @@ class Ledger:
             self.failing.clear()
         for _, commit, subject in _COMMIT.findall(text):
             self.commits[commit] = subject[:LONGEST]
-        if call.input.get("run_in_background") or command.rstrip().endswith("&"):
+        if call.input.get("run_in_background") or call.input.get("background") or command.rstrip().endswith("&"):
             found = _BACKGROUND.search(text[:500])
             self.background[found[1] if found else f"event {event}"] = first
 

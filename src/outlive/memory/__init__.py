@@ -13,4 +13,5 @@ dates.py        "yesterday" as a date
 transfer.py     export, import, folders of other tools
 doctor.py       what can be wrong
 search.py       the retriever over a book
+retrieval/      finding by words and by meaning
 """

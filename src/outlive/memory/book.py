@@ -33,11 +33,16 @@ _UNSET: Any = object()
 class Memories:
     """A project's memories and, beside them, those that the user has everywhere."""
 
-    def __init__(self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "") -> None:
+    def __init__(
+        self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "", home: Path | None = None
+    ) -> None:
         self.stores: dict[Scope, MemoryStore] = {"project": project}
         if user is not None:
             self.stores["user"] = user
         self.actor = actor
+        self.home = home
+        self.healed: list[Scope] = []
+        """Whose index was out of date when this was opened, and has been written anew."""
 
     @classmethod
     def open(
@@ -51,10 +56,11 @@ class Memories:
         clock: Callable[[], datetime] | None = None,
     ) -> "Memories":
         """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
+        home = home or home_folder()
         project = open_memory_store(url, base=base, durability=durability, clock=clock)
-        user = open_user_memory(home or home_folder(), durability=durability, clock=clock)
-        found = cls(project, user, actor=actor)
-        found.heal()
+        user = open_user_memory(home, durability=durability, clock=clock)
+        found = cls(project, user, actor=actor, home=home)
+        found.healed = found.heal()
         return found
 
     def close(self) -> None:
@@ -100,10 +106,10 @@ class Memories:
 
     def pick(self, keys: Iterable[str]) -> list[Memory]:
         """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
-        in use, not superseded, not poisoned."""
+        in use, not superseded, neither poisoned nor instructing without the user's consent."""
         known = {key_of(memory): memory for memory in self.all()}
         found = (known[key] for key in dict.fromkeys(keys) if key in known)
-        return [memory for memory in found if not guard.poison(memory)]
+        return [memory for memory in found if not guard.withheld(memory)]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
@@ -117,7 +123,7 @@ class Memories:
         """What could not be read, or must not be shown."""
         found = [problem for store in self.stores.values() for problem in store.left_out()]
         for memory in self.all():
-            if reason := guard.poison(memory):
+            if reason := guard.withheld(memory):
                 found.append(
                     Problem(f"{memory.scope}/{memory.slug}", reason, "edit it, or: outlive memory doctor --repair")
                 )
@@ -329,13 +335,13 @@ class Memories:
         self._publish(scope)
         return result
 
-    def heal(self) -> list[str]:
+    def heal(self) -> list[Scope]:
         """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
         return [scope for scope in self.stores if self._publish(scope)]
 
     def _publish(self, scope: Scope) -> bool:
         try:
-            return self.stores[scope].publish(index_text(self.all(scope=scope)))
+            return self.stores[scope].publish(_index_of)
         except StoreUnavailable:
             return False  # it is derived, and heals where it can be written; `doctor` names the difference
 
@@ -375,28 +381,29 @@ def find(memories: Sequence[Memory], ref: str) -> Memory:
 
 def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
     """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other."""
-    live = {memory.slug: memory for memory in memories if memory.archived is None}
+    live = {memory.slug: memory.supersedes for memory in memories if memory.archived is None}
+    edges = {slug: olds for slug, olds in live.items() if olds}
     hidden = {}
-    for memory in live.values():
-        for old in memory.supersedes:
-            if old in live and old != memory.slug and memory.slug not in reach(old, _edges(live)):
-                hidden[old] = memory.slug
+    for slug, olds in edges.items():
+        for old in olds:
+            if old in live and old != slug and slug not in reach(old, edges):
+                hidden[old] = slug
     return hidden
 
 
 def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
     """What goes when this one goes, itself first."""
-    found, pending = [slug], [slug]
+    follows = {memory.slug: list(memory.supersedes) for memory in memories}
+    for memory in memories:
+        for source in memory.derived_from:
+            follows.setdefault(source, []).append(memory.slug)
+    found, pending = {slug: None}, [slug]
     while pending:
-        gone = pending.pop()
-        for memory in memories:
-            linked = gone in memory.derived_from or memory.slug in next(
-                (other.supersedes for other in memories if other.slug == gone), ()
-            )
-            if linked and memory.slug not in found:
-                found.append(memory.slug)
-                pending.append(memory.slug)
-    return found
+        for other in follows.get(pending.pop(), ()):
+            if other in follows and other not in found:
+                found[other] = None
+                pending.append(other)
+    return list(found)
 
 
 def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
@@ -413,7 +420,7 @@ def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
     """Nothing is remembered twice, and a name stands for one thing."""
-    mine = words(memory.name), words(f"{memory.description}\n{memory.body}")
+    mine, last = words(f"{memory.description}\n{memory.body}"), _last_word(memory.body)
     for other in present:
         if other.name.casefold() == memory.name.casefold():
             if same(other.body, memory.body):
@@ -422,7 +429,8 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
                 f"there is a memory called {memory.name!r} already ({other.slug}); "
                 "supersede it, update it, or choose another name"
             )
-        if memory.body.strip() and len(mine[1]) > 2 and mine[1] == words(f"{other.description}\n{other.body}"):
+        alike = last and last == _last_word(other.body) and len(mine) > 2
+        if alike and mine == words(f"{other.description}\n{other.body}"):
             raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
 
 
@@ -432,8 +440,14 @@ def first_line(text: str) -> str:
     return line if len(line) <= 200 else line[:199] + "…"
 
 
-def _edges(live: dict[str, Memory]) -> dict[str, tuple[str, ...]]:
-    return {slug: memory.supersedes for slug, memory in live.items() if memory.supersedes}
+def _index_of(live: Sequence[Memory]) -> str:
+    hidden = hidden_by(live)
+    return index_text([memory for memory in live if memory.slug not in hidden])
+
+
+def _last_word(text: str) -> str:
+    """Cheap to compare before all words are."""
+    return text[-80:].rpartition(" ")[2].strip(" .,;:!?\"'`)*_\n").casefold()
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from outlive.memory.book import Memories, hidden_by
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.guard import poison
+from outlive.memory.guard import withheld
 from outlive.memory.merging import Plan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
 from outlive.memory.steps import bare
@@ -85,7 +85,7 @@ def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask) -> Plan:
     """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
     after = {memory.slug: plan.puts.get(memory.slug, memory) for memory in snapshot}
     hidden = hidden_by(after.values())
-    shown = [memory for slug, memory in after.items() if slug not in hidden and not poison(memory)]
+    shown = [memory for slug, memory in after.items() if slug not in hidden and not withheld(memory)]
     before = {memory.slug: memory.revision for memory in snapshot}
     for batch in batches(shown):
         more = read_consolidation(ask(consolidation_request(batch)), batch)

@@ -9,7 +9,7 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
 _NUMBERS |= {"nine": 9, "ten": 10, "couple of": 2}
 _COUNT = r"\d{1,4}|" + "|".join(_NUMBERS)
-_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([A-Za-z]{3,9}),? (\d{4})\b")
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
 
@@ -92,8 +92,10 @@ Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date], str]]
 _RULES: tuple[Rule, ...] = (
     _rule(r"the day before yesterday", _day(-2)),
     _rule(r"the day after tomorrow", _day(2)),
+    _rule(r"(?<=since )yesterday", lambda _, base: str(base - timedelta(days=1))),
     _rule(r"yesterday", _day(-1)),
     _rule(r"last night", _day(-1)),
+    _rule(r"(?<=since )(?:today|this (?:morning|afternoon|evening))", lambda _, base: str(base)),
     _rule(r"(?:today|tonight|this (?:morning|afternoon|evening))", _day(0)),
     _rule(r"tomorrow", _day(1)),
     _rule(rf"(?P<count>{_COUNT}) (?P<unit>day|week|month|year)s? (?P<ago>ago|earlier|from now)", _ago),

@@ -10,7 +10,10 @@ from outlive.stores.protocol import Problem
 
 def problems(memories: Memories) -> list[Problem]:
     """All of it: damaged and oversized files, poisoned ones, references that lead nowhere."""
-    found: list[Problem] = []
+    found = [
+        Problem(f"{scope}/MEMORY.md", "was out of date", "written anew just now", harmless=True)
+        for scope in memories.healed
+    ]
     for scope, store in memories.stores.items():
         found += store.check()
         everything = store.read(lambda tx: tx.all(archived=True))

@@ -18,14 +18,14 @@ from outlive.events import Event
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.said import Said, said, system_of
-from outlive.memory.similar import overlap, same, says_all_of, words
+from outlive.memory.similar import differs_about, same, says_all_of, words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
-_ALIKE = 0.6
-"""Overlap from which on a new memory is taken for another word on an old one."""
+_OWN = 0.6
+"""Share of a text's words that one has said, from which on they are theirs."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that stand in the system prompt, from which on it is the system prompt."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
@@ -243,24 +243,42 @@ def _outranks(old: Memory, new: Memory) -> bool:
 
 
 def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
-    """The candidate in the light of what is known: None when it is, an update of what it says more about."""
-    mine = f"{candidate.description}\n{candidate.body}"
+    """The candidate in the light of what is known: None when it is known, an update of what it says more about, a
+    correction of what says something else about the same thing. In doubt it is new."""
     for memory in existing:
-        theirs = f"{memory.description}\n{memory.body}"
-        if same(candidate.body, memory.body) or says_all_of(theirs, candidate.body):
+        if same(candidate.body, memory.body) or says_all_of(f"{memory.description}\n{memory.body}", candidate.body):
             return None
     if candidate.action != "add":
         return candidate
-    near = max(existing, key=lambda memory: overlap(mine, f"{memory.description}\n{memory.body}"), default=None)
-    named = next((memory for memory in existing if memory.name.casefold() == candidate.name.casefold()), None)
-    target = named or near
-    if target is None or _outranks(target, candidate.memory()):
-        return candidate
-    if named or overlap(mine, f"{target.description}\n{target.body}") >= _ALIKE:
-        says_more = says_all_of(candidate.body, target.body)
-        action: Literal["update", "supersede"] = "update" if says_more else "supersede"
-        return replace(candidate, action=action, target=f"{target.scope}/{target.slug}", scope=target.scope)
+    for memory in existing:
+        more = bool(memory.body.strip()) and says_all_of(candidate.body, memory.body)
+        other = memory.name.casefold() == candidate.name.casefold() or differs_about(candidate.body, memory.body)
+        if (more or other) and not _outranks(memory, candidate.memory()):
+            place = f"{memory.scope}/{memory.slug}"
+            return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
     return candidate
+
+
+def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenance:
+    """Whose words a text is made of, for what a model wants to remember by itself: the user's if they said it, else
+    those of the tool or page it was read from, else the model's own."""
+    mine = set(words(text))
+    best: tuple[float, int, Said] | None = None
+    for one in said(events):
+        share = len(mine & set(words(one.text))) / len(mine) if mine else 0.0
+        rank = {"user": 2, "web": 1, "tool": 1, "model": 0}[one.who]
+        if share >= _OWN and one.who != "model" and (best is None or (rank, share) >= (best[1], best[0])):
+            best = (share, rank, one)
+    if best is None:
+        return Provenance(who="model", session=session, event=events[-1].id if events else 0)
+    return Provenance(who=best[2].who, session=session, event=best[2].event)
+
+
+def learned(memory: Memory) -> str:
+    """What was learned, in one line for the user."""
+    line = " ".join(mask(memory.description or memory.body).split())
+    about = "".join(character for character in line if character.isprintable())
+    return f"remembered {memory.slug}: {about[:160]} (outlive memory undo)"
 
 
 def is_restated(text: str, system: str) -> bool:

@@ -60,6 +60,11 @@ def needs_confirmation(memory: Memory) -> bool:
     return memory.type == "user" or instructs(memory)
 
 
+def withheld(memory: Memory) -> str:
+    """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
+    return poison(memory) or ("instructs without the user's consent" if needs_confirmation(memory) else "")
+
+
 def checked(memory: Memory) -> Memory:
     """The memory, or an error that says why it may not be written."""
     what = f"the memory {memory.name[:60]!r}"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from outlive.memory.guard import poison
+from outlive.memory.guard import withheld
 from outlive.secrets import mask
 from outlive.stores.memory_records import Memory
 
@@ -31,7 +31,7 @@ def index_text(memories: Sequence[Memory], *, under: dict[str, str] | None = Non
     lines: list[str] = []
     size = 0
     for number, memory in enumerate(ranked):
-        if poison(memory):
+        if withheld(memory):
             continue
         line = index_line(memory, (under or {}).get(memory.scope, ""))
         rest = 0 if number == len(ranked) - 1 else _NAMED
@@ -56,7 +56,7 @@ def _left_out(left: Sequence[Memory]) -> str:
     text = f"- … {len(left)} more, not shown here (outlive memory list): "
     names: list[str] = []
     for memory in left:
-        if poison(memory):
+        if withheld(memory):
             continue
         name = mask(_one_line(memory.name, 60))
         if len((text + ", ".join([*names, name])).encode()) > _NAMED - 10:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from outlive.memory.book import hidden_by
 from outlive.memory.dates import absolute, read_date
-from outlive.memory.guard import poison
+from outlive.memory.guard import withheld
 from outlive.memory.similar import sentences, words
 from outlive.stores.memory_records import Memory
 
@@ -40,7 +40,7 @@ def by_rules(memories: Sequence[Memory]) -> Plan:
     """The plan for all memories in use of one store."""
     plan = Plan()
     hidden = hidden_by(memories)
-    live = [memory for memory in memories if memory.slug not in hidden and not poison(memory)]
+    live = [memory for memory in memories if memory.slug not in hidden and not withheld(memory)]
     for memory in live:
         dated = with_dates(memory)
         if dated != memory:

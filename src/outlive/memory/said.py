@@ -14,7 +14,7 @@ from outlive.stores.memory_records import Who
 
 WALL = 6_000
 """Characters: a text this long was pasted. It is material, and nothing in it is the user's own statement."""
-_BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
 _HARNESS = re.compile(
     r"<(memories|memory|state|system|system-reminder|reminder|context|environment|instructions?|handoff|summary|digest|"
     r"[\w-]*(?:harness|outlive|antml)[\w:-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)",

@@ -3,40 +3,26 @@
 import re
 import unicodedata
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
+_COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
+_AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
+_BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
 _SMALL = frozenset(
-    [
-        *(
-            "a",
-            "an",
-            "the",
-            "this",
-            "that",
-            "these",
-            "those",
-            "of",
-            "to",
-            "in",
-            "on",
-            "at",
-            "for",
-            "with",
-            "as",
-            "and",
-        ),
-        *("is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user", "users"),
-        *("please", "also", "just", "very", "really"),
-    ]
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
+        *("and", "is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
+        *("users", "please", "also", "just", "very", "really"),
+    )
 )
 """Words without which a sentence says the same. No "not", no "never", no "only"."""
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words that matter, in their order."""
+    """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    found = _WORD.findall(folded)
-    return tuple(word for word in found if word not in _SMALL) or tuple(found)
+    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in folded.split())
+    found = tuple(word for word in bare if word not in _BULLETS)
+    return tuple(word for word in found if word not in _SMALL) or found
 
 
 def sentences(text: str) -> frozenset[tuple[str, ...]]:
@@ -55,7 +41,10 @@ def says_all_of(one: str, other: str) -> bool:
     return bool(theirs) and theirs <= sentences(one)
 
 
-def overlap(one: str, other: str) -> float:
-    """How many of the words of both are in both, from 0 to 1."""
-    mine, theirs = set(words(one)), set(words(other))
-    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0
+def differs_about(one: str, other: str) -> bool:
+    """Both say what one thing is, and do not say the same: "the port is 80", "the port is 443"."""
+    mine, theirs = _COPULA.split(one, maxsplit=1), _COPULA.split(other, maxsplit=1)
+    if len(mine) < 2 or len(theirs) < 2 or len(sentences(one)) > 1 or len(sentences(other)) > 1:
+        return False
+    thing = words(mine[0])
+    return thing == words(theirs[0]) and bool(set(thing) - _SMALL) and words(mine[1]) != words(theirs[1])

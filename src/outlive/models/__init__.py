@@ -1,5 +1,12 @@
 """Providers, one a file; their formats exist only here.
 
-anthropic_form.py   messages and blocks in Anthropic's form, both ways
-importers/          recorded sessions of other programs, in the forms that those write
+protocol.py             what a model is to the rest of the house
+errors.py, failures.py  what can go wrong, and how providers say it
+choose.py               which model answers
+retry.py                models that wrap a model: asked again, or another one instead
+prices.py               windows, longest answers and prices of well-known models
+anthropic.py            Claude; beside it its form (`_form`), whole requests (`_request`) and thinking (`_thinking`)
+openai.py               all that speaks the chat API; beside it its form (`_form`)
+sloppy.py, legal.py     what models write in a form that can be used, and sent back
+importers/              recorded sessions of other programs, in the forms that those write
 """

@@ -15,7 +15,7 @@ from outlive.models.anthropic_form import PROVIDER
 from outlive.models.anthropic_request import opens_with_thought, request_form
 from outlive.models.anthropic_thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, Refused, Unavailable
-from outlive.models.failures import Failure, error_for, said_in
+from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.legal import writable
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
@@ -28,11 +28,12 @@ KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BA
 USUAL_ADDRESS = "https://api.anthropic.com"
 LONGEST_ANSWER = 32_000
 """Tokens that an answer may have, thinking included, where the model allows that many."""
+LEAST_WORDS = 4_096
+"""What a budget for thinking leaves of them."""
 UNKNOWN_ANSWER = 8_192
 """The same for a model of which nothing is known."""
 CONNECTING, SILENCE = 10.0, 180.0
 """Seconds to connect, and between two signs of life in a stream."""
-MOST_NAMES = 12
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -86,9 +87,15 @@ class AnthropicModel:
         reading = _Reading(self._model)
         async with aclosing(self._events(request)) as events:
             async for event in events:
-                for piece in reading.take(event):
+                for piece in self._read(reading, event):
                     yield piece
         yield reading.reply()
+
+    def _read(self, reading: "_Reading", event: "RawMessageStreamEvent") -> list[Arriving]:
+        try:
+            return reading.take(event)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     def body(self, request: Request) -> dict[str, Any]:
         """What is sent."""
@@ -96,10 +103,11 @@ class AnthropicModel:
         thinking = thinking_form(self._model, self._wanted)
         if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
             thinking = None
-        budget = thinking.get("budget_tokens", 0) if thinking else 0
-        form |= {"model": self._model, "max_tokens": self._max_tokens + budget}
-        if self._facts.output:
-            form["max_tokens"] = min(form["max_tokens"], self._facts.output)
+        form |= {"model": self._model, "max_tokens": self._max_tokens}
+        if thinking and "budget_tokens" in thinking:
+            most = self._facts.output or self._max_tokens + thinking["budget_tokens"]
+            thinking["budget_tokens"] = min(thinking["budget_tokens"], most - LEAST_WORDS)
+            form["max_tokens"] = min(self._max_tokens + thinking["budget_tokens"], most)
         return form | {"thinking": thinking} if thinking else form
 
     async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
@@ -134,19 +142,18 @@ class AnthropicModel:
     async def _fail(self, failure: Failure) -> NoReturn:
         error = error_for(failure, self.name, KEY)
         if failure.status == 404:
-            known = await self._names()
-            raise NotSetUp(f"{error}; there is no such model here{known}") from None
+            raise NotSetUp(f"{error}; {await self._names()}") from None
         raise error from None
 
     async def _names(self) -> str:
-        """The models that the server has, to choose from; nothing when it does not say."""
+        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import anthropic
 
         try:
-            page = await self._client.models.list(limit=MOST_NAMES, timeout=CONNECTING)
+            page = await self._client.models.list(limit=100, timeout=CONNECTING)
         except (anthropic.AnthropicError, ValueError):
-            return ""
-        return f", but {', '.join(model.id for model in page.data)}" if page.data else ""
+            return f"check the name of the model and {ADDRESS}, which is {self._client.base_url}"
+        return f"there is {nearest(self._model, (model.id for model in page.data))}"
 
 
 class _Reading:

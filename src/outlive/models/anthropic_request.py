@@ -7,7 +7,7 @@ front of the state block, and where the request before ended, so that a batch of
 from outlive.context.engine import Request
 from outlive.messages import Text
 from outlive.models.anthropic_form import NOTHING, Form, message_form
-from outlive.models.legal import legal_id, legal_name
+from outlive.models.legal import apart, legal_id, legal_name
 
 LONGEST_ID, LONGEST_NAME = 64, 128
 FAILED = "[failed without a word]"
@@ -19,7 +19,7 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 def request_form(request: Request, *, thoughts: bool = True) -> Form:
     """System, tools and messages. `thoughts` off leaves out earlier thinking, for a model that may not read it."""
-    messages = [_mended(message_form(message), thoughts) for message in request.messages]
+    messages = [_mended(message_form(message), thoughts) for message in apart(request.messages)]
     form: Form = {"messages": messages}
     if request.tools:
         form["tools"] = [dict(tool) for tool in request.tools]

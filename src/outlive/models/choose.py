@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -85,9 +86,11 @@ def _found(environment: Mapping[str, str]) -> Model:
 
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
-    if environment.get(openai.KEY) and "openai.com" in address:
-        return openai.OpenAIModel(USUAL_GPT, environment=environment)
-    raise NotSetUp(f"{openai.ADDRESS} is set, but no model: say which with --model openai:NAME or MODEL_ID")
+    """A server on this machine is asked what it has; elsewhere the choice is the user's."""
+    there = _listed("", address, PROBE) if address.startswith("http://") else []
+    if not there:
+        raise NotSetUp(f"{openai.ADDRESS} is set, but no model: say which with --model openai:NAME or MODEL_ID")
+    return openai.OpenAIModel(there[0].name, environment=environment, window=there[0].window)
 
 
 def _absent(name: str, here: Sequence[Local]) -> Local:
@@ -104,14 +107,19 @@ def _local(model: Local, environment: Mapping[str, str]) -> Model:
 def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
     """What the usual servers on this machine have, all asked at once; in the order of `ports`."""
     with ThreadPoolExecutor(len(ports)) as pool:
-        answers = pool.map(lambda one: _listed(one[0], one[1], timeout), ports.items())
+        answers = pool.map(lambda one: _listed(one[0], f"http://127.0.0.1:{one[1]}/v1", timeout), ports.items())
         return [model for models in answers for model in models]
 
 
-def _listed(server: str, port: int, timeout: float) -> list[Local]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
+def _listed(server: str, address: str, timeout: float) -> list[Local]:
+    """What the server at an address has; nothing when there is none, or when it says something else."""
     try:
-        connection.request("GET", "/v1/models")
+        place = urlsplit(address)
+        connection = HTTPConnection(place.hostname or "", place.port, timeout=timeout)
+    except (ValueError, HTTPException):
+        return []
+    try:
+        connection.request("GET", f"{place.path.rstrip('/')}/models")
         answer = connection.getresponse()
         form = json.loads(answer.read(LARGEST)) if answer.status == 200 else {}
     except (OSError, HTTPException, ValueError):
@@ -119,7 +127,6 @@ def _listed(server: str, port: int, timeout: float) -> list[Local]:
     finally:
         connection.close()
     listed = form.get("data") if isinstance(form, dict) else None
-    address = f"http://127.0.0.1:{port}/v1"
     models = [one for one in listed if isinstance(one, dict) and one.get("id")] if isinstance(listed, list) else []
     return [
         Local(server, address, str(one["id"]), _window(one))

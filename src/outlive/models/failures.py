@@ -1,7 +1,8 @@
 """From what a provider answered to the error that says what to do about it. The same for every provider."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from time import time
 
@@ -10,8 +11,10 @@ from msgspec import Struct
 from outlive.context.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
 
+MOST_NAMES = 8
 PASSING = frozenset({408, 409, 425, 429, 499})
-PASSING_KINDS = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error"})
+LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
+"""Of errors in the middle of a stream, which have no status; any other is over after a while."""
 UNPAID = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
 TOO_LONG = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
 _CREDIT = re.compile(r"credit balance is too low|exceeded your current quota", re.IGNORECASE)
@@ -50,9 +53,16 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
         return NotSetUp(f"{said} ({_FIX[failure.status].format(key=key)})")
     if failure.status == 404:
         return NotSetUp(said)
-    if failure.status in PASSING or failure.status >= 500 or failure.names & PASSING_KINDS:
-        return Unavailable(said, retry_after(failure.headers))
-    return Refused(said) if failure.status else Unavailable(said)
+    passing = (
+        failure.status in PASSING or failure.status >= 500 or not (failure.status or failure.names & LASTING_KINDS)
+    )
+    return Unavailable(said, retry_after(failure.headers)) if passing else Refused(said)
+
+
+def nearest(wanted: str, names: Iterable[str]) -> str:
+    """A few of the names that there are, those that are most like the wanted one first."""
+    close = get_close_matches(wanted, sorted(set(names)), n=MOST_NAMES, cutoff=0.0)
+    return ", ".join(close) or "none"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -14,7 +14,7 @@ from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Block, Text, ToolCall, tool_calls
 from outlive.models.errors import NotSetUp, Refused, Unavailable
-from outlive.models.failures import Failure, error_for, said_in
+from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.legal import writable
 from outlive.models.openai_form import request_form
 from outlive.models.prices import facts
@@ -32,7 +32,6 @@ NO_KEY = "none"
 """Local servers want none, but the SDK does."""
 CONNECTING, SILENCE = 10.0, 600.0
 """Seconds to connect, and between two signs of life: a local model may read a long prompt for minutes."""
-MOST_NAMES = 12
 MOST_CHANGES = 4
 """How often a request is changed to what a server takes before it is given up."""
 STOPS: dict[str, Stop] = {
@@ -86,12 +85,18 @@ class OpenAIModel:
         reading = _Reading(self._model, request)
         async with aclosing(self._chunks(request)) as chunks:
             async for chunk in chunks:
-                for piece in reading.take(chunk):
+                for piece in self._read(reading, chunk):
                     yield piece
         reply = reading.reply()
         for piece in reading.held(reply):
             yield piece
         yield reply
+
+    def _read(self, reading: "_Reading", chunk: "ChatCompletionChunk") -> list[Arriving]:
+        try:
+            return reading.take(chunk)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     async def _chunks(self, request: Request) -> AsyncGenerator["ChatCompletionChunk", None]:
         """The chunks of one answer. Options that the server does not take are changed and the request repeated."""
@@ -117,11 +122,13 @@ class OpenAIModel:
                 raise Refused(f"{self.name}: {error}") from error
 
     async def _open(self, request: Request) -> Any:
-        body = request_form(request) | {"model": self._model, **self._options}
+        """Sent as it is: of arguments, the SDK would walk through every field, for a quarter of a second."""
+        body = request_form(request) | self._options
+        create = self._client.chat.completions.create
         try:
-            return await self._client.chat.completions.create(stream=True, **body)
+            return await create(model=self._model, messages=[], stream=True, extra_body=body)
         except UnicodeEncodeError:
-            return await self._client.chat.completions.create(stream=True, **writable(body))
+            return await create(model=self._model, messages=[], stream=True, extra_body=writable(body))
 
     def _changes(self, failure: Failure, *, with_tools: bool) -> bool:
         """Whether an option could be changed to what this server takes. It stays so for later requests."""
@@ -141,25 +148,23 @@ class OpenAIModel:
     async def _fail(self, failure: Failure) -> NoReturn:
         error = error_for(failure, self.name, KEY)
         if failure.status == 404:
-            raise NotSetUp(f"{error}; there is no such model at {self._address}{await self._names()}") from None
+            raise NotSetUp(f"{error}; {await self._names()}") from None
         if isinstance(error, Refused) and "does not support tools" in failure.message:
             raise NotSetUp(f"{error}; choose a model that can call tools") from None
         if isinstance(error, Refused) and "/v1/responses" in failure.message:
-            raise NotSetUp(
-                f"{error}; outlive speaks the chat API, so choose a model that has its tools there"
-            ) from None
+            raise NotSetUp(f"{error}; outlive speaks the chat API: choose a model that calls tools there") from None
         raise error from None
 
     async def _names(self) -> str:
-        """The models that the server has, to choose from; nothing when it does not say."""
+        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import openai
 
         try:
             page = await self._client.models.list(timeout=CONNECTING)
         except (openai.OpenAIError, ValueError):
-            return ""
-        names = [model.id for model in (page.data or [])[:MOST_NAMES]]
-        return f", but {', '.join(names)}" if names else ""
+            return f"check the name of the model and {ADDRESS}, which is {self._address} (most end in /v1)"
+        names = [model.id for model in page.data or ()]
+        return f"at {self._address} there is {nearest(self._model, names)}"
 
     def _lost(self, error: Exception) -> str:
         """Why there is no answer, in few words."""
@@ -228,7 +233,7 @@ class _Reading:
             pieces.append(ThinkingArrived(thought))
         refusal = getattr(delta, "refusal", None)
         self.refused = self.refused or bool(refusal)
-        self.text += (delta.content or "") + (refusal or "")
+        self.text += _said(getattr(delta, "content", None)) + (refusal or "")
         if not (self.tools and may_be_call(self.text)):
             pieces += self._show()
         for place, piece in enumerate(getattr(delta, "tool_calls", None) or ()):
@@ -282,6 +287,13 @@ class _Reading:
         fresh = given if given and given not in self.used_ids else f"call_{uuid4().hex[:24]}"
         self.used_ids.add(fresh)
         return fresh
+
+
+def _said(content: Any) -> str:
+    """The words of a piece; some servers send a list of parts."""
+    if not isinstance(content, list):
+        return content or ""
+    return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
 
 
 def _is_object(text: str) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.context.engine import Request
 from outlive.messages import Image, Message, Text, ToolCall, ToolResult
-from outlive.models.legal import legal_id, legal_name
+from outlive.models.legal import apart, legal_id, legal_name
 
 LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"
@@ -13,12 +13,13 @@ NO_OUTPUT = "[no output]"
 FAILED = "[failed]\n"
 """The form has no field for it."""
 Form = dict[str, Any]
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def request_form(request: Request) -> Form:
     """The messages of a request and, where there are any, its tools."""
     messages: list[Form] = [{"role": "system", "content": request.system}] if request.system.strip() else []
-    for message in request.messages:
+    for message in apart(request.messages):
         messages += assistant_forms(message) if message.role == "assistant" else user_forms(message)
     form: Form = {"messages": messages}
     if request.tools:
@@ -72,8 +73,7 @@ def _words(message: Message) -> str:
 
 
 def _call_form(call: ToolCall) -> Form:
-    arguments = json.dumps(call.input, ensure_ascii=False)
-    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": arguments}
+    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
     return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
 
 

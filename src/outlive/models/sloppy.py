@@ -5,8 +5,10 @@ and the tool answers with what is wrong, because a guessed command is worse than
 """
 
 import ast
+import io
 import json
 import re
+import tokenize
 from collections.abc import Collection, Iterator
 from typing import Any, NoReturn
 
@@ -46,7 +48,7 @@ def repaired(text: str) -> Input | None:
     for read in (_strictly, _loosely, _in_python, _once, _closed):
         try:
             value = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
             continue
         if isinstance(value, str) and value.lstrip().startswith("{"):
             value = _again(value)
@@ -70,13 +72,19 @@ def _loosely(text: str) -> object:
 
 def _in_python(text: str) -> object:
     """Single quotes, True and None: a dictionary as Python prints it."""
-    value = ast.literal_eval(text)
-    return json.loads(json.dumps(value, allow_nan=False))
+    tree = ast.parse(text, mode="eval")
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    written = [
+        token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.STRING
+    ]
+    if len(strings) != len(written):
+        raise ValueError("strings without anything between them")
+    return json.loads(json.dumps(ast.literal_eval(tree), allow_nan=False))
 
 
 def _once(text: str) -> object:
     """A complete object with closing brackets too many, or sent twice."""
-    value, end = json.JSONDecoder(strict=False).raw_decode(text)
+    value, end = json.JSONDecoder(strict=False, parse_constant=_no_constant).raw_decode(text)
     rest = text[end:].strip()
     if rest.strip("}] \n") and _loosely(rest) != value:
         raise ValueError("something else follows")
@@ -84,9 +92,9 @@ def _once(text: str) -> object:
 
 
 def _closed(text: str) -> object:
-    """An object whose last brackets are missing; one that ends inside of a string or a name could go on anyhow."""
+    """An object whose last brackets are missing; one that ends inside of a string or a number could go on anyhow."""
     still_open, in_string = _open_at_end(text)
-    if in_string or not still_open or text[-1] not in '"}]0123456789el':
+    if in_string or not still_open or text[-1] not in '"}]el':
         raise ValueError("it is not clear how it goes on")
     return _loosely(text + "".join(_CLOSING[bracket] for bracket in reversed(still_open)))
 

@@ -31,6 +31,7 @@ from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.seen import Seen
 from outlive.tools.skills import Skills
+from outlive.tools.taskwork import keep_claims
 from outlive.tools.toolbox import Toolbox
 
 SUMMARY_SECONDS = 120.0
@@ -58,6 +59,8 @@ class Parts:
     """The system prompt as it should be now; what changed in it is used from the next turn on."""
     limits: Callable[[Spending], Sequence[Limit]]
     """New limits for each run."""
+    chose_mode: Callable[[str, Mode], None] = lambda *_: None
+    """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
     summaries: Summaries = "asked"
     owner: str = "agent"
 
@@ -173,6 +176,8 @@ class Agent:
         return next((mode for mode in MODES if mode == self.session.state.mode), MODES[0])
 
     def set_mode(self, mode: Mode) -> None:
+        """The user chose another mode."""
+        self.parts.chose_mode(self.session.id, mode)
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode)
 
@@ -206,9 +211,10 @@ class Agent:
         self._compaction = focus
 
     async def _at_seam(self) -> None:
-        """Between two requests: what the user said meanwhile, and a pass that was asked for or is due."""
+        """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
         while self._queued:
             self.session.user_said(self._queued.popleft())
+        self.session.note(*keep_claims(self.desk))
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
             if await self.compact(focus) is None:

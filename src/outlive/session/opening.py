@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -26,6 +26,7 @@ from outlive.tools.asking import Asker, Mode
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
+from outlive.tools.modes import remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
@@ -128,15 +129,27 @@ class Opener:
             hooks=CommandHooks(self.settings.hooks, root, session=session.id),
             system=self._system(session, skills, Instructions(root, mine)),
             limits=self._limits,
+            chose_mode=lambda id, mode: remember_mode(root, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
         agent = Agent(session, parts)
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
-        if mode := self.options.mode or (None if session.state.mode else self.settings.agent.get("mode", "ask")):
-            agent.set_mode(mode)
+        agent.set_mode(self.options.mode or self._mode(session))
         if self.settings.notice:
             session.note(self.settings.notice)
         return agent
+
+    def _mode(self, session: Session) -> Mode:
+        """The settings' for a new session; for an old one its own, if it was the user who chose it."""
+        if not session.state.mode:
+            return cast(Mode, self.settings.agent.get("mode", "ask"))
+        line = [session.id]
+        while older := self.logs.info(line[-1]).forked_from:
+            line.append(older)
+        mode = resumed_mode(self.workspace.root, line, session.state.mode)
+        if mode != session.state.mode:
+            session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
+        return mode
 
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox

@@ -61,8 +61,9 @@ class MemoryStore(Protocol):
         """Run `work` while no other writer is at it, and commit once. It may be run again after a conflict; when it
         raises, nothing has changed."""
 
-    def publish(self, index: str) -> bool:
-        """Keep the derived index for readers where the engine has a place for it. True when it was out of date."""
+    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
+        """Keep the index that `render` makes of all live memories, where the engine has a place for it. True when it
+        was out of date."""
 
     def exclusive(self, purpose: str) -> AbstractContextManager[bool]:
         """Hold a lock of that name across processes without waiting; False when another holds it. It goes with the

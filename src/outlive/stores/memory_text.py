@@ -1,8 +1,8 @@
 """A memory as a Markdown file with YAML frontmatter, and back, exactly.
 
 What we write is YAML that any reader understands, kept so plain that we can read it line by line: a value is a word
-or two that YAML takes for text, or JSON. Whatever else stands in a file, because a person or another tool wrote it, is
-read by PyYAML with its base loader, which makes nothing but text, lists and mappings. The body follows the second
+or two that YAML takes for text, or JSON. Whatever else stands in a file, because a person or another tool wrote it,
+is read by PyYAML with its base loader, which makes nothing but text, lists and mappings. The body follows the second
 `---` and an empty line, byte for byte, and a line end that is not part of it.
 """
 
@@ -34,19 +34,10 @@ _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """What JSON leaves as it is and YAML does not take, or takes for a line end."""
 _LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*): (.+)")
 _MAX_NODES = 2_000
-_KEYS: tuple[str, ...] = (
-    "name",
-    "description",
-    "type",
-    "scope",
-    "keys",
-    "date",
-    "provenance",
-    "created",
-    "updated",
-    "last_used",
+_KEYS = (
+    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated", "last_used"),
+    *("supersedes", "derived_from", "archived", "revision", "version"),
 )
-_KEYS += ("supersedes", "derived_from", "archived", "revision", "version")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

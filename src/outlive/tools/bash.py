@@ -18,6 +18,9 @@ LONGEST = 120_000
 LIVE = 256 * 1024
 """Bytes that are shown while a command runs."""
 
+MOMENT = 0.05
+"""Seconds in which the last children of a command may end after it."""
+
 
 class BashInput(Struct, frozen=True, forbid_unknown_fields=True):
     command: Annotated[str, Meta(description="The command, as for bash -c. Several: with && or ;.")]
@@ -67,6 +70,10 @@ class Bash(Tool[BashInput]):
             finally:
                 command.kill()
             raise
+        finally:
+            command.live = None
+        if command.left_behind:
+            await asyncio.sleep(MOMENT)
         notes = [_how_it_ended(command, timeout), _left_behind(command, desk)]
         printed = command.take()
         text = "\n".join(filter(None, [printed.rstrip("\n"), *notes])) or "(no output)"

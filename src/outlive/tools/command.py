@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from glob import glob
 from pathlib import Path
 
 from outlive.tools.output import Edges, Spool
@@ -41,7 +42,8 @@ class Command:
         self.timed_out = False
         self.began = time.monotonic()
         self.spool = Spool(spool)
-        self._live = live
+        self.live = live
+        """Given what is printed, as it is, on a thread of ours; None from when nobody looks any more."""
         self._unread = Edges()
         self._lock = threading.Lock()
         self._exited, self._silent = threading.Event(), threading.Event()
@@ -96,7 +98,7 @@ class Command:
             return False
         except PermissionError:
             return self.held
-        return not _exists(self.pid)
+        return not _exists(self.pid) and _lives(self.pid)
 
     @property
     def exit_code(self) -> int | None:
@@ -112,7 +114,15 @@ class Command:
 
     async def finished(self) -> None:
         """Wait until it has ended. Giving up the wait does not end it."""
-        await asyncio.shield(asyncio.wrap_future(self._ended))
+        loop = asyncio.get_running_loop()
+        told: asyncio.Future[None] = loop.create_future()
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_resolve, told)
+
+        self._ended.add_done_callback(tell)
+        await told
 
     # -- ending
 
@@ -151,8 +161,8 @@ class Command:
             with self._lock:
                 self._unread.add(data)
                 self.spool.add(data)
-            if self._live is not None:
-                self._live(data)
+            if (live := self.live) is not None:
+                live(data)
         os.close(out)
         with self._lock:
             self.spool.close()
@@ -167,6 +177,24 @@ class Command:
         if self._stopping.is_set():
             self._stopped.wait(2 * GRACE)
         self._ended.set_result(None)
+
+
+def _resolve(told: "asyncio.Future[None]") -> None:
+    if not told.done():
+        told.set_result(None)
+
+
+def _lives(group: int) -> bool:
+    """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
+    processes = glob("/proc/[0-9]*/stat")
+    if not processes:
+        return True
+    for path in processes:
+        with suppress(OSError):
+            state, _, number = Path(path).read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(number) == group and state not in "ZX":
+                return True
+    return False
 
 
 def _exists(pid: int) -> bool:

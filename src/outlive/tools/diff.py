@@ -31,11 +31,17 @@ def _changes(before: str, after: str) -> list[str]:
     """The rows of a diff. Only what lies between the first and the last difference is compared."""
     if before == after:
         return []
-    old, new = before.split("\n"), after.split("\n")
+    old, new = _lines(before), _lines(after)
     head = _common(old, new, min(len(old), len(new)))
     tail = _common(old[::-1], new[::-1], min(len(old), len(new)) - head)
     start, spare = max(0, head - 3), max(0, tail - 3)
     return _rows(old[start : len(old) - spare], new[start : len(new) - spare], start)
+
+
+def _lines(text: str) -> list[str]:
+    """A last line without its end is another line than one with it, as in every diff."""
+    *whole, rest = text.split("\n")
+    return [*whole, f"{rest}\n\\ No newline at end of file"] if rest else whole
 
 
 def _common(one: list[str], other: list[str], most: int) -> int:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.patterns import PathPattern, split_fixed
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
-from outlive.tools.workspace import files_below
+from outlive.tools.workspace import cut_short, files_below
 
 MOST = 200
 
@@ -36,7 +36,7 @@ class Glob(Tool[GlobInput]):
         return given.pattern
 
     def paths(self, given: GlobInput) -> tuple[str, ...]:
-        return (given.path,)
+        return (str(Path(given.path) / split_fixed(given.pattern)[0]),)
 
     async def run(self, given: GlobInput, desk: Desk) -> Outcome:
         return await asyncio.to_thread(_find, given, desk)
@@ -53,16 +53,18 @@ def _find(given: GlobInput, desk: Desk) -> Outcome:
         raise ToolError(f"{given.pattern!r} names a folder; add what to find in it, such as {given.pattern}*")
     pattern = PathPattern(rest if "/" not in given.pattern else f"./{rest}")
     dated: list[tuple[float, str]] = []
-    for path in files_below(folder):
+    files = files_below(folder)
+    for path in files:
         if pattern.matches(path.relative_to(folder).parts):
             try:
                 dated.append((-os.lstat(path).st_mtime, desk.fence.shown(path)))
             except OSError:
                 continue
     if not dated:
-        return Outcome(f"no file matches {given.pattern} in {desk.fence.shown(folder)}")
+        text = f"no file matches {given.pattern} in {desk.fence.shown(folder)}"
+        return Outcome("\n".join(filter(None, [text, cut_short(files)])))
     rows = [name.encode("utf-8", "replace").decode() for _, name in sorted(dated)[:MOST]]
     more = len(dated) - len(rows)
     if more:
         rows.append(f"[{more:,} more, older; narrow the pattern]")
-    return Outcome("\n".join(rows))
+    return Outcome("\n".join(filter(None, [*rows, cut_short(files)])))

@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -18,7 +19,7 @@ from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
-from outlive.tools.workspace import files_below
+from outlive.tools.workspace import cut_short, files_below
 
 LIMIT = 100
 SECONDS = 30.0
@@ -79,6 +80,7 @@ class _Search:
         self.folder, self.only = (real, "") if real.is_dir() else (real.parent, real.name)
         self._process: subprocess.Popen[bytes] | None = None
         self._late = threading.Event()
+        self._note = ""
 
     def stop(self) -> None:
         if self._process is not None:
@@ -86,30 +88,32 @@ class _Search:
 
     def run(self, desk: Desk) -> Outcome:
         program = shutil.which("rg")
-        argv, asked = self._with_ripgrep(program) if program else self._with_worker()
-        with subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
-            argv, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            self._process = process
-            late = threading.Timer(SECONDS, self._too_late)
-            errors = _Drain(process)
-            late.start()
-            try:
-                _feed(process, asked)
-                found = _Found(desk, self.folder, self.given.limit)
-                for kind, data in _said(process):
-                    if not found.take(kind, data):
-                        break
-            finally:
-                late.cancel()
-                process.kill()
-        return self._outcome(desk, found, errors.text())
+        found = _Found(desk, self.folder, self.given.limit)
+        with tempfile.TemporaryFile() as asked:
+            argv = self._with_ripgrep(program) if program else self._with_worker(asked)
+            with subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
+                argv, cwd=self.folder, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            ) as process:
+                self._process = process
+                late = threading.Timer(SECONDS, self._too_late)
+                late.daemon = True
+                late.start()
+                errors = _Drain(process)
+                try:
+                    for kind, data in _said(process):
+                        if not found.take(kind, data):
+                            break
+                finally:
+                    late.cancel()
+                    process.kill()
+                complaints = errors.text()
+        return self._outcome(desk, found, complaints)
 
     def _too_late(self) -> None:
         self._late.set()
         self.stop()
 
-    def _with_ripgrep(self, program: str) -> tuple[list[str], bytes]:
+    def _with_ripgrep(self, program: str) -> list[str]:
         argv = [
             program,
             "--json",
@@ -128,10 +132,11 @@ class _Search:
             argv.append("--ignore-case")
         if self.given.context:
             argv += ["--context", str(self.given.context)]
-        return [*argv, "--regexp", self.given.pattern, "--", self.only or "."], b""
+        return [*argv, "--regexp", self.given.pattern, "--", self.only or "."]
 
-    def _with_worker(self) -> tuple[list[str], bytes]:
+    def _with_worker(self, asked: IO[bytes]) -> list[str]:
         paths = [self.folder / self.only] if self.only else sorted(files_below(self.folder))
+        self._note = cut_short(paths)
         wanted = PathPattern(self.given.glob) if self.given.glob else None
         files = []
         for path in paths:
@@ -139,8 +144,10 @@ class _Search:
             if wanted is None or wanted.matches(shown.parts):
                 files.append((str(shown), str(path)))
         given = self.given
-        asked = {"pattern": given.pattern, "ignore_case": given.ignore_case, "context": given.context, "files": files}
-        return [sys.executable, "-I", "-S", grep_worker.__file__], json.dumps(asked).encode()
+        asks = {"pattern": given.pattern, "ignore_case": given.ignore_case, "context": given.context, "files": files}
+        asked.write(json.dumps(asks).encode())
+        asked.seek(0)
+        return [sys.executable, "-I", "-S", grep_worker.__file__]
 
     def _outcome(self, desk: Desk, found: "_Found", errors: str) -> Outcome:
         where = desk.fence.shown(self.folder / self.only)
@@ -152,8 +159,9 @@ class _Search:
             if errors:
                 raise ToolError(f"grep: {errors[:500]}")
             only = f" (files {self.given.glob})" if self.given.glob else ""
-            return Outcome(f"no match for {self.given.pattern} in {where}{only}")
-        notes = []
+            text = f"no match for {self.given.pattern} in {where}{only}"
+            return Outcome("\n".join(filter(None, [text, self._note])))
+        notes = [self._note] if self._note else []
         if found.full:
             notes.append(f"[the first {found.matches:,} matches; there are more: narrow the search or raise limit]")
         elif self._late.is_set():
@@ -222,15 +230,6 @@ class _Found:
     def _add(self, row: str) -> None:
         self.rows.append(row)
         self._used += len(row) + 1
-
-
-def _feed(process: "subprocess.Popen[bytes]", asked: bytes) -> None:
-    assert process.stdin is not None  # noqa: S101 - it was started with a pipe
-    try:
-        process.stdin.write(asked)
-        process.stdin.close()
-    except BrokenPipeError:
-        return  # it has ended already and said why
 
 
 def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, Any]]]:

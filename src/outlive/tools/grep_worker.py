@@ -1,5 +1,5 @@
 """Searches files for a pattern where there is no ripgrep, as a program of its own: a pattern that never comes to an
-end can be stopped, and holds up nobody. Prints what `rg --json` prints, as far as it is read. Imports nothing of ours.
+end can be stopped and holds up nobody. Prints what `rg --json` prints, as far as it is read; imports nothing of ours.
 """
 
 import json

@@ -1,5 +1,6 @@
 """Why a text was not found in a file: the places that come closest, and what differs there."""
 
+import heapq
 import re
 from difflib import SequenceMatcher
 
@@ -21,10 +22,9 @@ def why_not_found(text: str, wanted: str, replacement: str) -> str:
     if _all_numbered(wanted) and _NUMBERED.sub("", wanted) in text:
         return "the line numbers and tabs of read_file are not part of the file; leave them out of old_text"
     if places := _blank_differences(lines, searched):
-        first = places[0]
         return (
-            f"{_listed(places, len(searched))} differ{'s' if len(places) == 1 else ''} from it only in whitespace "
-            f"(spaces, tabs, line ends); the file has there:\n{_shown(lines, first, len(searched))}"
+            f"only whitespace differs at {_listed(places, len(searched))} (spaces, tabs, line ends); "
+            f"the file has there:\n{_shown(lines, places[0], len(searched))}"
         )
     if len(replacement) > 8 and replacement in text:
         number = text.count("\n", 0, text.index(replacement)) + 1
@@ -61,12 +61,14 @@ def _near(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
     if not searched[anchor].strip():
         return []
     matcher = SequenceMatcher(None, "", searched[anchor].strip()[:COMPARED], autojunk=False)
-    scored = []
+    best: list[tuple[float, int]] = []
+    enough = CLOSE
     for at, line in enumerate(lines[:LINES]):
         matcher.set_seq1(line.strip()[:COMPARED])
-        if matcher.real_quick_ratio() >= CLOSE and matcher.quick_ratio() >= CLOSE and matcher.ratio() >= CLOSE:
-            scored.append((matcher.ratio(), max(0, at - anchor)))
-    best = sorted(scored, key=lambda found: (-found[0], found[1]))[: 4 * PLACES]
+        # The first two are upper bounds, and cheap: only what may be among the best is compared in full.
+        if matcher.real_quick_ratio() > enough and matcher.quick_ratio() > enough and matcher.ratio() > enough:
+            best = heapq.nlargest(4 * PLACES, [*best, (matcher.ratio(), max(0, at - anchor))])
+            enough = best[-1][0] if len(best) == 4 * PLACES else CLOSE
     whole = "\n".join(searched)[: 20 * COMPARED]
     again = []
     for _, at in best:

@@ -79,6 +79,7 @@ class Spool:
         return f"; {much} in {self.path}"
 
     def close(self) -> None:
+        self._first.clear()
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -56,7 +56,7 @@ def _events(given: UpdatePlanInput) -> list[tuple[Any, dict[str, Any]]]:
     _check(given)
     events: list[tuple[Any, dict[str, Any]]] = []
     if given.goal is not None:
-        events.append((GoalSet, {"goal": given.goal.strip(), "criteria": given.criteria or ()}))
+        events.append((GoalSet, {"goal": given.goal.strip()}))
     if given.criteria is not None:
         events.append((StateChanged, {"criteria": given.criteria}))
     plan = {

@@ -1,9 +1,11 @@
 """The files of a folder, without those that git ignores where there is git. Links are named, never followed."""
 
 import os
+import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from outlive.tools.fence import HARNESS
@@ -12,12 +14,14 @@ MOST = 200_000
 _GIT = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
-def files_below(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path) -> list[Path]:
     """All of them, at most MOST. Git's own files and outlive's are left out, unless `folder` is among them."""
-    for number, path in enumerate(_all(folder)):
-        if number >= MOST:
-            return
-        yield path
+    return list(islice(_all(folder), MOST))
+
+
+def cut_short(files: Sequence[Path]) -> str:
+    """A word on files that were not even looked at, or nothing."""
+    return f"[only {MOST:,} files were looked at; give a folder as path]" if len(files) >= MOST else ""
 
 
 def _all(folder: Path) -> Iterator[Path]:
@@ -29,9 +33,13 @@ def _all(folder: Path) -> Iterator[Path]:
         path = folder / name
         if name.split("/", 1)[0] in HARNESS:
             continue
-        if path.is_dir() and not path.is_symlink():  # a repository inside of this one
+        try:
+            is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
+        except OSError:
+            continue  # git knows it still, and it is gone
+        if is_folder:  # a repository inside of this one
             yield from _walk(path)
-        elif os.path.lexists(path):
+        else:
             yield path
 
 

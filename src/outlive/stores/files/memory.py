@@ -1,10 +1,11 @@
 """Memories as files: `.memory/<slug>.md`, forgotten ones in `archive/`, the change log in `history.jsonl`.
 
 Writers take turns under one lock and commit by renaming a journal into place (`memory_journal.py`). Everything else
-is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what is
-in it is decided above (`outlive.memory.index`).
+is derived or carried out from it, and mended by the next writer. Readers never wait. `MEMORY.md` is derived too; what
+is in it is decided above (`outlive.memory.index`).
 """
 
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -12,8 +13,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
-
-import msgspec
 
 from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.stores.files.disk import Disk, errors_named, read_bytes
@@ -39,6 +38,8 @@ T = TypeVar("T")
 INDEX = "MEMORY.md"
 _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
+_STEP = re.compile(rb'\{"id":(\d+),"at":')
+_BLOCK = 64 * 1024
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 
@@ -85,14 +86,21 @@ class FileMemoryStore:
                 transaction.commit()
             return result
 
-    def publish(self, index: str) -> bool:
+    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
         target = self.path / INDEX
-        wanted = index.encode()
-        with self._mutex, errors_named("cannot write", target):
+
+        def differs() -> tuple[bytes | None, bytes] | None:
+            wanted = self.read(lambda tx: render(tx.all())).encode()
             found = read_bytes(target)
-            if found == wanted or not self.path.is_dir() or (found is None and not index.strip()):
+            return None if found == wanted or (found is None and not wanted) else (found, wanted)
+
+        with self._mutex, errors_named("cannot write", target):
+            if not self.path.is_dir() or differs() is None:
                 return False
-            with self._locked():
+            with self._locked():  # once more, now that nobody else can change what it is made of
+                if (difference := differs()) is None:
+                    return False
+                found, wanted = difference
                 if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
                     self._set_apart(target, "archive")
                 self._disk.write(target, wanted, durable=False)
@@ -210,10 +218,10 @@ class FileMemoryStore:
                 file.write(data)
 
     def _save_index(self) -> None:
-        if self._disk.local.is_dir():
+        if self.folder.worth_saving and self._disk.local.is_dir():
             with suppress(OSError, StoreUnavailable), self._disk.lock(wait=False) as mine:
                 if mine:
-                    self.folder.save_if_worthwhile()
+                    self.folder.save()
 
     def _set_apart(self, source: Path, folder: str = "damaged") -> Path:
         target = self.path / folder / source.name
@@ -290,7 +298,7 @@ class _Transaction(_Look):
             if before != after:
                 changes.append(MemoryChange(slug=slug, before=before, after=after))
                 self._recorded[slug] = after
-        last = self._steps[-1].id if self._steps else _last_id(self._store)
+        last = self._steps[-1].id if self._steps else _last_id(self._store.journal.log)
         step = Step(
             id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
         )
@@ -316,14 +324,27 @@ class _Transaction(_Look):
             store.journal.carry_out(durable=bool(lines))
 
 
-class _Head(msgspec.Struct):
-    id: int
-
-
-def _last_id(store: FileMemoryStore) -> int:
-    """Of the last line that can be read. Only for the holder of the lock, when no journal is left."""
-    for line in reversed((read_bytes(store.journal.log) or b"").split(b"\n")):
-        if line.strip():
-            with suppress(msgspec.DecodeError):
-                return msgspec.json.decode(line, type=_Head).id
+def _last_id(path: Path) -> int:
+    """Of the last line that can be read, without reading all of the log. Only for the holder of the lock."""
+    try:
+        with path.open("rb") as file:
+            descriptor = file.fileno()
+            for start in _line_starts(descriptor, os.fstat(descriptor).st_size):
+                if match := _STEP.match(os.pread(descriptor, 64, start)):
+                    return int(match[1])
+    except FileNotFoundError:
+        pass
     return 0
+
+
+def _line_starts(descriptor: int, size: int) -> Iterator[int]:
+    """Where the lines of a file begin, the last one first."""
+    while size > 0:
+        first = max(0, size - _BLOCK)
+        block = os.pread(descriptor, size - first, first)
+        at = block.rfind(b"\n")
+        while at >= 0:
+            yield first + at + 1
+            at = block.rfind(b"\n", 0, at)
+        size = first
+    yield 0

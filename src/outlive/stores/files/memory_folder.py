@@ -60,7 +60,7 @@ class MemoryFolder:
         there = {*self._names(""), *self._names("archive/"), *(name for name, data in self.overlay.items() if data)}
         for name in [name for name in self.known if name not in there]:
             del self.known[name]
-        for name in there:
+        for name in self._differing(there):
             self._look_at(name)
 
     def memories(self, *, archived: bool) -> list[Memory]:
@@ -81,10 +81,12 @@ class MemoryFolder:
         names = {*self._names(""), *self._names("archive/"), *self._names("damaged/"), *self.overlay}
         return {name.rpartition("/")[2].removesuffix(".md").lower() for name in names}
 
-    def save_if_worthwhile(self) -> None:
+    @property
+    def worth_saving(self) -> bool:
+        return self.reread >= _WORTH_SAVING
+
+    def save(self) -> None:
         """Keep what was read for the next process. Only for the holder of the lock; a full disk is no harm."""
-        if self.reread < _WORTH_SAVING:
-            return
         self.reread = 0
         settled = {name: known for name, known in self.known.items() if known.inode}
         with suppress(OSError):
@@ -105,7 +107,37 @@ class MemoryFolder:
             names = os.listdir(self.path / under)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [under + name for name in names if under == "damaged/" or is_memory_file(under + name)]
+        names = [under + name for name in names]
+        return [name for name in names if name in self.known or under == "damaged/" or is_memory_file(name)]
+
+    def _differing(self, there: set[str]) -> list[str]:
+        """Names of files that are not as they are known. A look at every file is most of what a scan costs, so this
+        loop is written for speed."""
+        try:
+            folder = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return sorted(there)
+        look, known, differing = os.stat, self.known, []
+        try:
+            for name in there:
+                node = known.get(name)
+                if node is None or name in self.overlay:
+                    differing.append(name)
+                    continue
+                try:
+                    found = look(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    found = None
+                if (
+                    found is None
+                    or node.changed != found.st_ctime_ns
+                    or node.size != found.st_size
+                    or node.inode != found.st_ino
+                ):
+                    differing.append(name)
+        finally:
+            os.close(folder)
+        return differing
 
     def _look_at(self, name: str) -> None:
         path = self.path / name
@@ -119,9 +151,6 @@ class MemoryFolder:
             found = path.lstat()
         except FileNotFoundError:
             self.known.pop(name, None)
-            return
-        known = self.known.get(name)
-        if known and (known.inode, known.size, known.changed) == (found.st_ino, found.st_size, found.st_ctime_ns):
             return
         self.known.pop(name, None)
         self._read(name, path, found)

@@ -41,6 +41,8 @@ class SQLMemoryStore:
         self.clock = clock
         self._current = False
         self._damaged: dict[str, str] = {}
+        self.lost_steps: dict[int, str] = {}
+        """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
 
     @property
     def url(self) -> str:
@@ -74,7 +76,7 @@ class SQLMemoryStore:
 
         return self.database.write(alone, landed=landed)
 
-    def publish(self, index: str) -> bool:
+    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
         """There is no place for it: whoever wants the index asks for it."""
         return False
 
@@ -113,9 +115,11 @@ class SQLMemoryStore:
         return [Problem(slug, what, remedy, repairable=True) for slug, what in sorted(self._damaged.items())]
 
     def check(self) -> list[Problem]:
-        self.read(lambda tx: tx.all(archived=True))
-        storage = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
-        return storage + self.left_out()
+        self.read(lambda tx: (tx.all(archived=True), tx.steps()))
+        found = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
+        for number, what in sorted(self.lost_steps.items()):
+            found.append(Problem(f"step {number}", what, "the row stays, the rest is used", harmless=True))
+        return found + self.left_out()
 
     def repair(self) -> list[str]:
         self.read(lambda tx: tx.all(archived=True))
@@ -175,8 +179,10 @@ class _Look:
         rows = self._connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
         found = []
         for number, form in rows:
-            with suppress(DamagedRecord):  # a step that cannot be read cannot be undone; the rest can
+            try:
                 found.append(decode_step(bytes(form), where=f"{self._store.url}, step {number}"))
+            except DamagedRecord as error:
+                self._store.lost_steps[number] = str(error)
         return found
 
 
@@ -189,6 +195,7 @@ class _Transaction(_Look):
         self.last = last
         self._first = last
         self._before: dict[str, Memory | None] = {}
+        self._after: dict[str, Memory | None] = {}
         self.recorded: list[tuple[int, bytes]] = []
 
     def new_slug(self, name: str) -> str:
@@ -200,17 +207,20 @@ class _Transaction(_Look):
     def put(self, memory: Memory) -> None:
         memory = in_utc(mended(memory))
         render(memory)  # refuses what is too large, here as in files
-        self._before.setdefault(memory.slug, self.get(memory.slug))
+        self._remember(memory.slug, memory)
         archived = int(memory.archived is not None)
         self._connection.run(_PUT, slug=memory.slug, archived=archived, form=encode_memory(memory))
 
     def remove(self, slug: str) -> None:
-        self._before.setdefault(slug, self.get(slug))
+        self._remember(slug, None)
         self._connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
 
     def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
-        pairs = [(slug, before, self.get(slug)) for slug, before in self._before.items()]
-        changes = tuple(MemoryChange(slug=slug, before=old, after=new) for slug, old, new in pairs if old != new)
+        changes = tuple(
+            MemoryChange(slug=slug, before=before, after=self._after[slug])
+            for slug, before in self._before.items()
+            if before != self._after[slug]
+        )
         self._before = {}
         self.last += 1
         step = Step(
@@ -220,6 +230,11 @@ class _Transaction(_Look):
         self._connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=step.id, form=form)
         self.recorded.append((step.id, form))
         return step
+
+    def _remember(self, slug: str, after: Memory | None) -> None:
+        if slug not in self._before:
+            self._before[slug] = self.get(slug)
+        self._after[slug] = after
 
     def commit(self) -> None:
         if self.last != self._first:

@@ -6,9 +6,10 @@ with Simulator(script=[call("bash", command="ls"), say("Done.")]) as sim:
 sim.verify()
 """
 
-from outlive.testing.simulator.faults import Fault, Faults
+from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import Model
 from outlive.testing.simulator.refusal import Refusal
+from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import SeenCall, SeenRequest, SeenResult, Usage
 from outlive.testing.simulator.simulator import Brain, Simulator
 from outlive.testing.simulator.steps import Call, Say, Step, Think, call, calls, say, think

@@ -1,16 +1,12 @@
-"""What goes wrong on purpose: faults, and the rules that say which request meets them.
+"""What goes wrong on purpose.
 
 Two kinds. Some stand in the way of an answer (a status, a broken stream, an empty answer, a refusal, too long): the
 step that would have been played stays for the next request. Others change the answer of the step itself (slow,
 cut off at a length, sloppy calls): that step is then played.
 """
 
-import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
-
-from outlive.testing.simulator.seen import SeenRequest
 
 
 @dataclass(frozen=True)
@@ -95,51 +91,3 @@ class Fault:
     def too_long(cls, used: int, limit: int) -> Self:
         """The prompt is too long, with these figures, whatever its length."""
         return cls("too long", 400, used=used, limit=limit)
-
-
-@dataclass
-class _Rule:
-    fault: Fault
-    at: frozenset[int]
-    when: Callable[[SeenRequest], bool] | None
-    left: int | None
-
-    def fits(self, request: SeenRequest) -> bool:
-        if self.left == 0 or (self.at and request.number not in self.at):
-            return False
-        return self.when is None or self.when(request)
-
-
-@dataclass
-class Faults:
-    """The faults that wait for their request."""
-
-    _rules: list[_Rule] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(
-        self,
-        fault: Fault,
-        *,
-        at: int | Iterable[int] = (),
-        when: Callable[[SeenRequest], bool] | None = None,
-        times: int | None = None,
-    ) -> None:
-        """Let requests meet a fault: by number (from 1, valid requests only), by a rule, or the very next one.
-
-        `times` bounds how often; without it a rule holds for ever, and a fault with neither number nor rule once.
-        """
-        numbers = frozenset([at] if isinstance(at, int) else at)
-        left = times if times is not None else (None if numbers or when else 1)
-        with self._lock:
-            self._rules.append(_Rule(fault, numbers, when, left))
-
-    def take(self, request: SeenRequest) -> Fault | None:
-        """The fault that this request meets: of the first rule that fits."""
-        with self._lock:
-            for rule in self._rules:
-                if rule.fits(request):
-                    if rule.left is not None:
-                        rule.left -= 1
-                    return rule.fault
-        return None

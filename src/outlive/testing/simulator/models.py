@@ -37,13 +37,19 @@ def _claude() -> Iterable[Model]:
     yield Model("claude-sonnet-5", max_output=128_000, thinks_unasked=True, system_turns=False)
     for name in ("claude-opus-4-8", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"):
         yield Model(name, max_output=128_000, thinks_unasked=name != "claude-opus-4-8")
+    for name in ("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2"):
+        yield Model(name, max_output=128_000, thinking=frozenset({ADAPTIVE}), thinks_unasked=True)
 
 
 def _gpt() -> Iterable[Model]:
-    for name in ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "o4-mini"):
+    for name in ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "o3", "o4-mini"):
         yield Model(name, "openai", 128_000, reasoning=True)
-    yield Model("gpt-4.1", "openai", 32_768)
-    yield Model("gpt-4o", "openai", 16_384)
+    for name in ("gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"):
+        yield Model(name, "openai", 128_000, reasoning=True)
+    for name in ("gpt-4.1", "gpt-4.1-mini"):
+        yield Model(name, "openai", 32_768)
+    for name in ("gpt-4o", "gpt-4o-mini"):
+        yield Model(name, "openai", 16_384)
 
 
 KNOWN: tuple[Model, ...] = (*_claude(), *_gpt())

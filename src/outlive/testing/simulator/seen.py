@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.tokens import texts
-
-if TYPE_CHECKING:
-    from outlive.testing.simulator.faults import Fault
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class SeenRequest:
     path: str
     body: dict[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    fault: "Fault | None" = None
+    fault: Fault | None = None
     usage: Usage | None = None
     """None where a fault stood in the way of an answer."""
 

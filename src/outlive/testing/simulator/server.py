@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,7 +65,9 @@ class Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no event; everything else is answered with a status and reported by `verify`."""
+        """A client that goes away is no event. What fails inside of `handle` was answered and is told by `verify`."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -84,16 +87,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         with contextlib.suppress(*GONE):
-            body = self._body()
+            length = self.headers.get("content-length", "0")
+            if "transfer-encoding" in self.headers or not (length.isascii() and length.isdecimal()):
+                self.send_error(411, "The simulator reads bodies of a known length only")
+                return
+            body = self._body(int(length))
             headers = {name.lower(): value for name, value in self.headers.items()}
             self._write(self.server.handle(self.command, self.path.split("?")[0], headers, body))
             self.wfile.flush()
             return
         self.close_connection = True
 
-    def _body(self) -> bytes | None:
+    def _body(self, length: int) -> bytes | None:
         """The body; None for one that is too large, which is read and thrown away so that the client hears why."""
-        length = int(self.headers.get("content-length") or 0)
         if length <= self.server.largest:
             return self.rfile.read(length)
         self.close_connection = True

@@ -12,13 +12,14 @@ import msgspec
 
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
-from outlive.testing.simulator.cache import PromptCache
-from outlive.testing.simulator.faults import Fault, Faults
+from outlive.testing.simulator.cache import Piece, PromptCache
+from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, Model
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, Refused
 from outlive.testing.simulator.reply import Reply
+from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import SeenRequest, Usage
 from outlive.testing.simulator.server import Server
 from outlive.testing.simulator.side import Side
@@ -62,16 +63,22 @@ class Simulator:
         self._cache = PromptCache(clock, cache_minimum)
         self._lock = threading.Lock()
         self._replies = 0
-        self._server = Server(port, largest_body, self._handle)
+        self._port = port
+        self._largest = largest_body
+        self._server: Server | None = None
 
     def start(self) -> Self:
         """Serve; `with` does it for you."""
+        self._server = Server(self._port, self._largest, self._handle)
         self._server.start()
+        self._port = self._server.port
         return self
 
     def close(self) -> None:
-        """Stop serving; no thread and no socket is left."""
-        self._server.close()
+        """Stop serving; no thread and no socket is left. It may be started again, at the same port."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -83,8 +90,10 @@ class Simulator:
 
     @property
     def url(self) -> str:
-        """Where it listens; the OpenAI SDK wants `/v1` behind it."""
-        return f"http://127.0.0.1:{self._server.port}"
+        """Where it listens once it is started; the OpenAI SDK wants `/v1` behind it."""
+        if not self._port:
+            raise RuntimeError("the simulator has no address before it is started: use `with Simulator(…) as sim`")
+        return f"http://127.0.0.1:{self._port}"
 
     def env(self) -> dict[str, str]:
         """The environment that leads both SDKs here."""
@@ -118,7 +127,7 @@ class Simulator:
                 Refusal(side.name, path, refused.status, refused.message, refused.code, _readable(raw))
             )
             reply = _error(side, refused, request_id)
-        except Exception as error:  # noqa: BLE001  (what a brain does wrong is told to the client and to `verify`)
+        except Exception as error:  # noqa: BLE001 - what a brain does wrong is told by `verify`
             self._play.report(f"{method} {path} failed: {type(error).__name__}: {error}", error)
             reply = _error(side, Refused(f"the simulator failed: {error}", 500), request_id)
         return replace(reply, headers={**reply.headers, "request-id": request_id, "x-request-id": request_id})
@@ -151,7 +160,8 @@ class Simulator:
         if used > self.window:
             raise side.too_long(used, self.window)
         request = self._seen(side, path, headers, body)
-        return self._respond(side, request, hashlib.sha256(raw + f"#{request.number}".encode()), request_id)
+        mark = hashlib.sha256(raw + f"#{request.number}".encode()).hexdigest()[:24]
+        return self._respond(side, request, pieces, mark, request_id)
 
     def _seen(self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> SeenRequest:
         with self._lock:
@@ -160,7 +170,7 @@ class Simulator:
         request.fault = self.faults.take(request)
         return request
 
-    def _respond(self, side: Side, request: SeenRequest, digest: Any, request_id: str) -> Reply:
+    def _respond(self, side: Side, request: SeenRequest, pieces: list[Piece], mark: str, request_id: str) -> Reply:
         fault = request.fault
         if fault and fault.only_openai and side.name != "openai":
             self._play.report(
@@ -173,14 +183,14 @@ class Simulator:
         if fault and fault.name == "error event" and not request.body.get("stream"):
             return _error(side, Refused(fault.message, fault.code), request_id)
         step = self._play.step(request, silent=side.most_output(request.body) == 0)
-        answer = side.answer(step, digest.hexdigest()[:24], request, fault)
-        answer = self._billed(side, request, _stopped(side, request, answer))
+        answer = _stopped(side, request, side.answer(step, mark, request, fault))
+        answer = self._billed(side, request, pieces, answer)
         return self._written(side, request, answer, request_id)
 
-    def _billed(self, side: Side, request: SeenRequest, answer: Answer) -> Answer:
+    def _billed(self, side: Side, request: SeenRequest, pieces: list[Piece], answer: Answer) -> Answer:
         """What the request cost. A stream that breaks has been paid for too."""
         account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
-        usage = replace(account(side.salt(request.body), side.pieces(request.body)), output=answer.output_tokens)
+        usage = replace(account(side.salt(request.body), pieces), output=answer.output_tokens)
         request.usage = usage
         return replace(answer, usage=usage)
 
@@ -208,6 +218,8 @@ def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
     if name == "length" and request.fault:
         answer = cut_to(answer, request.fault.characters)
     most = side.most_output(request.body)
+    if most == 0:
+        return replace(answer, stop="length")
     return answer if most is None else cut_to(answer, characters_for(most))
 
 

@@ -64,6 +64,25 @@ def calls(several: Iterable[Step]) -> Step:
     return Step(tuple(part for step in several for part in step.parts))
 
 
+def read_steps(data: Any) -> list[Step]:
+    """Steps from JSON: a list of lists of `{"say": …}`, `{"think": …}` or `{"call": NAME, "input": {…}}`."""
+    if not isinstance(data, list):
+        raise ValueError("a script is a list of steps")
+    return [Step(tuple(_read(part) for part in (step if isinstance(step, list) else [step]))) for step in data]
+
+
+def _read(part: Any) -> Part:
+    match part:
+        case {"say": str(text)}:
+            return Say(text)
+        case {"think": str(text)}:
+            return Think(text)
+        case {"call": str(name)}:
+            return Call(name, part.get("input", {}), part.get("id", ""))
+        case _:
+            raise ValueError(f"a part of a step has say, think or call, and not: {part!r}")
+
+
 def _short(part: Part) -> str:
     match part:
         case Say(text):

@@ -74,12 +74,12 @@ def _kind(block: Any, where: str) -> str:
     kind = block.get("type")
     if kind is None:
         raise Refused(f"{where}.type: Field required")
-    if kind not in REQUIRED and kind not in SERVED_BY_SERVER:
+    if not isinstance(kind, str) or (kind not in REQUIRED and kind not in SERVED_BY_SERVER):
         tags = ", ".join(f"'{name}'" for name in sorted((*REQUIRED, *SERVED_BY_SERVER)))
         raise Refused(
             f"{where}: Input tag '{kind}' found using 'type' does not match any of the expected tags: {tags}"
         )
-    return str(kind)
+    return kind
 
 
 def check_cache_control(control: Any, where: str) -> None:

@@ -22,10 +22,10 @@ def _pieces(body: dict[str, Any]) -> Iterator[Piece]:
     for block in _blocks(body.get("system") or []):
         yield Piece(_bytes(block), block_characters(block), _lifetime(block.get("cache_control")))
     # What changes how messages are read changes their part of the prompt, but not tools and system.
-    yield Piece(compact([body.get("thinking"), body.get("tool_choice")]), 0)
+    manner = compact([body.get("thinking"), body.get("tool_choice")])
     for message in body["messages"]:
         for block in _blocks(message["content"]):
-            data = message["role"].encode() + _bytes(block)
+            data = manner + message["role"].encode() + _bytes(block)
             yield Piece(data, block_characters(block), _breakpoint(block))
 
 

@@ -9,6 +9,7 @@ from outlive.testing.simulator.anthropic.fields import check_fields, check_type,
 from outlive.testing.simulator.anthropic.turns import Turn, check_pairs, check_thinking_kept, turns_of
 from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, Model
 from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.schema import is_schema
 from outlive.testing.simulator.signing import Signer
 
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")
@@ -43,6 +44,10 @@ TOOL: dict[str, type | None] = {
     "strict": bool,
     "type": str,
 }
+OF_THE_API = re.compile(
+    r"(bash|text_editor|memory|code_execution|web_search|web_fetch|computer|browser|tool_search)[a-z0-9_]*_\d{8}"
+)
+"""Types of tools that the API defines itself; they are taken as they are."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 CHOICES: dict[str, dict[str, type | None]] = {
     "auto": {"disable_parallel_tool_use": bool},
@@ -160,8 +165,13 @@ def _check_tools(tools: list[Any]) -> None:
     names = []
     for index, tool in enumerate(tools):
         check_type(tool, f"tools.{index}", dict)
-        if tool.get("type") in (None, "custom"):
+        kind = tool.get("type")
+        if kind in (None, "custom"):
             _check_tool(tool, f"tools.{index}.custom")
+        elif not (isinstance(kind, str) and OF_THE_API.fullmatch(kind)):
+            raise Refused(
+                f"tools.{index}: Input tag '{kind}' found using 'type' does not match any of the expected tags"
+            )
         check_cache_control(tool.get("cache_control"), f"tools.{index}.custom.cache_control")
         names.append(tool.get("name"))
     if len(set(names)) < len(names):
@@ -176,27 +186,12 @@ def _check_tool(tool: dict[str, Any], where: str) -> None:
     if "type" not in schema:
         raise Refused(f"{where}.input_schema.type: Field required")
     one_of(schema["type"], f"{where}.input_schema.type", ("object",))
-    if not _is_schema(schema):
+    if not is_schema(schema):
         raise Refused(
             f"{where}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 "
             "(https://json-schema.org/draft/2020-12). Learn more about tool use at "
             "https://docs.claude.com/en/docs/tool-use."
         )
-
-
-def _is_schema(schema: Any) -> bool:
-    """The mistakes that people make: properties that are no schemas, required names that are no list of names."""
-    if not isinstance(schema, dict):
-        return isinstance(schema, bool)
-    properties, required = schema.get("properties", {}), schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        return False
-    kinds = {"object", "array", "string", "number", "integer", "boolean", "null"}
-    kind = schema.get("type", [])
-    if not (set(kind) <= kinds if isinstance(kind, list) else kind in kinds):
-        return False
-    inner = schema.get("items", True)
-    return isinstance(properties, dict) and all(map(_is_schema, properties.values())) and _is_schema(inner)
 
 
 def _check_choice(body: dict[str, Any]) -> None:

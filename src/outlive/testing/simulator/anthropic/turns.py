@@ -119,7 +119,8 @@ def check_thinking_kept(turns: list[Turn], sent: dict[str, frozenset[str]], *, b
             f"{first.places[0]}.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
             "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the "
             "lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from "
-            f"previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at {DOCS}"
+            "previous turns. To avoid this requirement, disable `thinking`. Please consult our documentation at "
+            + DOCS
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from outlive.testing.simulator.models import Model
 from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.schema import is_schema
 
 FIELDS = frozenset(
     (
@@ -89,7 +90,8 @@ def _needed(thing: dict[str, Any], name: str, param: str) -> Any:
     return thing[name]
 
 
-def _known(thing: dict[str, Any], fields: frozenset[str], where: str) -> None:
+def _known(thing: Any, fields: frozenset[str], where: str) -> None:
+    _wanted(thing, where, dict)
     for name in thing:
         if name not in fields:
             param = f"{where}.{name}"
@@ -147,6 +149,7 @@ def _check_message(message: Any, index: int) -> None:
     where = f"messages[{index}]"
     _wanted(message, where, dict)
     role = _needed(message, "role", f"{where}.role")
+    _wanted(role, f"{where}.role", str)
     if role not in ROLES:
         raise Refused(
             f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and "
@@ -156,6 +159,11 @@ def _check_message(message: Any, index: int) -> None:
         )
     _known(message, ROLES[role] | {"role", "content"}, where)
     _check_content(message, role, index)
+    if role == "function" and "name" not in message:
+        raise Refused(
+            "Missing parameter 'name': messages with role 'function' must have a 'name'.",
+            param=f"messages.[{index}].name",
+        )
     if role == "tool":
         _wanted(_needed(message, "tool_call_id", f"{where}.tool_call_id"), f"{where}.tool_call_id", str)
     if message.get("tool_calls") is not None:
@@ -181,6 +189,7 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
     for number, part in enumerate(content):
         _wanted(part, f"{where}[{number}]", dict)
         kind = _needed(part, "type", f"{where}[{number}].type")
+        _wanted(kind, f"{where}[{number}].type", str)
         if kind not in PARTS[role]:
             listed = ", ".join(f"'{name}'" for name in sorted(PARTS[role]))
             raise Refused(
@@ -205,12 +214,7 @@ def _check_calls(calls: Any, where: str) -> None:
         kind = _needed(call, "type", f"{place}.type")
         if kind == "custom":
             continue
-        if kind != "function":
-            raise Refused(
-                f"Invalid value: '{kind}'. Supported values are: 'function' and 'custom'.",
-                param=f"{place}.type",
-                code="invalid_value",
-            )
+        _choice(kind, f"{place}.type", ("function", "custom"))
         _known(call, frozenset({"id", "type", "function"}), place)
         function = _needed(call, "function", f"{place}.function")
         _wanted(function, f"{place}.function", dict)
@@ -279,16 +283,29 @@ def _check_tools(body: dict[str, Any]) -> None:
     _wanted(tools, "tools", list)
     if not tools:
         _empty("tools")
+    if body.get("tool_choice") is not None:
+        _choice(
+            body["tool_choice"], "tool_choice", ("none", "auto", "required", "function", "custom", "allowed_tools")
+        )
     for index, tool in enumerate(tools):
         where = f"tools[{index}]"
         _wanted(tool, where, dict)
-        if _needed(tool, "type", f"{where}.type") != "function":
+        kind = _needed(tool, "type", f"{where}.type")
+        if kind == "custom":
             continue
+        _choice(kind, f"{where}.type", ("function", "custom"))
         function = _needed(tool, "function", f"{where}.function")
         _wanted(function, f"{where}.function", dict)
         _known(function, frozenset({"name", "description", "parameters", "strict"}), f"{where}.function")
         _check_name(_needed(function, "name", f"{where}.function.name"), f"{where}.function.name")
         _check_schema(function, f"{where}.function.parameters")
+
+
+def _choice(value: Any, param: str, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of these; an object says by its type what it chooses."""
+    if (value.get("type") if isinstance(value, dict) else value) not in choices:
+        listed = ", ".join(f"'{choice}'" for choice in choices)
+        raise Refused(f"Invalid value: '{value}'. Supported values are: {listed}.", param=param, code="invalid_value")
 
 
 def _check_schema(function: dict[str, Any], param: str) -> None:
@@ -304,6 +321,12 @@ def _check_schema(function: dict[str, Any], param: str) -> None:
             param=param,
             code="invalid_function_parameters",
         )
+    if not is_schema(schema):
+        raise Refused(
+            f"Invalid schema for function '{function['name']}': {schema} is not valid under any given schema.",
+            param=param,
+            code="invalid_function_parameters",
+        )
 
 
 def _check_options(body: dict[str, Any]) -> None:
@@ -313,6 +336,8 @@ def _check_options(body: dict[str, Any]) -> None:
                 "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
             )
         _known(body["stream_options"], frozenset({"include_usage", "include_obfuscation"}), "stream_options")
+        for name, value in body["stream_options"].items():
+            _wanted(value, f"stream_options.{name}", bool)
     if body.get("stream") is not None:
         _wanted(body["stream"], "stream", bool)
     if body.get("n", 1) not in (None, 1):

@@ -1,0 +1,192 @@
+"""add, supersede, forget, undo, consolidate."""
+
+import sys
+from typing import Any
+
+import click
+
+from outlive.cli.memory.common import (
+    command,
+    field_options,
+    form_of,
+    line_of,
+    print_json,
+    print_memories,
+    ref_argument,
+    refs_argument,
+    scope_option,
+    text_of,
+    type_option,
+)
+from outlive.memory import consolidate as consolidation
+from outlive.memory.book import Memories
+from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
+
+
+@command()
+@click.argument("name")
+@click.argument("text", default="")
+@type_option
+@scope_option
+@field_options
+@click.option("--derived-from", multiple=True, metavar="NAME", help="A memory it was made from; repeatable.")
+def add(
+    memories: Memories,
+    name: str,
+    text: str,
+    kind: Kind | None,
+    scope: Scope | None,
+    description: str,
+    keys: tuple[str, ...],
+    date: str,
+    who: Who,
+    session: str,
+    event: int,
+    confirm: bool,
+    derived_from: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Remember something. TEXT - reads standard input.
+
+    Refused when it is remembered already, holds a secret, or when a tool or a page said it and it instructs.
+
+    \b
+    Examples:
+      outlive memory add "Use tabs" "Makefiles need tabs" --type feedback
+      outlive memory add "Release notes" - < notes.md --type reference --key release
+      outlive memory add "My role" "I maintain the parser" --type user --scope user
+    """
+    made = memories.add(
+        name,
+        text_of(text),
+        description=description,
+        type=kind or "project",
+        scope=scope or "project",
+        keys=keys,
+        date=date,
+        provenance=Provenance(who=who, session=session, event=event, confirmed=confirm),
+        derived_from=derived_from,
+    )
+    _say(made, "remembered", as_json=as_json)
+
+
+@command()
+@ref_argument
+@click.argument("text", default="")
+@click.option("--by", default="", metavar="NAME", help="A memory that is there already takes its place.")
+@click.option("--name", default="", help="What to call the new one.")
+@field_options
+def supersede(
+    memories: Memories,
+    ref: str,
+    text: str,
+    by: str,
+    name: str,
+    description: str,
+    keys: tuple[str, ...],
+    date: str,
+    who: Who,
+    session: str,
+    event: int,
+    confirm: bool,
+    as_json: bool,
+) -> None:
+    """Put a correction in the place of a memory. The old one stays, is no longer selected, and can come back (undo).
+
+    \b
+    Examples:
+      outlive memory supersede use-tabs "Use spaces, except in Makefiles"
+      outlive memory supersede use-tabs --by use-spaces
+    """
+    if bool(by) == bool(text):
+        raise click.UsageError("give the new text, or the memory that takes its place with --by")
+    if by:
+        made = memories.supersede(ref, by=by)
+    else:
+        fields: dict[str, Any] = {"name": name, "description": description, "date": date}
+        fields["provenance"] = Provenance(who=who, session=session, event=event, confirmed=confirm)
+        if keys:
+            fields["keys"] = keys
+        made = memories.supersede(ref, text_of(text), **fields)
+    _say(made, "remembered", as_json=as_json)
+
+
+@command()
+@refs_argument
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--note", default="", help="Why, for the log.")
+def forget(memories: Memories, refs: tuple[str, ...], yes: bool, note: str, as_json: bool) -> None:
+    """Move memories into the archive, with what was derived from them and what they had superseded.
+
+    Asks before it does; without a terminal it needs --yes. `outlive memory undo` brings them back.
+
+    \b
+    Examples:
+      outlive memory forget use-tabs
+      outlive memory forget use-tabs my-role --yes --json
+    """
+    found = memories.would_forget(*refs)
+    if not yes:
+        for memory in found:
+            click.echo(f"would forget {line_of(memory)}", err=True)
+        if not sys.stdin.isatty():
+            raise click.UsageError("nothing was forgotten; there is nobody to ask here, so say --yes")
+        click.confirm(f"forget {len(found)} {'memory' if len(found) == 1 else 'memories'}?", abort=True, err=True)
+    print_memories(memories.forget(*refs, note=note), as_json=as_json, verb="forgot")
+
+
+@command()
+@click.argument("step", default="")
+def undo(memories: Memories, step: str, as_json: bool) -> None:
+    """Take back a step, the last one that still holds by default. Undoing an undo brings it back.
+
+    \b
+    Examples:
+      outlive memory undo
+      outlive memory log
+      outlive memory undo 12
+    """
+    entry = memories.undo(step)
+    if as_json:
+        print_json({"id": entry.id, "undoes": entry.step.undoes, "memories": [c.slug for c in entry.step.changes]})
+    else:
+        names = ", ".join(change.slug for change in entry.step.changes)
+        click.echo(f"took back step {entry.step.undoes} ({entry.step.note}): {names}")
+
+
+@command()
+@scope_option
+@click.option("--if-due", is_flag=True, help="Only if enough has changed since the last time.")
+def consolidate(memories: Memories, scope: Scope | None, if_due: bool, as_json: bool) -> None:
+    """Merge what says the same, let newer words of the user on one key count, write relative dates as dates.
+
+    By rules, all or nothing, as one step that `outlive memory undo` takes back. What is hidden is not deleted.
+
+    \b
+    Examples:
+      outlive memory consolidate
+      outlive memory consolidate --if-due --json
+      outlive memory log -n 1
+    """
+    reports = []
+    for where in [scope] if scope else list(memories.stores):
+        store = memories.stores[where]
+        steps = store.read(lambda tx: tx.steps())
+        if store.read(lambda tx: tx.all()) and (not if_due or consolidation.due(steps)):
+            reports.append(consolidation.consolidate(memories, scope=where))
+    if as_json:
+        print_json(reports)
+        return
+    for report in reports:
+        click.echo(f"{report.scope}: looked at {report.seen}, changed {len(report.notes)}")
+        for note in report.notes:
+            click.echo(f"  {note}")
+    if not reports:
+        click.echo(click.style("nothing to do", dim=True), err=True)
+
+
+def _say(memory: Memory, verb: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(form_of(memory))
+    else:
+        click.echo(f"{verb} {line_of(memory)}")

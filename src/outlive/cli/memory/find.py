@@ -1,0 +1,77 @@
+"""search."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from outlive.cli.memory.common import command, line_of, print_json, text_of
+from outlive.memory.book import Memories
+from outlive.memory.guard import withheld
+from outlive.memory.inject import key_of
+from outlive.memory.search import Retriever, searcher
+from outlive.stores.memory_records import Memory
+
+
+@command()
+@click.argument("query", default="")
+@click.option("-k", "most", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many finds.")
+@click.option(
+    "--batch",
+    type=click.Path(exists=True, allow_dash=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="One query a line; with --json one line of results a query.",
+)
+@click.option("--relevant", is_flag=True, help="Only what would be shown to a model: nothing if nothing is relevant.")
+@click.option("--dense/--no-dense", default=None, help="With the embedding model or without; with it if installed.")
+def search(
+    memories: Memories,
+    query: str,
+    most: int,
+    batch: Path | None,
+    relevant: bool,
+    dense: bool | None,
+    as_json: bool,
+) -> None:
+    """Find memories by what they are about, best first.
+
+    \b
+    Examples:
+      outlive memory search "how do I indent?"
+      outlive memory search -k 5 --json "deploy to staging"
+      outlive memory search -k 10 --json --batch questions.txt
+
+    With --json: {"query": …, "results": [{"name": …, "score": …}, …]}.
+    """
+    if bool(query.strip()) == (batch is not None):
+        raise click.UsageError("give a query, or a file of queries with --batch")
+    queries = [query]
+    if batch is not None:
+        raw = text_of("-") if str(batch) == "-" else batch.read_text(encoding="utf-8")
+        queries = [line for line in raw.splitlines() if line.strip()]
+    known = {key_of(memory): memory for memory in memories.all()}
+    retriever = searcher(memories, among=known.values(), dense=dense)
+    for one in queries:
+        found = _hits(retriever, known, one, most, relevant=relevant)
+        if as_json:
+            results = [{"name": m.name, "score": score, "slug": m.slug, "scope": m.scope} for m, score in found]
+            form = {"query": one, "results": results}
+            if batch is None:
+                print_json(form)
+            else:
+                click.echo(msgspec.json.encode(form))
+            continue
+        if batch is not None:
+            click.echo(click.style(one, bold=True))
+        for memory, score in found:
+            click.echo(f"{score:6.3f}  {line_of(memory)}")
+        if not found:
+            click.echo(click.style("nothing found", dim=True), err=True)
+
+
+def _hits(
+    retriever: Retriever, known: dict[str, Memory], query: str, most: int, *, relevant: bool
+) -> list[tuple[Memory, float]]:
+    hits = retriever.select(query, most) if relevant else retriever.search(query, most)
+    found = ((known[hit.key], float(hit.score)) for hit in hits if hit.key in known)
+    return [(memory, score) for memory, score in found if not withheld(memory)]

@@ -1,0 +1,102 @@
+"""import, export, doctor."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from outlive.cli.memory.common import command, form_of, print_json, scope_option
+from outlive.errors import StoreUnavailable
+from outlive.memory import doctor as checkup
+from outlive.memory.book import Memories
+from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines
+from outlive.stores.memory_records import Scope
+
+
+@command("import")
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
+@scope_option
+def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool) -> None:
+    """Take over memories from JSON lines (name, description, type, body, and if you like keys and date) or from a
+    folder of Markdown files with frontmatter, as other agents keep them.
+
+    One step of the log, so that `outlive memory undo` takes all of it back. What is there already is passed over;
+    what may not be remembered (a secret, say) is named, and then the exit code is 1.
+
+    \b
+    Examples:
+      outlive memory import notes.jsonl
+      outlive memory import ~/.claude/projects/my-project/memory
+      outlive memory export | outlive memory import - --store sqlite:///team.db
+    """
+    result = Imported()
+    if str(source) == "-":
+        found = read_lines(sys.stdin.buffer.read(), "standard input", result)
+    elif source.is_dir():
+        found = read_folder(source, result)
+    else:
+        found = read_lines(source.read_bytes(), str(source), result)
+    import_memories(memories, found, result, scope=scope)
+    if as_json:
+        print_json(
+            {"added": [form_of(memory) for memory in result.added], "known": result.known, "refused": result.refused}
+        )
+    else:
+        known = f", {result.known} were there already" if result.known else ""
+        click.echo(f"imported {len(result.added)} {'memory' if len(result.added) == 1 else 'memories'}{known}")
+    for text in result.refused:
+        click.echo(f"{click.style('refused:', fg='red')} {text}", err=True)
+    if result.refused:
+        sys.exit(1)
+
+
+@command()
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@click.option("--all", "everything", is_flag=True, help="Superseded and forgotten ones as well.")
+def export(memories: Memories, output: Path | None, everything: bool, as_json: bool) -> None:
+    """Write memories as JSON lines. --json changes nothing: the export is JSON lines already.
+
+    \b
+    Examples:
+      outlive memory export -o memories.jsonl
+      outlive memory export | outlive memory import - --store postgresql://host/team
+    """
+    lines = export_lines(memories, everything=everything)
+    if output is None:
+        for text in lines:
+            click.echo(text)
+        return
+    partial = output.with_name(output.name + ".part")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.writelines(text + "\n" for text in lines)
+        partial.replace(output)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+
+
+@command()
+@click.option("--repair", is_flag=True, help="Set apart what is bad, and write indexes anew. Nothing is deleted.")
+def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
+    """Check every memory and every reference; exit code 1 when something is wrong.
+
+    \b
+    Examples:
+      outlive memory doctor
+      outlive memory doctor --repair    damaged, oversized and poisoned files are set apart in damaged/
+    """
+    done = checkup.repair(memories) if repair else []
+    found = checkup.problems(memories)
+    wrong = any(not problem.harmless for problem in found)
+    if as_json:
+        print_json({"problems": found, "repaired": done})
+    else:
+        for text in done:
+            click.echo(f"{click.style('repaired', fg='green')} {text}")
+        for problem in found:
+            kind = click.style("note", dim=True) if problem.harmless else click.style("problem", fg="red")
+            click.echo(f"{kind} {problem.where}: {problem.what}\n  {click.style(problem.remedy, dim=True)}")
+        if not wrong:
+            click.echo(click.style("all is well", fg="green"))
+    if wrong:
+        sys.exit(1)

@@ -1,0 +1,93 @@
+"""From text to terms: folded, stemmed, without stop words; names in code also in parts; unspaced text in bigrams."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+import Stemmer
+
+from outlive.memory.retrieval.dates import date_terms
+from outlive.memory.retrieval.stopwords import STOP, WEAK
+
+LONGEST_TEXT = 200_000
+"""Characters of one text that are looked at. A log line longer than that is found by its beginning."""
+_LONGEST_TERM = 64
+_UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_UNSPACED += "\U00020000-\U0003134f"
+"""Scripts that put no spaces between words, or glue particles to them: there, two neighbouring signs are a term."""
+_WORD = re.compile(rf"[\w\u0300-\u036f\u0900-\u0dff{_UNSPACED}]+")
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
+_CAMEL = re.compile(r"[a-z\d][A-Z]")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+_stemmer = Stemmer.Stemmer("english")
+VERSION = f"1 {Stemmer.version()}"
+"""Goes into caches: terms made by another version are not comparable."""
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text, in order, repeated as often as they occur."""
+    text = unicodedata.normalize("NFKC", text[:LONGEST_TEXT])
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        found.extend(_of_word(word[:_LONGEST_TERM]))
+    found.extend(_of_dates(text))
+    return found
+
+
+def terms_of_date(date: str) -> list[str]:
+    """The terms of a date field: those of the date alone, not the time of day; any other text is read as text."""
+    return list(_of_dates(unicodedata.normalize("NFKC", date[:LONGEST_TEXT]))) or terms(date)
+
+
+def is_telling(term: str) -> bool:
+    """Whether sharing this term means something."""
+    return term not in _WEAK_STEMS
+
+
+def _of_dates(text: str) -> Iterator[str]:
+    return (_stem(term) for term in dict.fromkeys(date_terms(" ".join(text.lower().split()))))
+
+
+@lru_cache(maxsize=1 << 16)
+def _of_word(word: str) -> tuple[str, ...]:
+    if _UNSPACED_SIGN.search(word):
+        return tuple(term for run in _RUN.findall(word) for term in _of_run(run))
+    return tuple(_of_spaced(word))
+
+
+def _of_run(run: str) -> Iterator[str]:
+    if _UNSPACED_SIGN.match(run):
+        yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    else:
+        yield from _of_spaced(run)
+
+
+def _of_spaced(word: str) -> Iterator[str]:
+    """The word itself, and the parts of `snake_case` and `camelCase`."""
+    whole = _folded(word)
+    if whole and whole not in STOP:
+        yield _stem(whole)
+    parts = [
+        part for piece in word.split("_") for part in (_PART.findall(piece) if _CAMEL.search(piece) else [piece])
+    ]
+    if len(parts) > 1:
+        folded = (_folded(part) for part in parts)
+        yield from (_stem(part) for part in folded if part and part not in STOP and part != whole)
+
+
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower().strip("_")
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word.casefold()))
+    return unicodedata.normalize("NFC", bare).strip("_")
+
+
+def _stem(word: str) -> str:
+    return _stemmer.stemWord(word) if word.isascii() and word.isalpha() else word
+
+
+_WEAK_STEMS = frozenset(_stem(word) for word in WEAK)

@@ -1,0 +1,20 @@
+"""A file is either the old one or the new one, whoever else writes it at the same time."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put a whole new file in place of an old one. Not synced: what is kept here can be made again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise

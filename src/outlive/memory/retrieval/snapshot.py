@@ -1,0 +1,45 @@
+"""The word index on disk, as one file with a checksum. Anything that is not exactly that is no index."""
+
+import zlib
+from pathlib import Path
+
+import msgspec
+
+from outlive.memory.retrieval.analysis import VERSION
+from outlive.memory.retrieval.atomic import replace
+from outlive.memory.retrieval.document import Document
+
+_HEADER = f"outlive index 1 terms {VERSION}\n".encode()
+
+
+class Snapshot(msgspec.Struct, frozen=True, array_like=True):
+    """Documents by slot, and the packed list of each term."""
+
+    documents: list[Document]
+    postings: dict[str, bytes]
+
+
+_decoder = msgspec.msgpack.Decoder(Snapshot)
+
+
+def read(path: Path) -> Snapshot | None:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    body = memoryview(raw)[len(_HEADER) + 4 :]
+    if not raw.startswith(_HEADER) or raw[len(_HEADER) : len(_HEADER) + 4] != zlib.crc32(body).to_bytes(4, "big"):
+        return None
+    try:
+        return _decoder.decode(body)
+    except (msgspec.DecodeError, ValueError):
+        return None
+
+
+def write(path: Path, snapshot: Snapshot) -> None:
+    """A cache that cannot be written (a full disk, a folder of someone else, text that is no text) is not kept."""
+    try:
+        body = msgspec.msgpack.encode(snapshot)
+        replace(path, _HEADER + zlib.crc32(body).to_bytes(4, "big") + body)
+    except (OSError, UnicodeEncodeError):
+        return

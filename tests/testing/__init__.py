@@ -1,0 +1,1 @@
+"""Tests of what we give to people who write tests."""
