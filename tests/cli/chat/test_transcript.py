@@ -108,12 +108,12 @@ def test_a_new_file_is_shown_as_what_was_put_in() -> None:
     assert reader.lines[-1] == "    … 14 more lines (ctrl+o)"
 
 
-def test_a_diff_that_the_user_was_shown_when_asked_is_not_shown_again() -> None:
+def test_a_diff_that_the_user_was_asked_about_is_not_shown_again_nor_is_the_wait_counted() -> None:
     reader = Reader()
-    reader.transcript.previewed.add(("edit_file", "a.py"))
+    reader.transcript.answered(Question("edit_file", "a.py", preview="-1\n+2"), 60.0)
     reader.called(ToolCall("1", "edit_file", {"path": "a.py", "old_text": "1", "new_text": "2"}))
-    reader.event(ToolFinished, call_id="1", text="ok")
-    assert reader.lines == ["● edit_file a.py ✓ +1 −1"]
+    reader.event(ToolFinished, call_id="1", text="ok", seconds=61.2)
+    assert reader.lines == ["● edit_file a.py ✓ +1 −1 · 1.2 s"]
 
 
 def test_running_calls_show_their_last_lines_each_on_its_own_card() -> None:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from outlive.cli.chat.cards import Card
@@ -33,6 +34,7 @@ from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.session.session import DAMAGE
 from outlive.session.subagents import LINK
 from outlive.state import WorkingState
+from outlive.tools.asking import Question
 
 KEPT_RESULTS = 50
 KEPT_OUTPUT = 8000
@@ -67,8 +69,8 @@ class Transcript:
     """The tool whose call is being written."""
     waiting: str = ""
     """Why the model is asked again, until it answers."""
-    previewed: set[tuple[str, str]] = field(default_factory=set)
-    """Tool and subject of what the user was shown when asked, so that it is not shown twice."""
+    _asked: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
+    """By tool and subject: how long the user was asked, and whether what would change was shown then."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
     _children: dict[str, str] = field(default_factory=dict)
     """Calls by the session of the sub-agent that works for them."""
@@ -167,16 +169,19 @@ class Transcript:
             return []
         self.results.append((call, result))
         state, changed, self._plan_changed = self.state(), self._plan_changed, False
-        seen = {(call.name, str(value)) for value in call.input.values()}
+        asked = [self._asked.pop((call.name, str(value)), (0.0, False)) for value in call.input.values()]
         card = Card(
             call,
-            result,
+            replace(result, seconds=max(0.0, result.seconds - sum(seconds for seconds, _ in asked))),
             plan=state.plan if changed else (),
             current_step=state.current_step,
-            with_diff=not seen & self.previewed,
+            with_diff=not any(shown for _, shown in asked),
         )
-        self.previewed -= seen
         return [Item("card", card)]
+
+    def answered(self, question: Question, seconds: float) -> None:
+        """The user said yes: what was shown then is not shown again, and the time it took is not the tool's."""
+        self._asked[question.tool, question.subject] = (seconds, bool(question.preview))
 
     @property
     def pending(self) -> list[ToolCall]:
