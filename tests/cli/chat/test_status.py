@@ -32,6 +32,10 @@ def test_the_bar_shows_where_the_next_pass_sits() -> None:
     assert bar(Gauge(1, 1, 0)) == ""
 
 
+def test_the_bar_of_a_huge_window_is_about_the_next_pass() -> None:
+    assert bar(Gauge(41_000, 82_000, 1_000_000), 8) == "▕██░░|░░░▏"
+
+
 def test_sizes_and_times_read_well() -> None:
     assert [tokens(n) for n in (0, 999, 37_400, 999_499, 1_200_000)] == ["0", "999", "37k", "999k", "1.2M"]
     assert [duration(n) for n in (0.26, 42.4, 185)] == ["0.3 s", "42 s", "3 min 5 s"]

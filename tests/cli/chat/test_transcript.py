@@ -8,6 +8,7 @@ from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.transcript import Transcript
 from outlive.events import (
     AssistantSaid,
+    Checkpointed,
     Compacted,
     Event,
     Noted,
@@ -18,7 +19,7 @@ from outlive.events import (
     ToolStarted,
     UserSaid,
 )
-from outlive.live import CallArriving, Live, ModelWaits, TextArrived, ThinkingArrived, ToolOutput
+from outlive.live import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.messages import Text, ToolCall
 from outlive.state import WorkingState
 from outlive.tools.asking import Question
@@ -107,12 +108,12 @@ def test_a_new_file_is_shown_as_what_was_put_in() -> None:
     assert reader.lines[-1] == "    … 14 more lines (ctrl+o)"
 
 
-def test_a_diff_that_the_user_was_shown_when_asked_is_not_shown_again() -> None:
+def test_a_diff_that_the_user_was_asked_about_is_not_shown_again_nor_is_the_wait_counted() -> None:
     reader = Reader()
-    reader.transcript.previewed.add(("edit_file", "a.py"))
+    reader.transcript.answered(Question("edit_file", "a.py", preview="-1\n+2"), 60.0)
     reader.called(ToolCall("1", "edit_file", {"path": "a.py", "old_text": "1", "new_text": "2"}))
-    reader.event(ToolFinished, call_id="1", text="ok")
-    assert reader.lines == ["● edit_file a.py ✓ +1 −1"]
+    reader.event(ToolFinished, call_id="1", text="ok", seconds=61.2)
+    assert reader.lines == ["● edit_file a.py ✓ +1 −1 · 1.2 s"]
 
 
 def test_running_calls_show_their_last_lines_each_on_its_own_card() -> None:
@@ -122,6 +123,16 @@ def test_running_calls_show_their_last_lines_each_on_its_own_card() -> None:
     shown = [line[1:].strip() if "bash" in line else line for line in reader.live()]
     assert shown == ["", "bash one 3 s", *(f"    line {n}" for n in range(5, 9)), "bash two 3 s"]
     assert reader.lines == []
+
+
+def test_what_sub_agents_do_is_shown_with_the_call_they_work_for() -> None:
+    reader = Reader()
+    reader.called(*(ToolCall(n, "subagent", {"prompt": "Look …", "description": f"job {n}"}) for n in "12"))
+    for n in "21":
+        reader.event(Checkpointed, label="subagent", data={"session": f"s{n}", "description": f"job {n}"})
+    reader.see(SubagentActed("s1", "bash ls"), SubagentActed("s2", "grep x"), SubagentActed("other", "nothing"))
+    shown = [line[1:].strip() if "subagent" in line else line for line in reader.live()]
+    assert shown == ["", "subagent job 1 3 s", "    bash ls", "subagent job 2 3 s", "    grep x"]
 
 
 def test_the_call_that_is_asked_about_does_not_look_as_if_it_ran() -> None:

@@ -1,5 +1,6 @@
 """Tool calls as cards of one line: `● bash pytest -q … ✓ 0 · 1.2 s`; what failed shows why, an edit its diff."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,21 @@ ERROR_LINES = 4
 LIVE_LINES = 4
 QUICK = 0.95
 """Seconds below which nobody cares how long a call took."""
-_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject", "name", "task_id", "url", "focus")
+_KEYS = (
+    *COMMAND_KEYS,
+    *PATH_KEYS,
+    "pattern",
+    "query",
+    "handle",
+    "subject",
+    "name",
+    "task_id",
+    "url",
+    "focus",
+    "description",
+)
+_EXIT = re.compile(r"\[exit code -?\d+\]")
+"""The card says it already."""
 _CUT_OFF = ("[interrupted", "[not run")
 
 
@@ -39,7 +54,7 @@ class Card:
             return
         lines = diffs.changes(self.call)
         took = duration(self.result.seconds) if self.result.seconds >= QUICK else ""
-        facts = " · ".join(filter(None, [_came_to(self.result, lines), took]))
+        facts = " · ".join(filter(None, ["" if self.plan else _came_to(self.result, lines), took]))
         yield headline(self.call, options.max_width, "●", "good", f"✓ {facts}".rstrip())
         if self.plan:
             yield Padding(steps(self.plan, self.current_step), (0, 0, 0, INDENT))
@@ -111,7 +126,7 @@ def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
     took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
     what = f"exit {result.exit_code}" if result.exit_code else "failed"
     card = headline(call, width, "●", "bad", f"✗ {what}{took}")
-    lines = [line for line in clean_output(result.text).splitlines() if line.strip()]
+    lines = [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
     kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]
     more = (
         [Text(f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)", "quiet")]

@@ -49,7 +49,7 @@ class ChatCompleter(Completer):
         elif name == "resume":
             for info in self._sessions():
                 short = short_session(info.id)
-                if not info.replay and short.startswith(rest) and short.isprintable():
+                if short.startswith(rest) and short.isprintable():
                     yield Completion(short, -len(rest), display_meta=one_line(info.title))
         elif name == "export" and rest:
             yield from self._paths(rest)

@@ -5,6 +5,7 @@ to the agent never grants anything.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 
@@ -21,6 +22,8 @@ from outlive.tools.asking import Answer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
+_HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
+"""The names of the file, which the question says as well."""
 PREVIEW_LINES = 200
 LONGEST_RULE = 160
 LONG_SUBJECT = 6
@@ -93,7 +96,7 @@ class Questions:
 def preview(question: Question) -> RenderableType:
     """What would change, in full up to a good length."""
     subject = [Text(clean(question.subject))] if _is_long(question) else []
-    lines = question.preview.splitlines()
+    lines = _HEADER.sub("", question.preview).splitlines()
     shown = lines[:PREVIEW_LINES]
     body = list(diffs.painted(shown)) if diffs.is_diff(question.preview) else [Text(clean(line)) for line in shown]
     if len(lines) > PREVIEW_LINES:

@@ -83,7 +83,7 @@ class Screen:
         self.input = Buffer(
             name="input",
             history=ProjectHistory(around.root / ".outlive"),
-            completer=ChatCompleter(around.root, around.store.sessions),
+            completer=ChatCompleter(around.root, self.talk.sessions),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -207,12 +207,13 @@ class Screen:
 
     async def _ask(self, question: Question) -> Answer:
         asyncio.get_running_loop().call_later(PAUSE + 0.05, self.changed)
+        began = time.monotonic()
         try:
             answer = await self.questions(question)
         finally:
             self.app.layout.focus(self.input)
-        if answer.choice != "no" and question.preview:
-            self.talk.transcript.previewed.add((question.tool, question.subject))
+        if answer.choice != "no":
+            self.talk.transcript.answered(question, time.monotonic() - began)
         return answer
 
     def _give_back(self, words: str) -> None:

@@ -38,13 +38,14 @@ def facts(agent: Agent, tasks: int) -> Facts:
 
 
 def bar(gauge: Gauge, cells: int = CELLS) -> str:
-    """`▕██░░|░░▏`: what is used, and where the next pass engages."""
-    if gauge.window <= 0:
+    """`▕██░░|░░▏`: what is used, and where the next pass engages; of a huge window, the part around that."""
+    full = min(gauge.window, 2 * gauge.next_pass)
+    if full <= 0:
         return ""
-    filled = min(cells, round(cells * gauge.used / gauge.window))
+    filled = min(cells, round(cells * gauge.used / full))
     if gauge.used and not filled:
         filled = 1
-    mark = min(cells - 1, round(cells * gauge.next_pass / gauge.window))
+    mark = min(cells - 1, round(cells * gauge.next_pass / full))
     drawn = ["█" if cell < filled else "░" for cell in range(cells)]
     drawn[mark] = "|" if mark >= filled else "█"
     return f"▕{''.join(drawn)}▏"

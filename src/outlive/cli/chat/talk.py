@@ -20,7 +20,8 @@ from outlive.live import Live
 from outlive.loop import Ending
 from outlive.models.protocol import Model
 from outlive.session.agent import Agent
-from outlive.stores.log_protocol import LogStore
+from outlive.session.subagents import is_subagent
+from outlive.stores.log_protocol import LogStore, SessionInfo
 from outlive.tools.asking import Asker
 
 PATIENCE = 3.0
@@ -83,8 +84,7 @@ class Talk:
     async def open(self, session: str | None) -> None:
         """Open a session in place of the one that is open. When it cannot be opened, that one stays."""
         opened = self.around.open_agent(session, self._ask)
-        if self._agent is not None:
-            await self._agent.close()
+        await self._let_go()
         self._agent = opened
         self.transcript = Transcript(state=lambda: opened.session.state)
         opened.watch(self._saw)
@@ -103,8 +103,12 @@ class Talk:
         self.stop()
         if self._job is not None:
             await asyncio.wait([self._job], timeout=PATIENCE)
+        await self._let_go()
+
+    async def _let_go(self) -> None:
         if self._agent is not None:
             await self._agent.close()
+            await self._agent.parts.model.close()
 
     # -- runs
 
@@ -179,6 +183,10 @@ class Talk:
         self._changed()
 
     # -- what is shown
+
+    def sessions(self) -> list[SessionInfo]:
+        """Conversations of this project, the newest first: not replays, not those of sub-agents."""
+        return [info for info in self.around.store.sessions() if not info.replay and not is_subagent(info.id)]
 
     def complain(self, problem: str, hint: str = "") -> None:
         self.show(Item("block", Hanging("✗ ", Text.assemble(clean(problem), (hint, "quiet")), "bad")))

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
 from rich.text import Text
 
 from outlive.cli.chat.cards import Card
@@ -17,6 +18,7 @@ from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.words import counted, cut, duration, tokens
 from outlive.events import (
     AssistantSaid,
+    Checkpointed,
     Compacted,
     Event,
     ModeChanged,
@@ -27,10 +29,12 @@ from outlive.events import (
     ToolStarted,
     UserSaid,
 )
-from outlive.live import CallArriving, Live, ModelWaits, TextArrived, ThinkingArrived, ToolOutput
+from outlive.live import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.session.session import DAMAGE
+from outlive.session.subagents import LINK
 from outlive.state import WorkingState
+from outlive.tools.asking import Question
 
 KEPT_RESULTS = 50
 KEPT_OUTPUT = 8000
@@ -65,9 +69,11 @@ class Transcript:
     """The tool whose call is being written."""
     waiting: str = ""
     """Why the model is asked again, until it answers."""
-    previewed: set[tuple[str, str]] = field(default_factory=set)
-    """Tool and subject of what the user was shown when asked, so that it is not shown twice."""
+    _asked: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
+    """By tool and subject: how long the user was asked, and whether what would change was shown then."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
+    _children: dict[str, str] = field(default_factory=dict)
+    """Calls by the session of the sub-agent that works for them."""
     _plan_changed: bool = False
     _heard: bool = False
     _printed: bool = False
@@ -76,7 +82,7 @@ class Transcript:
     def take(self, happened: Event | Live) -> list[Item]:
         """What is finished by it."""
         match happened:
-            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput():
+            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
                 return self._live(happened)
             case UserSaid():
                 return [_user(plain_text(happened.blocks))]
@@ -92,6 +98,9 @@ class Transcript:
             case PlanChanged():
                 self._plan_changed = True
                 return []
+            case Checkpointed() if happened.label == LINK:
+                self._child(happened.data)
+                return []
             case _:
                 return list(_notes(happened))
 
@@ -99,6 +108,7 @@ class Transcript:
         """The agent came to rest, one way or another: nothing is under way any more."""
         items = self._blocks(self.flow.finish())
         self.running.clear()
+        self._children.clear()
         self._calls.clear()
         self._quiet()
         self._heard = self._printed = False
@@ -119,9 +129,21 @@ class Transcript:
             case ModelWaits():
                 return self._again(happened)
             case ToolOutput():
-                if found := self.running.get(happened.call_id):
-                    found.output = (found.output + happened.text)[-KEPT_OUTPUT:]
+                self._output(happened.call_id, happened.text)
+            case SubagentActed():
+                self._output(self._children.get(happened.session, ""), f"{happened.text}\n")
         return []
+
+    def _output(self, call: str, text: str) -> None:
+        if found := self.running.get(call):
+            found.output = (found.output + text)[-KEPT_OUTPUT:]
+
+    def _child(self, link: dict[str, object]) -> None:
+        """A sub-agent began: what it does is shown with the call that it works for."""
+        for id, one in self.running.items():
+            if one.call.input.get("description") == link.get("description") and id not in self._children.values():
+                self._children[str(link.get("session"))] = id
+                return
 
     def _again(self, wait: ModelWaits) -> list[Item]:
         broken, self._printed = self._printed, False
@@ -147,16 +169,19 @@ class Transcript:
             return []
         self.results.append((call, result))
         state, changed, self._plan_changed = self.state(), self._plan_changed, False
-        seen = {(call.name, str(value)) for value in call.input.values()}
+        asked = [self._asked.pop((call.name, str(value)), (0.0, False)) for value in call.input.values()]
         card = Card(
             call,
-            result,
+            replace(result, seconds=max(0.0, result.seconds - sum(seconds for seconds, _ in asked))),
             plan=state.plan if changed else (),
             current_step=state.current_step,
-            with_diff=not seen & self.previewed,
+            with_diff=not any(shown for _, shown in asked),
         )
-        self.previewed -= seen
         return [Item("card", card)]
+
+    def answered(self, question: Question, seconds: float) -> None:
+        """The user said yes: what was shown then is not shown again, and the time it took is not the tool's."""
+        self._asked[question.tool, question.subject] = (seconds, bool(question.preview))
 
     @property
     def pending(self) -> list[ToolCall]:

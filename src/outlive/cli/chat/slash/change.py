@@ -76,7 +76,7 @@ async def model(talk: Talk, words: str) -> RenderableType:
 
 @command("[ID]", "go on with another session", resting=True)
 async def resume(talk: Talk, words: str) -> None:
-    found = [info.id for info in talk.around.store.sessions() if not info.replay]
+    found = [info.id for info in talk.sessions()]
     here = talk.agent.session.id
     if words:
         named = [one for one in found if one == words] or [one for one in found if words in one]

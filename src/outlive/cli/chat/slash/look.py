@@ -167,7 +167,7 @@ async def memory(talk: Talk, words: str) -> RenderableType:
 
 @command("", "sessions of this project, the newest first")
 async def sessions(talk: Talk, words: str) -> RenderableType:
-    found = [info for info in talk.around.store.sessions() if not info.replay][:LISTED]
+    found = talk.sessions()[:LISTED]
     now = time.time()
     rows = [
         (
