@@ -13,8 +13,8 @@ from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.session.agent import Agent
 from outlive.session.opening import Opener, Options
-from outlive.session.subagents import is_subagent
 from outlive.stores import open_log_store
+from outlive.stores.log_names import is_subagent
 from outlive.tools.asking import Asker
 
 STDIN_PATIENCE = 1.0
