@@ -83,9 +83,7 @@ def test_the_same_with_everything_going_wrong_that_can(folder: Path, model: str)
         ):
             sim.faults.add(fault, at=numbers)
         client = Client(folder, sim, model)
-        result = client(
-            *("-p", PROMPT, "--permission-mode", "bypass", "--context-window", str(WINDOW)), OUTLIVE_BACKOFF="0.01"
-        )
+        result = client("-p", PROMPT, "--permission-mode", "bypass", "--context-window", str(WINDOW))
         assert (result.code, result.out.strip()) == (0, DONE), result.err
         check_requests(sim)
         check_end(folder, client)
