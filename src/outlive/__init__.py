@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
+    from outlive.loop import Ending as Ending
     from outlive.memory.book import Memories as Memories
     from outlive.session import Session as Session
+    from outlive.session.agent import Agent as Agent
+    from outlive.session.opening import open_agent as open_agent
     from outlive.stores import open_log_store as open_log_store
     from outlive.stores import open_memory_store as open_memory_store
     from outlive.stores import open_task_store as open_task_store
@@ -24,17 +27,24 @@ if TYPE_CHECKING:
     from outlive.stores.records import Task as Task
     from outlive.tasks.draft import Draft as Draft
     from outlive.tasks.graph import TaskGraph as TaskGraph
+    from outlive.tools.protocol import Desk as Desk
+    from outlive.tools.protocol import Outcome as Outcome
+    from outlive.tools.protocol import Tool as Tool
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Agent": "outlive.session.agent",
     "Change": "outlive.stores.records",
+    "Desk": "outlive.tools.protocol",
     "Draft": "outlive.tasks.draft",
+    "Ending": "outlive.loop",
     "Lease": "outlive.stores.records",
     "LogStore": "outlive.stores.log_protocol",
     "Memories": "outlive.memory.book",
     "Memory": "outlive.stores.memory_records",
     "MemoryStore": "outlive.stores.memory_protocol",
+    "Outcome": "outlive.tools.protocol",
     "OutliveError": "outlive.errors",
     "Session": "outlive.session",
     "StoreError": "outlive.errors",
@@ -43,7 +53,9 @@ _HOME = {
     "TaskGraph": "outlive.tasks.graph",
     "TaskQuery": "outlive.stores.protocol",
     "TaskStore": "outlive.stores.protocol",
+    "Tool": "outlive.tools.protocol",
     "Workspace": "outlive.config",
+    "open_agent": "outlive.session.opening",
     "open_log_store": "outlive.stores",
     "open_memory_store": "outlive.stores",
     "open_task_store": "outlive.stores",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -91,6 +91,8 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.closing: list[Callable[[], object]] = []
+        """What else ends with it."""
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,
@@ -204,13 +206,23 @@ class Agent:
 
     async def close(self) -> None:
         """End what still runs and let the session go; the model stays open for others."""
-        self.interrupt()
+        if self._work is not None:
+            self.interrupt()
+            await asyncio.wait([self._work])
         if self._learning is not None:
             await self._learning
         if self.remembering is not None:
             self.remembering.close()
         self.processes.close()
         self.session.close()
+        for close in self.closing:
+            close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     # -- inside
 

@@ -1,7 +1,7 @@
 """Opening an agent: the one place where settings, stores, model, tools and permissions become one."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +31,7 @@ from outlive.tools.instructions import Instructions
 from outlive.tools.memory import MEMORIES
 from outlive.tools.modes import remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
+from outlive.tools.protocol import Tool
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
 from outlive.tools.standard import standard_tools
@@ -57,15 +58,45 @@ class Options(Struct, frozen=True, kw_only=True):
     max_time: float | None = None
 
 
+def open_agent(
+    folder: str | Path = ".",
+    *,
+    session: str | None = None,
+    model: str | Model | None = None,
+    tools: Iterable[Tool[Any]] = (),
+    asker: Asker | None = None,
+    **options: Any,
+) -> Agent:
+    """An agent in a folder, for programs: close it when done.
+
+    `tools` come besides the standard ones; `options` are the fields of `Options`. Without an `asker` whatever would
+    have to be asked is refused.
+    """
+    named = model if isinstance(model, str) else None
+    given = None if isinstance(model, str) else model
+    opener = Opener(Workspace.find(Path(folder)), Options(model=named, **options), model=given, tools=tools)
+    agent = opener.open(session, asker=asker)
+    agent.closing.append(opener.close)
+    return agent
+
+
 class Opener:
     """Opens agents of a workspace, one session at a time."""
 
-    def __init__(self, workspace: Workspace, options: Options | None = None, *, model: Model | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        options: Options | None = None,
+        *,
+        model: Model | None = None,
+        tools: Iterable[Tool[Any]] = (),
+    ) -> None:
         self.workspace = workspace
         self.options = options = options or Options()
         self.settings: Settings = settings(workspace)
         self.environment = environment(workspace.root)
         self._model = model
+        self._tools = tuple(tools)
         self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         self.graph = TaskGraph(tasks)
@@ -121,7 +152,7 @@ class Opener:
         parts = Parts(
             root=root,
             model=model,
-            toolbox=Toolbox(standard_tools()),
+            toolbox=Toolbox([*standard_tools(), *self._tools]),
             graph=self.graph,
             fence=Fence(root, self._extra, protect=[mine]),
             sandbox=self._sandbox(),
