@@ -66,6 +66,7 @@ HARMLESS = [
     "postgresql://USER:***@HOST/DB",
     "sk-learn is scikit-learn; sk-something-like-this-name",
     "pass: 12 tests, fail: 3",
+    "e2e/cli/test_token_gitlab:19:mkdir -p x",
     "user@example.com, my-branch-name-2024-01-02-fix-everything",
 ]
 

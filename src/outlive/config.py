@@ -8,7 +8,8 @@ from outlive.errors import ConfigError
 
 MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
-SECTIONS = ("store", "context", "agent", "permissions", "hooks")
+SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
+EXTRACTIONS = ("auto", "always", "never")
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
 """Which keys go to the address in `…_BASE_URL`."""
@@ -40,6 +41,7 @@ class Workspace:
         agent: Mapping[str, object] | None = None,
         permissions: Mapping[str, Sequence[str]] | None = None,
         hooks: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
+        memory: Mapping[str, str] | None = None,
         digest: str = "",
     ) -> None:
         self.root = root
@@ -48,6 +50,7 @@ class Workspace:
         self.hooks = hooks or {}
         """The sections [agent], [permissions] and [[hooks.EVENT]] as this file has them: whether they count is a
         question of trust (`tools/trust.py`), for the file may come from a stranger."""
+        self.memory = memory or {}
         self.digest = digest
         """Of the very bytes that were read; empty without a file."""
         self.context = context or {}
@@ -76,6 +79,7 @@ class Workspace:
             agent=_agent(path, form),
             permissions=_permissions(path, form),
             hooks=_hooks(path, form),
+            memory=_memory(path, form),
             digest=digest,
         )
 
@@ -237,6 +241,17 @@ def _hooks(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapp
                     f"{path}: [[hooks.{event}]] {entry!r} is not a hook; it takes command, matcher?, timeout?"
                 )
     return hooks
+
+
+def _memory(path: Path, form: Mapping[str, object]) -> Mapping[str, str]:
+    """When a model looks for what was learned."""
+    memory = form.get("memory", {})
+    assert isinstance(memory, dict)  # noqa: S101 - `_load` lets nothing else through
+    for key, value in memory.items():
+        if key != "extract" or value not in EXTRACTIONS:
+            allowed = ", ".join(EXTRACTIONS)
+            raise ConfigError(f"{path}: [memory] {key} = {value!r} is not a setting; it takes extract ({allowed})")
+    return memory
 
 
 def _all_text(value: object) -> bool:

@@ -207,7 +207,7 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 
 def _worth_hiding(value: str, *, quoted: bool) -> bool:
-    if len(value) < 6 or _STAND_IN.fullmatch(value) or _PATH.fullmatch(value):
+    if len(value) < 6 or _STAND_IN.fullmatch(value) or _PATH.fullmatch(value) or re.match(r"\d+:", value):
         return False
     kinds = sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", r"[^A-Za-z0-9_.-]"))
     if re.search("[0-9]", value):

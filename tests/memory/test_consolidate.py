@@ -270,6 +270,17 @@ def test_merging_does_not_launder_what_a_page_said(memories: Memories) -> None:
     assert memories.get("Team").provenance.who == "web"
 
 
+def test_retiring_a_correction_does_not_bring_the_error_back(memories: Memories) -> None:
+    memories.add("wrong", "The port is eighty.")
+    memories.supersede("wrong", "The port became 443.", name="right")
+    memories.add("other", "The parser lives in src.")
+    answer = {"keep": ["other"], "retire": [{"id": "right", "reason": "no port any more"}]}
+    assert not consolidate(memories, lambda _: json.dumps(answer)).problem
+    assert [memory.name for memory in memories.all()] == ["other"]
+    memories.undo()
+    assert sorted(memory.name for memory in memories.all()) == ["other", "right"]
+
+
 def test_what_others_change_meanwhile_stays(memories: Memories) -> None:
     memories.add("a", "The port is eighty.")
     memories.add("b", "The parser lives in src.")

@@ -194,6 +194,11 @@ class Engine:
         """The marks in estimated tokens, so that plans and views are counted alike."""
         return budget_for(round(self.window / self.meter.ratio), self.policy)
 
+    def shown(self) -> tuple[Message, ...]:
+        """The history as it stands in the view now, without the state block; makes no pass."""
+        self._render_new()
+        return tuple(self._messages)
+
     @property
     def used(self) -> int:
         """Tokens of the request as it would go out now."""

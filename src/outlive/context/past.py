@@ -17,6 +17,8 @@ from outlive.messages import ToolCall, tool_calls
 from outlive.state import WorkingState
 
 RECENT_NOTES = 5
+LEARNED = "learned"
+"""Notes of this kind are for people: what was remembered is no news to the model that was told it."""
 
 
 class Past:
@@ -64,7 +66,7 @@ class Past:
             case ToolFinished():
                 self.last_time = event.time
                 return self._finish(event)
-            case Noted():
+            case Noted() if event.kind != LEARNED:
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]
             case _:
                 pass

@@ -1,6 +1,8 @@
 """What was learned, across sessions and projects. `Memories` (book.py) is the door.
 
 book.py         add, update, supersede, forget, undo: the rules, over a project's store and the user-wide one
+links.py        what hides what, and what goes with what
+lookup.py       finding a memory by name; what is known already
 steps.py        the change log in words and as diffs, and what undoing a step means
 index.py        MEMORY.md: one line each, capped, naming what it leaves out
 inject.py       the block in which memories stand in a request, as quoted data

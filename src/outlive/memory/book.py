@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import guard, steps
-from outlive.memory.errors import InvalidMemory, MemoryExists, UndoConflict, UnknownMemory
+from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.extract import Candidate
 from outlive.memory.index import index_text
 from outlive.memory.inject import key_of
-from outlive.memory.similar import same, words
+from outlive.memory.links import cascade, hidden_by, reach
+from outlive.memory.lookup import find, first_line, refuse_known
 from outlive.stores import open_memory_store, open_user_memory
 from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step
@@ -360,94 +361,9 @@ class Memories:
         return gone
 
 
-def find(memories: Sequence[Memory], ref: str) -> Memory:
-    """By slug, else by name; one in use goes before a forgotten one."""
-    tests: tuple[Callable[[Memory], bool], ...] = (
-        lambda memory: memory.slug == ref.removesuffix(".md"),
-        lambda memory: memory.name == ref,
-        lambda memory: memory.name.casefold() == ref.casefold(),
-    )
-    hidden = hidden_by(memories)
-    ordered = sorted(memories, key=lambda memory: (memory.archived is not None, memory.slug in hidden))
-    for test in tests:
-        if found := next(filter(test, ordered), None):
-            return found
-    from difflib import get_close_matches
-
-    close = get_close_matches(ref, [memory.slug for memory in memories if not memory.archived], n=3, cutoff=0.5)
-    hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
-    raise UnknownMemory(f"no memory is called {ref!r}{hint}")
-
-
-def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
-    """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other."""
-    live = {memory.slug: memory.supersedes for memory in memories if memory.archived is None}
-    edges = {slug: olds for slug, olds in live.items() if olds}
-    hidden = {}
-    for slug, olds in edges.items():
-        for old in olds:
-            if old in live and old != slug and slug not in reach(old, edges):
-                hidden[old] = slug
-    return hidden
-
-
-def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
-    """What goes when this one goes, itself first."""
-    follows = {memory.slug: list(memory.supersedes) for memory in memories}
-    for memory in memories:
-        for source in memory.derived_from:
-            follows.setdefault(source, []).append(memory.slug)
-    found, pending = {slug: None}, [slug]
-    while pending:
-        for other in follows.get(pending.pop(), ()):
-            if other in follows and other not in found:
-                found[other] = None
-                pending.append(other)
-    return list(found)
-
-
-def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
-    """All that a memory supersedes, by way of others too."""
-    found: set[str] = set()
-    pending = [slug]
-    while pending:
-        for other in edges.get(pending.pop(), ()):
-            if other not in found:
-                found.add(other)
-                pending.append(other)
-    return found
-
-
-def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
-    """Nothing is remembered twice, and a name stands for one thing."""
-    mine, last = words(f"{memory.description}\n{memory.body}"), _last_word(memory.body)
-    for other in present:
-        if other.name.casefold() == memory.name.casefold():
-            if same(other.body, memory.body):
-                raise MemoryExists(f"{memory.name!r} is remembered already ({other.slug})")
-            raise MemoryExists(
-                f"there is a memory called {memory.name!r} already ({other.slug}); "
-                "supersede it, update it, or choose another name"
-            )
-        alike = last and last == _last_word(other.body) and len(mine) > 2
-        if alike and mine == words(f"{other.description}\n{other.body}"):
-            raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
-
-
-def first_line(text: str) -> str:
-    """What a body begins with, as its description."""
-    line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "")
-    return line if len(line) <= 200 else line[:199] + "…"
-
-
 def _index_of(live: Sequence[Memory]) -> str:
     hidden = hidden_by(live)
     return index_text([memory for memory in live if memory.slug not in hidden])
-
-
-def _last_word(text: str) -> str:
-    """Cheap to compare before all words are."""
-    return text[-80:].rpartition(" ")[2].strip(" .,;:!?\"'`)*_\n").casefold()
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

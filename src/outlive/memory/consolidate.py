@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from outlive.memory.book import Memories, hidden_by
+from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.guard import withheld
+from outlive.memory.links import hidden_by, reach
 from outlive.memory.merging import Plan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
 from outlive.memory.steps import bare
@@ -108,9 +109,11 @@ def _apply(tx: MemoryWriter, snapshot: Sequence[Memory], plan: Plan, actor: str,
         tx.put(replace(memory, last_used=now.last_used if now else None))
     for memory in plan.adds:
         tx.put(replace(memory, slug=tx.new_slug(memory.name), scope=scope, created=tx.now, last_used=None))
-    for slug in plan.retire:
-        now = tx.get(slug)
-        if now is not None:
+    # What a retired one had superseded goes with it, so that nothing wrong comes back.
+    edges = {memory.slug: memory.supersedes for memory in tx.all()}
+    for old in {slug for retired in plan.retire for slug in (retired, *reach(retired, edges))}:
+        now = tx.get(old)
+        if now is not None and now.archived is None:
             tx.put(replace(now, archived=tx.now, revision=now.revision + 1))
     step = tx.record("consolidate", actor=actor, note="; ".join(plan.notes)[:2_000], seen=len(snapshot))
     return Report(scope=scope, step=step.id, seen=len(snapshot), notes=plan.notes)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from outlive.memory import guard
-from outlive.memory.book import Memories, reach
+from outlive.memory.book import Memories
+from outlive.memory.links import reach
 from outlive.stores.memory_records import Memory
 from outlive.stores.protocol import Problem
 

@@ -31,7 +31,8 @@ _RESTATED = 0.5
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
 _REMEMBER = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*(?:please\s+)?"
-    r"(?:/remember\s+|(?:remember|keep in mind|note|don['’]?t forget|make a note|bear in mind)\b"
+    r"(?:/remember\s+|(?:note|make a note)(?:\s+(?:that|of)\b|:)\s*|"
+    r"(?:remember|keep in mind|don['’]?t forget|bear in mind)\b"
     r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:(?:that|this)\b[\s,:]*)?)(?P<what>\S.*)$",
     re.DOTALL,
 )
@@ -107,7 +108,9 @@ def candidates(
     unique: list[Candidate] = []
     for candidate in found:
         placed = against(candidate, existing)
-        if placed and not any(same(placed.body, other.body) for other in unique) and not _refused(placed):
+        if placed is None or any(same(placed.body, other.body) for other in unique):
+            continue
+        if placed.explicit or not _refused(placed):  # what was asked for is refused aloud, by `Memories.learn`
             unique.append(placed)
     return unique
 
@@ -123,16 +126,24 @@ def _candidate(sentence: str, source: Provenance) -> Candidate | None:
     if not asked and not _STANDING.search(sentence):
         return None
     body = asked["what"].strip() if asked else sentence
-    if len(words(body)) < 2:
+    if len(words(body)) < 2 and len(body) < _SHORTEST:
         return None
+    errand = body.lower().startswith("to ")
+    if errand and not _STANDING.search(body):
+        return None  # "don't forget to push" is about now
     body = body[0].upper() + body[1:]
     kind: Kind = "project"
     if _ABOUT_USER.search(body):
         kind = "user"
-    elif not asked or _STANDING.search(body) or body.lower().startswith("to "):
+    elif not asked or _STANDING.search(body):
         kind = "feedback"
     return Candidate(
-        name=short_name(body), description=body[:200], body=body, type=kind, provenance=source, explicit=bool(asked)
+        name=short_name(body),
+        description=body[:200],
+        body=body,
+        type=kind,
+        provenance=source,
+        explicit=bool(asked and not errand),
     )
 
 
@@ -143,9 +154,14 @@ def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
     """The prompt. Words of tools and pages stand in it as short quotations, marked as what they are."""
-    lines = [f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in said(events, after=after)]
-    while len(lines) > 1 and sum(map(len, lines)) > longest:
-        lines.pop(0)  # the newest words are what is new
+    heard = said(events, after=after)
+    shown = {one.event: f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in heard}
+    size = sum(map(len, shown.values()))
+    for one in sorted(heard, key=lambda one: (_KEPT[one.who], one.event)):
+        if size > longest and len(shown) > 1:
+            size -= len(shown.pop(one.event))
+    left = len(heard) - len(shown)
+    lines = [f"({left} events are left out for length)"] * bool(left) + list(shown.values())
     known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in existing]
     return _REQUEST.format(most=MOST, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)")
 
@@ -325,6 +341,8 @@ def _quoted(one: Said) -> str:
 
 
 _WHO = {"user": "the user", "model": "the assistant", "tool": "a tool result", "web": "a page from the web"}
+_KEPT = {"tool": 0, "web": 0, "model": 1, "user": 2}
+"""In which order words make way where there are too many; those of the user last."""
 _REQUEST = """\
 Below is the end of a session between a user and an assistant. Say what is worth remembering for later sessions: who
 the user is (type user), how they want things done (feedback), what is going on in the project and why (project),

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from outlive.memory.book import hidden_by
 from outlive.memory.dates import absolute, read_date
 from outlive.memory.guard import withheld
+from outlive.memory.links import hidden_by
 from outlive.memory.similar import sentences, words
 from outlive.stores.memory_records import Memory
 

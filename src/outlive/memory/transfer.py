@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, OutliveError, StoreError
 from outlive.memory import guard
-from outlive.memory.book import Memories, first_line, hidden_by
+from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidMemory
+from outlive.memory.links import hidden_by
+from outlive.memory.lookup import first_line
 from outlive.memory.similar import words
 from outlive.stores.memory_protocol import MemoryWriter
 from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope

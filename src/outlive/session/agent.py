@@ -16,10 +16,11 @@ from outlive.events import Compacted, Event, ModeChanged, UsageReported
 from outlive.limits import Limit
 from outlive.live import Live, ToolOutput
 from outlive.loop import Ending, Loop
-from outlive.messages import Block, Text, plain_text, tool_calls
+from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
 from outlive.session.door import Door
+from outlive.session.remembering import Remembering
 from outlive.session.session import Session
 from outlive.session.spending import Spending
 from outlive.tasks.graph import TaskGraph
@@ -87,6 +88,9 @@ class Agent:
         self._stops = 0
         self._work: asyncio.Task[Ending] | None = None
         self._interrupted = False
+        self._learning: asyncio.Task[None] | None = None
+        self.remembering: Remembering | None = None
+        """The memory of this session, where it has one."""
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,
@@ -113,9 +117,10 @@ class Agent:
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
         if answer.blocked:
             return Ending("hook", detail=answer.blocked)
-        more = (Text(f"<hook>{answer.context}</hook>"),) if answer.context else ()
+        more = [f"<hook>{answer.context}</hook>"] if answer.context else []
+        more += [self.remembering.relevant(plain_text(blocks))] if self.remembering else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
-        self.session.user_said((*blocks, *more))
+        self.session.user_said((*blocks, *map(Text, filter(None, more))))
         return await self.go_on()
 
     async def go_on(self) -> Ending:
@@ -132,13 +137,16 @@ class Agent:
         self._interrupted, self._stops = False, 0
         self._work = asyncio.ensure_future(loop.run())
         try:
-            return await self._work
+            ending = await self._work
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
             return Ending("interrupted")
         finally:
             self._work = None
+        if self.remembering is not None:
+            self._learning = asyncio.ensure_future(self._learn(self.remembering, after=self._learning))
+        return ending
 
     @property
     def working(self) -> bool:
@@ -193,6 +201,10 @@ class Agent:
     async def close(self) -> None:
         """End what still runs and let the session go; the model stays open for others."""
         self.interrupt()
+        if self._learning is not None:
+            await self._learning
+        if self.remembering is not None:
+            self.remembering.close()
         self.processes.close()
         self.session.close()
 
@@ -244,6 +256,25 @@ class Agent:
             await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
         return made
 
+    async def _learn(self, remembering: Remembering, after: asyncio.Task[None] | None) -> None:
+        """What was learned from a run, one run after the other."""
+        if after is not None:
+            await after
+        await remembering.after_run(self._answer_to)
+
+    async def _answer_to(self, prompt: str) -> str:
+        """A question of the harness itself, outside of the conversation."""
+        message = Message("user", (Text(prompt),))
+        async with asyncio.timeout(SUMMARY_SECONDS):
+            reply = await _reply(self.parts.model, Request("", (), (message,), "", 0))
+        self._spent(reply)
+        return plain_text(reply.blocks)
+
+    def _spent(self, reply: Reply) -> None:
+        """Count what a request cost that is no part of the conversation."""
+        price = self.parts.model.price
+        self.session.log(UsageReported, of=0, cost=price.of(reply.usage) if price else None, **asdict(reply.usage))
+
     async def _summary(self, focus: str) -> tuple[str, str]:
         """A summary by the model, or why there is none. The call never loses the session."""
         try:
@@ -253,9 +284,7 @@ class Agent:
             return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
         except ModelError as error:
             return "", f"the call failed: {error}"
-        price = self.parts.model.price
-        cost = price.of(reply.usage) if price else None
-        self.session.log(UsageReported, of=0, cost=cost, **asdict(reply.usage))
+        self._spent(reply)
         if any(tool_calls(reply.blocks)):
             return "", "it called tools instead"
         text = plain_text(reply.blocks)

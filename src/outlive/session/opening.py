@@ -11,11 +11,13 @@ from msgspec import Struct
 from outlive.config import Workspace, default_owner, environment, home
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Time, Tokens, Turns
+from outlive.memory.book import Memories
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
 from outlive.session.agent import Agent, Parts
 from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
+from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import WINDOW, Session
 from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
@@ -26,6 +28,7 @@ from outlive.tools.asking import Asker, Mode
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
+from outlive.tools.memory import MEMORIES
 from outlive.tools.modes import remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
 from outlive.tools.sandbox import Sandbox
@@ -115,6 +118,7 @@ class Opener:
         root, mine = self.workspace.root, home()
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills = Skills(root, mine)
+        remembering = self._remembering(session)
         agent: Agent  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
         parts = Parts(
@@ -127,12 +131,15 @@ class Opener:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id),
-            system=self._system(session, skills, Instructions(root, mine)),
+            system=self._system(session, skills, Instructions(root, mine), remembering.index()),
             limits=self._limits,
             chose_mode=lambda id, mode: remember_mode(root, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
         agent = Agent(session, parts)
+        agent.remembering = agent.desk.extras[MEMORIES] = remembering
+        for name, digest in session.files_seen().items():
+            agent.desk.seen.restore((root / name).resolve(), digest)
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
         if self.settings.notice:
@@ -162,7 +169,19 @@ class Opener:
             )
         return sandbox
 
-    def _system(self, session: Session, skills: Skills, instructions: Instructions) -> Callable[[], str]:
+    def _remembering(self, session: Session) -> Remembering:
+        workspace = self.workspace
+        memories = Memories.open(
+            workspace.store_url,
+            base=workspace.root,
+            durability=workspace.durability,
+            actor=f"session {session.id}",
+        )
+        return Remembering(memories, session, self.logs, cast(Extraction, workspace.memory.get("extract", "auto")))
+
+    def _system(
+        self, session: Session, skills: Skills, instructions: Instructions, remembered: str
+    ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
         def text() -> str:
@@ -172,7 +191,11 @@ class Opener:
                 day=began,
                 platform=platform.platform(terse=True),
                 git=(self.workspace.root / ".git").exists(),
-                sections=[instructions.text(), f"Skills (load_skill reads one)\n{listed}" if listed else ""],
+                sections=[
+                    instructions.text(),
+                    f"Skills (load_skill reads one)\n{listed}" if listed else "",
+                    remembered,
+                ],
             )
 
         return text

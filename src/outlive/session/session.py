@@ -37,7 +37,7 @@ from outlive.events import (
 from outlive.messages import Block, Image, Text, call_file
 from outlive.session.handoff import handoff_note
 from outlive.session.masking import Mask, masked
-from outlive.session.world import SEEN, Seen, World, compare
+from outlive.session.world import GONE, SEEN, Seen, World, compare
 from outlive.state import WorkingState
 from outlive.stores.log_lines import mended
 from outlive.stores.log_names import new_session_id
@@ -149,6 +149,10 @@ class Session:
     @property
     def last_event(self) -> int:
         return self.engine.past.last_id
+
+    def files_seen(self) -> dict[str, str]:
+        """The files of the folder as they were last seen, by SHA-256."""
+        return {name: digest for name, digest in self._seen.files.items() if digest != GONE}
 
     def watch(self, watcher: Callable[[Event], None]) -> None:
         """Show every event to `watcher` from now on, when it is on disk."""

@@ -1,6 +1,5 @@
 """Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,18 +11,13 @@ from outlive.models.errors import ModelError
 from outlive.session.agent import Agent
 from outlive.session.session import Session
 from outlive.session.spending import Spending
+from outlive.stores.log_names import subagent_id
 from outlive.tools.protocol import Outcome
 
 LINK = "subagent"
-MARK = ".sub-"
 MOST_TURNS = 60
 NOT_FOR_THEM = ("subagent", "add_directive")
 """A sub-agent starts no others, and what it is told is not the user's will."""
-
-
-def is_subagent(session: str) -> bool:
-    """Whether a session is one that an agent started for a job."""
-    return MARK in session
 
 
 @dataclass(slots=True)
@@ -34,7 +28,7 @@ class Subagents:
     begin: Callable[[str], Session]
 
     async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
-        session = self.begin(f"{self.parent.session.id}{MARK}{secrets.token_hex(3)}")
+        session = self.begin(subagent_id(self.parent.session.id))
         link = {"parent": self.parent.session.id, "session": session.id, "description": description}
         self.parent.session.log(Checkpointed, label=LINK, data=link)
         session.log(Checkpointed, label=LINK, data=link)

@@ -10,6 +10,7 @@ from outlive.errors import StoreError
 SUFFIX = ".jsonl"
 LONGEST = 180
 _KEPT = 120
+_SUB = ".sub-"
 
 
 class InvalidSession(StoreError):
@@ -19,6 +20,15 @@ class InvalidSession(StoreError):
 def new_session_id(now: float) -> str:
     """Sorts by time; two sessions of the same second differ by 48 random bits."""
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(6)}"
+
+
+def subagent_id(parent: str) -> str:
+    """The id of a session that an agent starts for a job of its own."""
+    return f"{parent}{_SUB}{secrets.token_hex(3)}"
+
+
+def is_subagent(session: str) -> bool:
+    return _SUB in session
 
 
 def file_name(session: str) -> str:

@@ -7,12 +7,15 @@ from outlive.tools.bash import Bash
 from outlive.tools.bash_output import BashOutput
 from outlive.tools.compact import Compact
 from outlive.tools.edit_file import EditFile
+from outlive.tools.forget import Forget
 from outlive.tools.glob import Glob
 from outlive.tools.grep import Grep
 from outlive.tools.load_skill import LoadSkill
+from outlive.tools.memory_search import MemorySearch
 from outlive.tools.protocol import Tool
 from outlive.tools.read_file import ReadFile
 from outlive.tools.recall import Recall
+from outlive.tools.remember import Remember
 from outlive.tools.subagent import Subagent
 from outlive.tools.task_claim import TaskClaim
 from outlive.tools.task_complete import TaskComplete
@@ -30,4 +33,5 @@ def standard_tools() -> list[Tool[Any]]:
         *(Bash(), BashOutput(), ReadFile(), WriteFile(), EditFile(), Glob(), Grep()),
         *(TaskCreate(), TaskUpdate(), TaskList(), TaskGet(), TaskClaim(), TaskComplete()),
         *(UpdatePlan(), AddDirective(), Compact(), Recall(), Subagent(), LoadSkill()),
+        *(Remember(), Forget(), MemorySearch()),
     ]

@@ -36,6 +36,17 @@ def test_without_the_extra_the_error_says_how_to_get_it(monkeypatch: pytest.Monk
         Retriever(dense=True)
 
 
+def test_what_is_installed_but_broken_is_done_without_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retriever, "missing", list)
+    monkeypatch.setitem(sys.modules, "outlive.memory.retrieval.dense.meaning", None)
+    words_alone = Retriever()
+    words_alone.update(MEMORIES)
+    assert found(words_alone, "deploy to production", 1) == ["deploys"]
+    assert words_alone.dense is False
+    with pytest.raises(DenseUnavailable, match="cannot be loaded"):
+        Retriever(dense=True).search("anything")
+
+
 def test_nothing_heavy_is_loaded_without_dense() -> None:
     run = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, env=worker_environment())
     assert (run.stdout.strip(), run.stderr) == ("[]", "")

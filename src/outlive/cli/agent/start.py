@@ -11,9 +11,10 @@ import click
 
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
+from outlive.session.agent import Agent
 from outlive.session.opening import Opener, Options
-from outlive.session.subagents import is_subagent
 from outlive.stores import open_log_store
+from outlive.stores.log_names import is_subagent
 from outlive.tools.asking import Asker
 
 STDIN_PATIENCE = 1.0
@@ -55,7 +56,7 @@ def _chat(workspace: Workspace, options: Options) -> int:
 
     opener = Opener(workspace, options)
 
-    def open_agent(session: str | None, asker: Asker) -> Any:
+    def open_agent(session: str | None, asker: Asker) -> Agent:
         return opener.open(session, asker=asker)
 
     try:

@@ -74,6 +74,7 @@ class Retriever:
             raise DenseUnavailable(
                 f"dense retrieval needs {', '.join(absent)}; install it with: pip install 'outlive[dense]'"
             )
+        self._asked_for_dense = bool(dense)
         self.dense = not absent if dense is None else dense
         self._cache = cache
         self._lock = threading.RLock()
@@ -141,12 +142,21 @@ class Retriever:
         """The index, from the cache the first time it is needed."""
         if self._index is None:
             self._index = Index(snapshot.read(self._cache / INDEX) if self._cache else None)
-            if self.dense:
-                from outlive.memory.retrieval.dense.meaning import Meaning
-
-                self._meaning = Meaning(self._cache / VECTORS if self._cache else None)
-                self._meaning.restore((slot, document.passage) for slot, document in self._index.occupied())
+            if self.dense and (meaning := self._load_meaning()) is not None:
+                meaning.restore((slot, document.passage) for slot, document in self._index.occupied())
+                self._meaning = meaning
         return self._index
+
+    def _load_meaning(self) -> "Meaning | None":
+        """What is installed may still not load. Asked for by name, that is an error; otherwise words must do."""
+        try:
+            from outlive.memory.retrieval.dense.meaning import Meaning
+        except (ImportError, OSError) as error:
+            if self._asked_for_dense:
+                raise DenseUnavailable(f"dense retrieval is installed but cannot be loaded: {error}") from error
+            self.dense = False
+            return None
+        return Meaning(self._cache / VECTORS if self._cache else None)
 
     def _put(self, entry: Entry) -> bool:
         index, digest = self._opened(), content(entry)

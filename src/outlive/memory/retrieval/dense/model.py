@@ -12,7 +12,7 @@ from outlive.memory.retrieval.dense.wordpiece import MARKS, token_numbers
 
 SIZE = 384
 _PASSAGE = (126, 0)
-_QUERY = (62, 32)
+_QUERY = (42, 20)
 """Tokens from the beginning and from the end. What an entry is about is said first; of a prompt, first or last."""
 
 Vector = npt.NDArray[np.int8]

@@ -1,0 +1,54 @@
+"""Finding a memory by what it is called, and finding out that something is known already."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from outlive.memory.errors import MemoryExists, UnknownMemory
+from outlive.memory.links import hidden_by
+from outlive.memory.similar import same, words
+from outlive.stores.memory_records import Memory
+
+
+def find(memories: Sequence[Memory], ref: str) -> Memory:
+    """By slug, else by name; one in use goes before a forgotten one."""
+    tests: tuple[Callable[[Memory], bool], ...] = (
+        lambda memory: memory.slug == ref.removesuffix(".md"),
+        lambda memory: memory.name == ref,
+        lambda memory: memory.name.casefold() == ref.casefold(),
+    )
+    hidden = hidden_by(memories)
+    ordered = sorted(memories, key=lambda memory: (memory.archived is not None, memory.slug in hidden))
+    for test in tests:
+        if found := next(filter(test, ordered), None):
+            return found
+    from difflib import get_close_matches
+
+    close = get_close_matches(ref, [memory.slug for memory in memories if not memory.archived], n=3, cutoff=0.5)
+    hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
+    raise UnknownMemory(f"no memory is called {ref!r}{hint}")
+
+
+def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
+    """Nothing is remembered twice, and a name stands for one thing."""
+    mine, last = words(f"{memory.description}\n{memory.body}"), _last_word(memory.body)
+    for other in present:
+        if other.name.casefold() == memory.name.casefold():
+            if same(other.body, memory.body):
+                raise MemoryExists(f"{memory.name!r} is remembered already ({other.slug})")
+            raise MemoryExists(
+                f"there is a memory called {memory.name!r} already ({other.slug}); "
+                "supersede it, update it, or choose another name"
+            )
+        alike = last and last == _last_word(other.body) and len(mine) > 2
+        if alike and mine == words(f"{other.description}\n{other.body}"):
+            raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
+
+
+def first_line(text: str) -> str:
+    """What a body begins with, as its description."""
+    line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "")
+    return line if len(line) <= 200 else line[:199] + "…"
+
+
+def _last_word(text: str) -> str:
+    """Cheap to compare before all words are."""
+    return text[-80:].rpartition(" ")[2].strip(" .,;:!?\"'`)*_\n").casefold()

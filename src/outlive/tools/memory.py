@@ -1,0 +1,31 @@
+"""What the tools of memory need: somebody who keeps it."""
+
+from typing import Literal, Protocol, cast
+
+from outlive.tools.protocol import Desk, ToolError
+
+MEMORIES = "memories"
+"""Its place among the extras of a desk."""
+
+
+class Notebook(Protocol):
+    """Keeps, forgets and finds; every answer is a text for the model."""
+
+    def remember(
+        self,
+        text: str,
+        name: str,
+        type: Literal["user", "feedback", "project", "reference"],
+        scope: Literal["project", "user"],
+    ) -> str: ...
+
+    def forget(self, ref: str) -> str: ...
+
+    def search(self, query: str, limit: int = 5) -> str: ...
+
+
+def notebook(desk: Desk) -> Notebook:
+    """The one of this desk. Raises ToolError where there is none, as for a sub-agent."""
+    if MEMORIES not in desk.extras:
+        raise ToolError("there is no memory here: only the agent that the user talks to has one")
+    return cast(Notebook, desk.extras[MEMORIES])
