@@ -20,7 +20,7 @@ from outlive.live import Live
 from outlive.loop import Ending
 from outlive.models.protocol import Model
 from outlive.session.agent import Agent
-from outlive.session.subagents import is_subagent
+from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionInfo
 from outlive.tools.asking import Asker
 
