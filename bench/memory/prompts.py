@@ -168,4 +168,4 @@ how do I remove a red wine stain?
 what is the speed of light?
 name three prime numbers above one hundred
 """.splitlines()
-"""Prompts of no conversation in the data either; nothing in the gate was written with these in mind."""
+"""Prompts of no conversation in the data either. The word rule was fixed before these; the cosines were not."""

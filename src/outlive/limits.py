@@ -1,8 +1,6 @@
 """Limits of a run: small policies beside the loop. Each gives a reason to stop, or nothing."""
 
 import json
-import time
-from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -21,6 +19,9 @@ class Step(Struct, frozen=True):
 
 class Limit:
     """Base of all limits: never a reason to stop."""
+
+    seconds: float | None = None
+    """From the beginning of a run, after which it is stopped in the middle of whatever it does."""
 
     def before(self, request: Request) -> str:
         """Why this request may not go out."""
@@ -80,17 +81,10 @@ class Tokens(Limit):
 
 
 class Time(Limit):
-    """At most so many seconds."""
+    """At most so many seconds, be it in the middle of a call."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.clock = clock
-        self.began = clock()
-
-    def before(self, request: Request) -> str:
-        if self.clock() - self.began < self.seconds:
-            return ""
-        return f"the limit of {self.seconds:.0f} s is reached (--max-time)"
 
 
 class Repetition(Limit):

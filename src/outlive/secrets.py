@@ -37,7 +37,7 @@ _WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "bearer", "basi
 """Nothing that is found is without one of these before it or at its beginning. Looking for plain text is fast."""
 _FOR_LIBRARY = re.compile(
     r"A3T|A[KSB]IA|ACCA|(?i:aws|authtoken)|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|eyJ|-us[0-9]|T3BlbkFJ|pypi-AgE"
-    r"|SG\.|(?i:xox[a-z]-|hooks\.slack)|sq0csp-|k_live_|[0-9]{8}:[0-9A-Za-z_-]{35}"
+    r"|PRIVATE KEY|PuTTY-User-Key|SG\.|(?i:xox[a-z]-|hooks\.slack)|sq0csp-|k_live_|[0-9]{8}:[0-9A-Za-z_-]{35}"
 )
 """How the forms that the library knows begin. It is loaded, and asked about a line, where one of these stands."""
 

@@ -115,7 +115,7 @@ def test_huge_and_broken_output_stays_within_the_window(folder: Path) -> None:
 
 
 def test_sloppy_calls_of_small_models_are_repaired_or_answered(folder: Path) -> None:
-    steps = [call("read_file", path="data.txt", limit=1)] * 4
+    steps = [call("read_file", limit=1, path="data.txt")] * 4
     with Simulator([*steps, say("ok")]) as sim:
         sim.faults.add(Fault.bad_arguments(), at=1)
         sim.faults.add(Fault.bad_arguments("path is data.txt"), at=2)

@@ -68,21 +68,19 @@ def test_a_change_that_dies_at_any_step_happened_or_did_not(tmp_path: Path, chan
 
 def killed(job: str, engine: Engine, home: Path, name: str, after: float) -> list[str]:
     """Let a worker work for a while after its first word, kill it, and return what it had acknowledged."""
-    worker = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "tests.memory_worker", job, engine.url, str(home), name],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
         env=worker_environment(),
-    )
-    assert worker.stdout is not None
-    first = worker.stdout.readline()
-    assert first, worker.communicate()[1]
-    time.sleep(after)
-    worker.send_signal(signal.SIGKILL)
-    rest, _ = worker.communicate(timeout=60)
-    return (first + rest).split("\n")[:-1]
+    ) as worker:
+        assert worker.stdout is not None
+        first = worker.stdout.readline()
+        assert first, "it died by itself"
+        time.sleep(after)
+        worker.send_signal(signal.SIGKILL)
+        return (first + worker.stdout.read()).split("\n")[:-1]
 
 
 def test_nothing_acknowledged_is_lost_by_a_kill(engine: Engine, tmp_path: Path) -> None:

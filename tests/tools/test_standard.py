@@ -18,6 +18,7 @@ NAMES = (
     *("bash", "bash_output", "read_file", "write_file", "edit_file", "glob", "grep"),
     *("task_create", "task_update", "task_list", "task_get", "task_claim", "task_complete"),
     *("update_plan", "add_directive", "compact", "recall", "subagent", "load_skill"),
+    *("remember", "forget", "memory_search"),
 )
 PARAMETERS = {
     "bash": "command timeout? background?",
@@ -39,6 +40,9 @@ PARAMETERS = {
     "recall": "handle? query?",
     "subagent": "prompt description tools?",
     "load_skill": "name",
+    "remember": "text name? type? scope?",
+    "forget": "memory",
+    "memory_search": "query limit?",
 }
 SCHEMAS = {schema["name"]: schema for schema in Toolbox(standard_tools()).schemas()}
 
@@ -95,7 +99,9 @@ def test_an_unknown_tool_is_answered_with_those_there_are(bench: Workbench) -> N
 
 def test_only_tools_that_change_nothing_run_beside_others() -> None:
     side_by_side = [tool for tool in standard_tools() if tool.parallel]
-    assert {tool.name for tool in side_by_side} == {"read_file", "glob", "grep", "recall", "subagent"}
+    assert {tool.name for tool in side_by_side} == {
+        *("read_file", "glob", "grep", "recall", "subagent", "memory_search")
+    }
     assert all(tool.effect == "look" for tool in side_by_side)
 
 

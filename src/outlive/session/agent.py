@@ -136,8 +136,12 @@ class Agent:
         )
         self._interrupted, self._stops = False, 0
         self._work = asyncio.ensure_future(loop.run())
+        seconds = min((limit.seconds for limit in loop.limits if limit.seconds is not None), default=None)
         try:
-            ending = await self._work
+            async with asyncio.timeout(seconds):
+                ending = await self._work
+        except TimeoutError:
+            ending = Ending("limit", detail=f"the limit of {seconds:g} s is reached (--max-time)")
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise

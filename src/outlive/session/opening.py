@@ -46,8 +46,6 @@ class Options(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     window: int | None = None
     policy: str | None = None
-    session: str | None = None
-    """The session to go on with; a new one when None."""
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     add_dirs: tuple[str, ...] = ()
@@ -81,10 +79,9 @@ class Opener:
         return choose(wanted, environment=self.environment, fallback=fallback)
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
-        """An agent in a new session, or in the one that is named here or in the options."""
+        """An agent in a new session, or in the one of that id."""
         model = self._model or self.choose()
-        wanted = session or self.options.session
-        opened = self._resume(wanted, model) if wanted else self._start(model)
+        opened = self._resume(session, model) if session else self._start(model)
         try:
             return self._agent(opened, model, asker)
         except BaseException:

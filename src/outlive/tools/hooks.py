@@ -117,7 +117,8 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
             _, out, err = await talk
             return code, out, err
     finally:
-        _kill(process.pid)
+        if process.returncode is None:  # else its number may be somebody else's by now
+            _kill(process.pid)
         talk.cancel()
         await asyncio.gather(talk, return_exceptions=True)
         await _end(process)

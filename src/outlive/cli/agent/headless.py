@@ -90,7 +90,7 @@ def _watcher(form: str, partial: bool) -> Callable[[Event | Live], None]:
         return lambda happened: _stream(happened, partial=partial)
     if form == "text" and sys.stderr.isatty():
         return _progress
-    return lambda _: None
+    return lambda happened: _progress(happened) if isinstance(happened, ModelWaits) else None
 
 
 def _stream(happened: Event | Live, *, partial: bool) -> None:

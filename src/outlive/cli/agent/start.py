@@ -30,7 +30,6 @@ def start(options: Mapping[str, Any]) -> int:
         mode=options["permission_mode"],
         window=options["context_window"],
         policy=options["policy"],
-        session=_session(workspace, options),
         allow=options["allow"],
         deny=options["deny"],
         add_dirs=options["add_dir"],
@@ -41,17 +40,21 @@ def start(options: Mapping[str, Any]) -> int:
         max_tokens=options["max_tokens"],
         max_time=options["max_time"],
     )
+    session = _session(workspace, options)
     if options["prompt"] is None:
-        return _chat(workspace, chosen)
-    prompt = _prompt(options["prompt"], going_on=chosen.session is not None)
+        return _chat(workspace, chosen, session)
+    prompt = _prompt(options["prompt"], going_on=session is not None)
     from outlive.cli.agent.headless import run_headless
 
     opener = Opener(workspace, chosen)
     form = options["output_format"] or "text"
-    return run_headless(opener.open(), prompt, form, partial=options["include_partial"])
+    try:
+        return run_headless(opener.open(session), prompt, form, partial=options["include_partial"])
+    finally:
+        opener.close()
 
 
-def _chat(workspace: Workspace, options: Options) -> int:
+def _chat(workspace: Workspace, options: Options, session: str | None) -> int:
     from outlive.cli.chat import chat
 
     opener = Opener(workspace, options)
@@ -60,7 +63,7 @@ def _chat(workspace: Workspace, options: Options) -> int:
         return opener.open(session, asker=asker)
 
     try:
-        return chat(open_agent, store=opener.logs, root=workspace.root, session=options.session, choose=opener.choose)
+        return chat(open_agent, store=opener.logs, root=workspace.root, session=session, choose=opener.choose)
     finally:
         opener.close()
 

@@ -67,6 +67,6 @@ class DemoModel:
 
 def act(base: Path, session: str | None) -> int:
     """Work in `base`, from the beginning or from where a session stopped."""
-    options = Options(session=session, mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
+    options = Options(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
     opener = Opener(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
-    return run_headless(opener.open(), "" if session else PROMPT, "stream-json")
+    return run_headless(opener.open(session), "" if session else PROMPT, "stream-json")

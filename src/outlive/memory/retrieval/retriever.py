@@ -141,10 +141,13 @@ class Retriever:
     def _opened(self) -> Index:
         """The index, from the cache the first time it is needed."""
         if self._index is None:
+            meaning = self._load_meaning() if self.dense else None
+            if meaning is not None and self._cache is not None and (self._cache / INDEX).exists():
+                meaning.prepare()
             self._index = Index(snapshot.read(self._cache / INDEX) if self._cache else None)
-            if self.dense and (meaning := self._load_meaning()) is not None:
+            if meaning is not None:
                 meaning.restore((slot, document.passage) for slot, document in self._index.occupied())
-                self._meaning = meaning
+            self._meaning = meaning
         return self._index
 
     def _load_meaning(self) -> "Meaning | None":

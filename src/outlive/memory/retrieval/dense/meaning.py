@@ -1,6 +1,8 @@
 """Entries by what they mean: embeds what is new, keeps it on disk, compares all of it with a query."""
 
+import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,19 @@ class Meaning:
         self._file = VectorFile(path)
         self._vectors = Vectors()
         self._model: Model | None = None
-        self._rows, self._stored = self._file.read()
+        self._loading: threading.Thread | None = None
+        self._rows: dict[bytes, int] | None = None
         self._known: set[int] = set()
+
+    def prepare(self) -> None:
+        """Load the model beside whatever is done until the first query: loading leaves Python free meanwhile."""
+        self._loading = threading.Thread(target=self._load_early)
+        self._loading.start()
 
     def restore(self, slots: Iterable[tuple[int, bytes]]) -> None:
         """Take over from disk what is there for the passages of these slots."""
+        if self._rows is None:
+            self._rows, self._stored = self._file.read()
         found = [(slot, self._rows[passage]) for slot, passage in slots if passage in self._rows]
         self._vectors.put_all([slot for slot, _ in found], self._stored[[row for _, row in found]])
         self._known.update(slot for slot, _ in found)
@@ -56,7 +66,14 @@ class Meaning:
     def tidy(self, used: set[bytes]) -> None:
         self._file.tidy(used)
 
+    def _load_early(self) -> None:
+        with suppress(Exception):  # what is wrong is said by the one who needs the model and loads it in vain
+            self._model = Model()
+
     def _loaded(self) -> Model:
+        if self._loading is not None:
+            self._loading.join()
+            self._loading = None
         if self._model is None:
             self._model = Model()
         return self._model
