@@ -27,7 +27,7 @@ from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.log_reading import full_log
-from outlive.stores.memory_records import Kind, Memory, Scope
+from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
 EXTRACTED = "extracted"
 MOST = 5
@@ -100,6 +100,13 @@ class Remembering:
             provenance=source,
         )
         return learned(self.memories.learn(candidate))
+
+    def told(self, text: str) -> str:
+        """Keep what the user said to keep, in so many words."""
+        source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
+        body = text.strip()
+        memory = self.memories.add(short_name(body), body, description=body[:200], type="feedback", provenance=source)
+        return learned(memory)
 
     def forget(self, ref: str) -> str:
         """Move a memory to the archive, with what was derived from it."""

@@ -11,8 +11,10 @@ from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
 from outlive.events import PlanChanged, Step, UserSaid
+from outlive.memory.book import Memories
 from outlive.messages import plain_text
 from outlive.models.errors import Unavailable
+from outlive.session.remembering import Remembering
 from outlive.stores.log_reading import full_log
 from outlive.testing.scripted import ScriptedModel, call, calls, say
 from outlive.tools.asking import Answer, Question
@@ -251,15 +253,18 @@ def test_the_model_is_changed(stage: Stage) -> None:
     assert face.lines[-1] == "I am new."
 
 
-def test_memory_answers(stage: Stage) -> None:
-    face = Face(stage, memory=lambda words: f"about {words}: tabs")
+def test_what_is_remembered_is_found_again(stage: Stage, play: Play, tmp_path: Path) -> None:
+    async def scene(face: Face) -> None:
+        agent = face.talk.agent
+        memories = Memories.open(f"files:{tmp_path}/.tasks", home=tmp_path / "home")
+        agent.remembering = Remembering(memories, agent.session, face.talk.around.store)
+        assert "nothing is remembered yet" in await face.obey("/memory")
+        assert "takes what to remember" in await face.obey("/remember")
+        assert "remembered" in await face.obey("/remember We deploy on Monday mornings.")
+        assert "Monday mornings" in await face.obey("/memory when do we deploy?")
+        assert "We deploy on Monday mornings" in await face.obey("/memory")
 
-    async def scene() -> None:
-        await face.talk.open(None)
-        assert await face.obey("/memory style") == "about style: tabs"
-        await face.talk.close()
-
-    asyncio.run(scene())
+    play(scene)
 
 
 def test_a_pass_is_said_and_can_be_undone(tmp_path: Path) -> None:

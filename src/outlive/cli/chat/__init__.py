@@ -37,19 +37,18 @@ def chat(
     session: str | None = None,
     first: str | None = None,
     choose: "Callable[[str], Model] | None" = None,
-    memory: Callable[[str], str] | None = None,
 ) -> int:
     """Talk until the user leaves; returns the exit code.
 
     `open_agent` opens a new session (None) or the one of that id, with the face to ask for permissions. `session` is
-    the one to begin with, `first` what to say first. `choose` finds the model for /model, `memory` answers /memory.
+    the one to begin with, `first` what to say first. `choose` finds the model for /model.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the terminal needs {' and '.join(missing)}: pip install 'outlive[terminal]'")
     from outlive.cli.chat.talk import Surroundings
 
-    around = Surroundings(open_agent, store, root, __version__, choose, memory)
+    around = Surroundings(open_agent, store, root, __version__, choose)
     return asyncio.run(_talk(around, session, first))
 
 

@@ -40,7 +40,6 @@ class Surroundings:
     version: str
     choose: Callable[[str], Model] | None = None
     """The model that a text like `anthropic:NAME` names."""
-    memory: Callable[[str], str] | None = None
     """What is remembered, or what is remembered about some words."""
 
 

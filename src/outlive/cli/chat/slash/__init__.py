@@ -14,7 +14,7 @@ from outlive.errors import OutliveError
 __all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
 _ORDER = (
     *("help", "tasks", "plan", "directives", "context", "compact", "receipts", "recall", "undo", "expand", "mode"),
-    *("model", "cost", "memory", "sessions", "resume", "fork", "export", "continue", "quit"),
+    *("model", "cost", "memory", "remember", "sessions", "resume", "fork", "export", "continue", "quit"),
 )
 for _name in _ORDER:
     COMMANDS[_name] = COMMANDS.pop(_name)

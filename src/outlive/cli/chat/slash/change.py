@@ -37,6 +37,15 @@ async def compact(talk: Talk, words: str) -> None:
     talk.start(work())
 
 
+@command("WORDS", "keep something for later sessions; outlive memory undo takes it back")
+async def remember(talk: Talk, words: str) -> RenderableType:
+    if talk.agent.remembering is None:
+        return Text("there is no memory here", "quiet")
+    if not words:
+        raise WrongUsage("/remember takes what to remember: /remember we deploy on Mondays")
+    return Text(one_line(talk.agent.remembering.told(words)))
+
+
 @command("[EVENT]", "take back the last pass, or everything after an event", resting=True)
 async def undo(talk: Talk, words: str) -> RenderableType:
     if words and not words.isdigit():

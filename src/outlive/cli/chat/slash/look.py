@@ -160,9 +160,11 @@ async def cost(talk: Talk, words: str) -> RenderableType:
 
 @command("[WORDS]", "what is remembered across sessions")
 async def memory(talk: Talk, words: str) -> RenderableType:
-    if talk.around.memory is None:
+    remembering = talk.agent.remembering
+    if remembering is None:
         return Text("there is no memory here", "quiet")
-    return Text(clean(talk.around.memory(words)) or "nothing")
+    found = remembering.search(words, 10) if words else remembering.memories.index().strip()
+    return Text(clean(found) or "nothing is remembered yet: /remember WORDS, or say “remember that …”")
 
 
 @command("", "sessions of this project, the newest first")
