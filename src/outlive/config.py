@@ -9,6 +9,7 @@ from outlive.errors import ConfigError
 MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
+SUMMARIES = ("asked", "always", "never")
 EXTRACTIONS = ("auto", "always", "never")
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
@@ -41,7 +42,7 @@ class Workspace:
         agent: Mapping[str, object] | None = None,
         permissions: Mapping[str, Sequence[str]] | None = None,
         hooks: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
-        memory: Mapping[str, str] | None = None,
+        memory: Mapping[str, object] | None = None,
         digest: str = "",
     ) -> None:
         self.root = root
@@ -182,10 +183,12 @@ def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
     """The settings of the context engine; the numbers of a policy are checked where policies are known."""
     context = form.get("context", {})
     assert isinstance(context, dict)  # noqa: S101 - `_load` lets nothing else through
-    kinds = {"policy": str, "window": int, "policies": dict}
+    kinds = {"policy": str, "window": int, "policies": dict, "summary": str}
     for key, value in context.items():
         if key not in kinds or not isinstance(value, kinds[key]):
             raise ConfigError(f"{path}: [context] {key} = {value!r} is not a setting; it takes {', '.join(kinds)}")
+    if context.get("summary", SUMMARIES[0]) not in SUMMARIES:
+        raise ConfigError(f"{path}: [context] summary = {context['summary']!r}; it is one of {', '.join(SUMMARIES)}")
     return context
 
 
@@ -243,14 +246,14 @@ def _hooks(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapp
     return hooks
 
 
-def _memory(path: Path, form: Mapping[str, object]) -> Mapping[str, str]:
-    """When a model looks for what was learned."""
+def _memory(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
+    """When a model looks for what was learned, and whether it has a second look at what was found."""
     memory = form.get("memory", {})
     assert isinstance(memory, dict)  # noqa: S101 - `_load` lets nothing else through
     for key, value in memory.items():
-        if key != "extract" or value not in EXTRACTIONS:
-            allowed = ", ".join(EXTRACTIONS)
-            raise ConfigError(f"{path}: [memory] {key} = {value!r} is not a setting; it takes extract ({allowed})")
+        if not (key == "extract" and value in EXTRACTIONS) and not (key == "rerank" and isinstance(value, bool)):
+            takes = f"extract ({', '.join(EXTRACTIONS)}) and rerank (true, false)"
+            raise ConfigError(f"{path}: [memory] {key} = {value!r} is not a setting; it takes {takes}")
     return memory
 
 

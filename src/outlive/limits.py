@@ -1,6 +1,7 @@
 """Limits of a run: small policies beside the loop. Each gives a reason to stop, or nothing."""
 
 import json
+from collections import deque
 from typing import Protocol
 
 from msgspec import Struct
@@ -103,3 +104,18 @@ class Repetition(Limit):
         if self.times < self.most:
             return ""
         return f"the model called {step.calls[0].name} with the same outcome {self.times} times in a row"
+
+
+class Thrashing(Limit):
+    """One pass after the other: the window is too small for what has to stay in it."""
+
+    def __init__(self, most: int = 6, of: int = 8) -> None:
+        self.most = most
+        self.passes: deque[bool] = deque(maxlen=of)
+
+    def before(self, request: Request) -> str:
+        self.passes.append(any(made.receipt.rungs != ("spool",) for made in request.new_events))
+        if sum(self.passes) < self.most:
+            return ""
+        passes = f"{sum(self.passes)} of the last {len(self.passes)} requests needed a compaction"
+        return f"{passes}: the window is too small for this work (--context-window, or a model that has more)"

@@ -214,3 +214,23 @@ def test_sub_agents_report_and_keep_their_own_logs(folder: Path) -> None:
     assert all("There are 1000 lines." in report for report in reports)
     assert len(list((folder / ".transcripts").glob("*.jsonl"))) == 3
     assert result.json["requests"] == 6
+
+
+def test_a_session_is_searched_by_what_it_is_about(folder: Path) -> None:
+    found = "The uploads time out after 47 seconds."
+    with Simulator([call("read_file", path="data.txt", limit=40), say(found)]) as sim:
+        client = Client(folder, sim)
+        session = client("-p", "Look into it.", "--output-format", "json").json["session"]
+        exact = client("recall", "--search", "name_7 = 259", "--session", session, "--json").json
+        assert [hit["what"] for hit in exact] == ["event 8 · result · read_file data.txt"]
+        related = client("recall", "--search", "timeouts when uploading", "--session", session, "--json").json
+        assert "47 seconds" in related[0]["text"]
+
+
+def test_a_session_is_resumed_by_its_name(folder: Path) -> None:
+    with Simulator([say("Hello."), say("Again.")]) as sim:
+        client = Client(folder, sim)
+        session = client("-p", "One.", "--output-format", "json").json["session"]
+        result = client("session", "resume", session[:20], stdin="Two.\n", MODEL_ID=client.model)
+        assert (result.code, "Again." in result.out) == (0, True), result.err
+        assert "One." in sim.requests[1].text

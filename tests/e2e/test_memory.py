@@ -118,6 +118,36 @@ def test_the_model_finds_what_is_worth_remembering(folder: Path) -> None:
         assert "without emojis" in injected([request for request in sim.requests if request.tools][-1])
 
 
+def test_a_second_look_by_the_model_where_the_settings_ask_for_it(folder: Path) -> None:
+    def brain(request: SeenRequest) -> Step:
+        if request.tools:
+            return say("ok")
+        return say('{"notes": []}' if "Which of these notes" in request.text else '{"memories": []}')
+
+    with Simulator(brain=brain) as sim:
+        client = Client(folder, sim)
+        client("memory", "add", "indentation", "Makefiles are indented with tabs.", "--type", "feedback")
+        client("-p", "How are Makefiles indented?")
+        assert "with tabs" in injected(sim.requests[0])
+        (folder / "outlive.toml").write_text("[memory]\nrerank = true\n")
+        start = len(sim.requests)
+        client("-p", "How are Makefiles indented?")
+        asked, turn = sim.requests[start], sim.requests[start + 1]
+        assert "project/indentation" in asked.text
+        assert injected(turn) == ""
+
+
+def test_a_model_consolidates_on_request(folder: Path) -> None:
+    with Simulator([say("nonsense")]) as sim:
+        client = Client(folder, sim)
+        client("memory", "add", "indentation", "Makefiles are indented with tabs.")
+        client("memory", "add", "deploys", "We deploy on Mondays.")
+        result = client("memory", "consolidate", "--scope", "project", "--model", client.model)
+        assert "nothing was changed" in result.out, result.err
+        assert "Makefiles are indented" in sim.requests[0].text
+        assert len(client("memory", "list", "--json").json) == 2
+
+
 def test_tools_remember_find_and_forget(folder: Path) -> None:
     steps = [
         call("remember", text="The staging server is rebuilt every Monday morning.", name="staging"),

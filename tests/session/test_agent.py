@@ -20,7 +20,7 @@ from outlive.events import (
     UsageReported,
     UserSaid,
 )
-from outlive.limits import Money, Repetition, Time, Tokens, Turns
+from outlive.limits import Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.live import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput
 from outlive.loop import NOTHING_SAID, Ending
 from outlive.messages import Message, Text, ToolResult, plain_text
@@ -29,6 +29,8 @@ from outlive.models.protocol import Price, Reply, Usage
 from outlive.session.agent import Agent
 from outlive.stores import open_log_store
 from outlive.testing.scripted import ScriptedModel, call, calls, say
+from outlive.tools.instructions import Instructions
+from outlive.tools.read_file import ReadFile
 from outlive.tools.runner import HookAnswer
 from tests.agents import HooksOf, Open, make_agent, run
 
@@ -150,6 +152,19 @@ def test_the_same_call_over_and_over_is_noticed(tmp_path: Path) -> None:
     ending = ask(agent)
     assert len(model.requests) == 6
     assert "same outcome 6 times" in ending.detail
+
+
+def test_a_window_that_is_too_small_for_the_work_is_said(tmp_path: Path) -> None:
+    long = "\n".join(f"line {number} of something" for number in range(150))
+
+    def next_one(request: Request) -> Reply:
+        return calls(call("echo", text=f"{len(model.requests)} {long}"))
+
+    model = ScriptedModel([next_one] * 60)
+    agent, _ = make_agent(tmp_path, model, window=4_500, limits=lambda spending: [Thrashing(6, 8)])
+    ending = ask(agent)
+    assert ending.why == "limit"
+    assert "--context-window" in ending.detail
 
 
 # -- the model
@@ -331,6 +346,35 @@ def test_a_summary_that_does_not_come_costs_nothing_but_a_note(tmp_path: Path) -
     assert ask(agent).text == "ok"
     assert any(isinstance(event, Compacted) for event in seen)
     assert "no key" in next(event.text for event in seen if isinstance(event, Noted) and event.kind == "summary")
+
+
+def test_a_summary_is_asked_for_whenever_a_pass_is_due_where_the_settings_say_so(tmp_path: Path) -> None:
+    long = "\n".join(f"line {number} of something" for number in range(300))
+
+    def play(request: Request) -> Reply:
+        if "summary of this session" in said_last(request):
+            return say("Asked: go.\nDecided: keep the old parser.\nNext: the tests.")
+        return calls(call("echo", text=f"{len(model.requests)} {long}")) if len(model.requests) < 24 else say("ok")
+
+    model = ScriptedModel([play] * 40)
+    agent, seen = make_agent(tmp_path, model, window=40_000)
+    agent.parts.summaries = "always"
+    assert ask(agent).text == "ok"
+    made = [event for event in seen if isinstance(event, Compacted)]
+    assert made
+    assert all("keep the old parser" in event.summary for event in made)
+
+
+def test_what_a_folder_says_comes_with_the_first_look_into_it(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "AGENTS.md").write_text("Only tabs below here.")
+    (tmp_path / "sub" / "a.txt").write_text("text")
+    look = calls(call("read_file", path="sub/a.txt"))
+    model = ScriptedModel([look, look, say("ok")])
+    agent, seen = make_agent(tmp_path, model, tools=[ReadFile()])
+    agent.desk.rules_of = Instructions(tmp_path).nested
+    ask(agent)
+    assert ["Only tabs" in text for text in results(seen)] == [True, False]
 
 
 def test_hooks_block_add_and_send_back_to_work(tmp_path: Path) -> None:

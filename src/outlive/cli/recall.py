@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
-from outlive.session.recall import Hit, lines_of, pages_of, search
+from outlive.context.pages import Pages
+from outlive.session.recall import Hit, lines_of, pages_of, related, search
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.log_reading import full_log
 
@@ -33,7 +34,7 @@ class Span(click.ParamType[tuple[int, int]]):
 @click.option("--session", metavar="ID", help="The session; not needed where there is only one.")
 @click.option("--range", "span", type=Span(), metavar="A-B", help="Only lines A to B of the page, counted from 1.")
 @click.option("--grep", default="", metavar="RE", help="Only lines that match this regular expression.")
-@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that hold TEXT, whatever its case.")
+@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that hold TEXT, or are about it.")
 @click.option("--all", "everywhere", is_flag=True, help="Search all sessions.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many finds."
@@ -73,7 +74,7 @@ def recall(
     with open_store(store) as opened:
         if text:
             names = [info.id for info in opened.sessions()] if everywhere else [_chosen(opened, session)]
-            _print_hits(list(islice(_hits(opened, names, text), limit)), as_json=as_json)
+            _print_hits(_hits(opened, names, text, limit), as_json=as_json)
             return
         name = _chosen(opened, session)
         log = full_log(opened, name)
@@ -100,11 +101,21 @@ def _chosen(store: LogStore, session: str | None) -> str:
     raise click.UsageError(f"which --session? there are {shown}" if found else "there are no sessions here")
 
 
-def _hits(store: LogStore, names: list[str], text: str) -> Iterator[Hit]:
+def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[Hit]:
+    """Lines that hold the text as it stands; where no line does, the pages that are most about it."""
+    pages = dict(_pages(store, names))
+    exact = list(islice((hit for name, found in pages.items() for hit in search(name, found, text)), limit))
+    if exact:
+        return exact
+    best = [hit for name, found in pages.items() for hit in related(name, found, text, limit)]
+    return best[:limit]
+
+
+def _pages(store: LogStore, names: list[str]) -> Iterator[tuple[str, Pages]]:
     for name in names:
         log = full_log(store, name)
         say_damage(log.damage)
-        yield from search(name, pages_of(log.events), text)
+        yield name, pages_of(log.events)
 
 
 def _print_hits(hits: list[Hit], *, as_json: bool) -> None:

@@ -138,12 +138,15 @@ class Engine:
 
     # -- requests out
 
-    def next_request(self, now: float | None = None) -> Request:
-        """The request that continues the session, after the passes that were due. `now`: else the last event."""
+    def next_request(self, now: float | None = None, *, relieve: bool = True) -> Request:
+        """The request that continues the session, after the passes that were due. `now`: else the last event.
+
+        Without `relieve` it is the view as it stands, for a question about it before a pass.
+        """
         made: list[Compacted] = []
         self._render_new()
         block = self._state_block()
-        if not self.past.mid_batch:
+        if relieve and not self.past.mid_batch:
             made = self._relieve(now, block, self._spool())
             block = self._state_block() if made else block
         messages = with_state(self._messages, block)

@@ -15,5 +15,6 @@ dates.py        "yesterday" as a date
 transfer.py     export, import, folders of other tools
 doctor.py       what can be wrong
 search.py       the retriever over a book
+rerank.py       a second look by a model
 retrieval/      finding by words and by meaning
 """

@@ -120,7 +120,8 @@ class Agent:
         if answer.blocked:
             return Ending("hook", detail=answer.blocked)
         more = [f"<hook>{answer.context}</hook>"] if answer.context else []
-        more += [self.remembering.relevant(plain_text(blocks))] if self.remembering else []
+        if self.remembering is not None:
+            more.append(await self.remembering.relevant(plain_text(blocks), self._answer_to))
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
         self.session.user_said((*blocks, *map(Text, filter(None, more))))
         return await self.go_on()
@@ -282,7 +283,7 @@ class Agent:
         """A question of the harness itself, outside of the conversation."""
         message = Message("user", (Text(prompt),))
         async with asyncio.timeout(SUMMARY_SECONDS):
-            reply = await _reply(self.parts.model, Request("", (), (message,), "", 0))
+            reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
         self._spent(reply)
         return plain_text(reply.blocks)
 
@@ -295,7 +296,7 @@ class Agent:
         """A summary by the model, or why there is none. The call never loses the session."""
         try:
             async with asyncio.timeout(SUMMARY_SECONDS):
-                reply = await _reply(self.parts.model, self.session.summary_request(focus))
+                reply = await whole_reply(self.parts.model, self.session.summary_request(focus))
         except TimeoutError:
             return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
         except ModelError as error:
@@ -307,7 +308,8 @@ class Agent:
         return text, "" if text.strip() else "it came back empty"
 
 
-async def _reply(model: Model, request: Request) -> Reply:
+async def whole_reply(model: Model, request: Request) -> Reply:
+    """The answer, without what arrives before it."""
     async with aclosing(model.stream(request)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Reply):

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from outlive.events import KnownEvent
-from outlive.session.recall import search
+from outlive.session.recall import related, search
 from outlive.session.session import Session
 from outlive.state import WorkingState
 
@@ -34,7 +34,8 @@ class Door:
         return self._session.engine.recall(handle).text
 
     def search(self, query: str, limit: int = 10) -> str:
-        found = list(islice(search(self.id, self._session.engine.past.pages, query), limit + 1))
+        pages = self._session.engine.past.pages
+        found = list(islice(search(self.id, pages, query), limit + 1)) or related(self.id, pages, query, limit)
         rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[:limit]]
         if len(found) > limit:
             rows.append(f"(more than {limit} lines hold it; recall a handle, or search for more words)")

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from outlive.config import Workspace, default_owner, environment, home
 from outlive.errors import ConfigError
-from outlive.limits import Limit, Money, Repetition, Time, Tokens, Turns
+from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
-from outlive.session.agent import Agent, Parts
+from outlive.session.agent import Agent, Parts, Summaries
 from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
 from outlive.session.remembering import Extraction, Remembering
@@ -145,7 +145,7 @@ class Opener:
     def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
         root, mine = self.workspace.root, home()
         rules = self.settings.rules(self.options.allow, self.options.deny)
-        skills = Skills(root, mine)
+        skills, instructions = Skills(root, mine), Instructions(root, mine)
         remembering = self._remembering(session)
         agent: Agent  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
@@ -159,8 +159,9 @@ class Opener:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id),
-            system=self._system(session, skills, Instructions(root, mine), remembering.index()),
+            system=self._system(session, skills, instructions, remembering.index()),
             limits=self._limits,
+            summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
             chose_mode=lambda id, mode: remember_mode(root, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
@@ -168,6 +169,7 @@ class Opener:
         agent.remembering = agent.desk.extras[MEMORIES] = remembering
         for name, digest in session.files_seen().items():
             agent.desk.seen.restore((root / name).resolve(), digest)
+        agent.desk.rules_of = instructions.nested
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
         if self.settings.notice:
@@ -205,7 +207,9 @@ class Opener:
             durability=workspace.durability,
             actor=f"session {session.id}",
         )
-        return Remembering(memories, session, self.logs, cast(Extraction, workspace.memory.get("extract", "auto")))
+        extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
+        rerank = bool(workspace.memory.get("rerank", False))
+        return Remembering(memories, session, self.logs, extraction, rerank=rerank)
 
     def _system(
         self, session: Session, skills: Skills, instructions: Instructions, remembered: str
@@ -231,7 +235,7 @@ class Opener:
     def _limits(self, spending: Spending) -> Sequence[Limit]:
         options, agent = self.options, self.settings.agent
         turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
-        limits: list[Limit] = [Repetition()]
+        limits: list[Limit] = [Repetition(), Thrashing()]
         limits += [Turns(turns)] if turns else []
         limits += [Tokens(tokens, spending)] if tokens else []
         limits += [Money(options.max_cost, spending)] if options.max_cost is not None else []

@@ -11,6 +11,7 @@ from outlive.errors import OutliveError
 from outlive.events import Event
 
 AROUND = 100
+STEM = 5
 
 
 class BadPattern(OutliveError):
@@ -57,6 +58,26 @@ def search(session: str, pages: Pages, text: str) -> Iterator[Hit]:
     wanted = text.casefold()
     for number in range(len(pages), 0, -1):
         yield from _in_page(session, pages.get(number), wanted)
+
+
+def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
+    """The pages that are most about `text`, for words that stand together in no line; of each its best line."""
+    from outlive.memory.retrieval import Entry, Retriever
+
+    retriever = Retriever(dense=False)
+    found = (pages.get(number) for number in range(1, len(pages) + 1))
+    by_key = {str(page.number): page for page in found}
+    retriever.update(Entry(key=key, name="", description="", body=page.text) for key, page in by_key.items())
+    stems = [word[:STEM] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
+    return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]
+
+
+def _best(session: str, page: Page, stems: list[str]) -> Hit:
+    """The line with the most of the words, as far as their beginnings tell."""
+    lines = page.text.split("\n")
+    best = max(range(len(lines)), key=lambda n: sum(stem in lines[n].casefold() for stem in stems))
+    piece = page.parts[0].piece
+    return Hit(session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * AROUND])
 
 
 def _in_page(session: str, page: Page, wanted: str) -> Iterator[Hit]:

@@ -22,6 +22,7 @@ from outlive.memory.extract import (
     short_name,
 )
 from outlive.memory.inject import block, key_of, shown_in
+from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Retriever, searcher
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
@@ -41,12 +42,19 @@ class Remembering:
     """The memory of one session."""
 
     def __init__(
-        self, memories: Memories, session: Session, store: LogStore, extraction: Extraction = "auto"
+        self,
+        memories: Memories,
+        session: Session,
+        store: LogStore,
+        extraction: Extraction = "auto",
+        *,
+        rerank: bool = False,
     ) -> None:
         self.memories = memories
         self.session = session
         self.store = store
         self.extraction = extraction
+        self.rerank = rerank
         self._retriever: Retriever | None = None
         self._known: tuple[tuple[str, int], ...] = ()
         self._runs = 0
@@ -59,16 +67,26 @@ class Remembering:
         text = self.memories.index().strip() if self.memories.all() else ""
         return f"What is remembered (memory_search finds the rest of each)\n{text}" if text else ""
 
-    def relevant(self, words: str) -> str:
+    async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""
-        found = [memory for memory in self._select(words) if key_of(memory) not in self._in_view()]
+        shown = self._in_view()
+        found = [memory for memory in await self._select(words, ask) if key_of(memory) not in shown][:MOST]
         if found:
             self.memories.touch(found)
         return block(found)
 
-    def _select(self, words: str) -> list[Memory]:
+    async def _select(self, words: str, ask: AskModel) -> list[Memory]:
         retriever = self._ready()
-        return self.memories.pick(hit.key for hit in retriever.select(words, MOST)) if retriever else []
+        if retriever is None:
+            return []
+        wanted = CANDIDATES if self.rerank else MOST
+        found = self.memories.pick(hit.key for hit in retriever.select(words, wanted))
+        if not self.rerank or not found:
+            return found
+        try:
+            return read_rerank(await ask(rerank_request(words, found)), found)
+        except (OutliveError, TimeoutError):
+            return found
 
     def _ready(self) -> Retriever | None:
         """The index, brought up to date when anything was changed, by whomever."""

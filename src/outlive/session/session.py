@@ -232,7 +232,8 @@ class Session:
 
     def summary_request(self, focus: str = "") -> Request:
         """The live request, which is in the provider's cache, with a last word that asks for a summary."""
-        request = self._asked(None)
+        fits = self.due() != "limit"
+        request = self.engine.next_request(relieve=False) if fits else self._asked(None)
         last = request.messages[-1]
         words = Text(ask(focus, self.engine.projection.summary))
         return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))

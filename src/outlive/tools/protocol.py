@@ -89,6 +89,8 @@ class Desk:
     output: Callable[[str, str], None]
     """Called with the call's id and what it printed, while it runs."""
     subagent: Subagent | None = None
+    rules_of: Callable[[str], str] = lambda _: ""
+    """What the project says to whoever touches this file, when it has not been said yet."""
     owner: str = "agent"
     """In whose name tasks are claimed."""
     call_id: str = ""

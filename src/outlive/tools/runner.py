@@ -84,6 +84,8 @@ class Runner:
         if not verdict.allowed:
             raise ToolError(verdict.reason)
         outcome = await tool.run(given, desk)
+        if not outcome.is_error and (rules := [text for path in tool.paths(given) if (text := desk.rules_of(path))]):
+            outcome = with_fields(outcome, text="\n\n".join([outcome.text, *rules]))
         after = await self.hooks.fire(
             "PostToolUse", tool=call.name, input=call.input, output=outcome.text, is_error=outcome.is_error
         )

@@ -54,6 +54,17 @@ def start(options: Mapping[str, Any]) -> int:
         opener.close()
 
 
+def resume(session: str, store: str | None) -> int:
+    """Go on with a session in the terminal; the exit code."""
+    workspace = Workspace.find(store=store)
+    opened = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    try:
+        wanted = resolved(opened, session)
+    finally:
+        opened.close()
+    return _chat(workspace, Options(), wanted)
+
+
 def _chat(workspace: Workspace, options: Options, session: str | None) -> int:
     from outlive.cli.chat import chat
 

@@ -1,6 +1,7 @@
 """add, supersede, forget, undo, consolidate."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -157,32 +158,44 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
 @command()
 @scope_option
 @click.option("--if-due", is_flag=True, help="Only if enough has changed since the last time.")
-def consolidate(memories: Memories, scope: Scope | None, if_due: bool, as_json: bool) -> None:
+@click.option("-m", "--model", metavar="PROVIDER:NAME", help="Let a model resolve contradictions too.")
+def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: str | None, as_json: bool) -> None:
     """Merge what says the same, let newer words of the user on one key count, write relative dates as dates.
 
-    By rules, all or nothing, as one step that `outlive memory undo` takes back. What is hidden is not deleted.
+    By rules, and with --model by a model too; all or nothing, as one step that `outlive memory undo` takes back.
+    What is hidden is not deleted.
 
     \b
     Examples:
       outlive memory consolidate
+      outlive memory consolidate --model anthropic:claude-haiku-4-5
       outlive memory consolidate --if-due --json
       outlive memory log -n 1
     """
+    ask = _model(model) if model else None
     reports = []
     for where in [scope] if scope else list(memories.stores):
         store = memories.stores[where]
         steps = store.read(lambda tx: tx.steps())
         if store.read(lambda tx: tx.all()) and (not if_due or consolidation.due(steps)):
-            reports.append(consolidation.consolidate(memories, scope=where))
+            reports.append(consolidation.consolidate(memories, ask, scope=where))
     if as_json:
         print_json(reports)
         return
     for report in reports:
         click.echo(f"{report.scope}: looked at {report.seen}, changed {len(report.notes)}")
+        if report.problem:
+            click.echo(f"  nothing was changed: {report.problem}")
         for note in report.notes:
             click.echo(f"  {note}")
     if not reports:
         click.echo(click.style("nothing to do", dim=True), err=True)
+
+
+def _model(name: str) -> Callable[[str], str]:
+    from outlive.cli.memory.asking import asker  # models take long to load, and most commands need none
+
+    return asker(name)
 
 
 def _say(memory: Memory, verb: str, *, as_json: bool) -> None:

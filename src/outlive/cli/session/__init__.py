@@ -2,7 +2,7 @@
 
 common.py   options and output shared by the commands
 look.py     list, show, receipts
-change.py   fork, undo
+change.py   resume, fork, undo
 move.py     export
 """
 
@@ -17,6 +17,7 @@ from outlive.cli.lazy import LazyGroup
         "list": ("outlive.cli.session.look:list_", "List sessions, the newest first."),
         "show": ("outlive.cli.session.look:show", "Show the state of a session, or what was said and done in it."),
         "receipts": ("outlive.cli.session.look:receipts", "What each pass did: before, after, what left."),
+        "resume": ("outlive.cli.session.change:resume", "Go on with a session in the terminal."),
         "fork": ("outlive.cli.session.change:fork", "Begin a session that shares another's past."),
         "undo": ("outlive.cli.session.change:undo", "Take back the last pass, or all after an event."),
         "export": ("outlive.cli.session.move:export", "Write a whole session as JSON lines."),

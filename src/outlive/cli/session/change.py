@@ -1,4 +1,4 @@
-"""fork, undo."""
+"""resume, fork, undo."""
 
 import click
 
@@ -6,6 +6,23 @@ from outlive.cli.session.common import command, print_json, session_argument
 from outlive.session.forking import fork as fork_session
 from outlive.session.session import Session
 from outlive.stores.log_protocol import LogStore
+
+
+@click.command()
+@session_argument
+@click.option("--store", metavar="URL", help="Where the sessions are, if not where the workspace says.")
+@click.pass_context
+def resume(ctx: click.Context, session: str, store: str | None) -> None:
+    """Go on with a session in the terminal, where its log ends. The same as outlive --resume SESSION.
+
+    \b
+    Examples:
+      outlive session list
+      outlive session resume SESSION
+    """
+    from outlive.cli.agent.start import resume as go_on
+
+    ctx.exit(go_on(session, store or ctx.obj))
 
 
 @command()
