@@ -14,6 +14,7 @@ from outlive.testing import Fault, Simulator
 from outlive.testing.simulator.seen import SeenRequest
 from tests.e2e.conftest import MODELS, Client
 from tests.e2e.worker import DONE, PROMPT, RULES, worker
+from tests.engines import Engine
 
 WINDOW = 30_000
 ROUNDS = 56
@@ -115,3 +116,20 @@ def test_killed_at_random_and_resumed_it_ends_the_same(folder: Path, seed: int) 
         assert (process.returncode, out.strip()) == (0, DONE), err
         check_requests(sim)
         check_end(folder, client)
+
+
+def test_sessions_tasks_and_memories_live_in_any_engine(folder: Path, engine: Engine) -> None:
+    (folder / "outlive.toml").touch()
+    with Simulator(brain=worker(8), window=WINDOW) as sim:
+        client = Client(folder, sim)
+        client.environment["OUTLIVE_STORE"] = engine.url
+        options = ("--permission-mode", "bypass", "--context-window", str(WINDOW))
+        result = client("-p", PROMPT, *options, "--max-turns", "4")
+        assert result.code == 3, result.err
+        result = client("-p", "Remember that the rounds are numbered from one.", "--continue", *options)
+        assert (result.code, result.out.strip()) == (0, DONE), result.err
+        assert rounds(folder) == [f"round {number}" for number in range(1, 9)]
+        assert [task["id"] for task in client("task", "list", "--json").json] == [1, 2, 3]
+        assert "numbered from one" in client("memory", "list").out
+        assert len(client("session", "list", "--json").json) == 1
+        assert sim.refusals == []

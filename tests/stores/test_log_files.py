@@ -261,3 +261,14 @@ def test_a_blob_is_written_once(logs: FileLogStore, blob: Path) -> None:
     logs.put_blob(LARGE.encode())
     assert (blob.stat().st_ino, blob.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert [path.name for path in blob.parent.iterdir()] == [blob.name]
+
+
+def test_what_was_said_is_private_and_left_out_by_git(tmp_path: Path) -> None:
+    store = FileLogStore(tmp_path)
+    with store.create("s") as writer:
+        writer.append([started("s")])
+    store.put_blob(b"x" * 10)
+    for name in (".transcripts", ".task_outputs"):
+        assert (tmp_path / name / ".gitignore").read_text() == "*\n"
+        assert (tmp_path / name).stat().st_mode & 0o077 == 0
+    assert [info.id for info in store.sessions()] == ["s"]

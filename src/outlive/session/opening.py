@@ -23,6 +23,7 @@ from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
 from outlive.session.subagents import Subagents
 from outlive.stores import open_log_store, open_task_store
+from outlive.stores.locations import path_of
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
 from outlive.tools.fence import Fence
@@ -154,7 +155,7 @@ class Opener:
             model=model,
             toolbox=Toolbox([*standard_tools(), *self._tools]),
             graph=self.graph,
-            fence=Fence(root, self._extra, protect=[mine]),
+            fence=Fence(root, self._extra, protect=self._ours()),
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
@@ -188,11 +189,17 @@ class Opener:
             session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
         return mode
 
+    def _ours(self) -> list[Path]:
+        """What the harness keeps besides its folders in the workspace: the user's settings, a database."""
+        url = self.workspace.store_url
+        database = [path_of(url, self.workspace.root)] if url.startswith("sqlite:") else []
+        return [home(), *database]
+
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox
         on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
         network = self.options.network or bool(self.settings.agent.get("network"))
-        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=[home()])
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=self._ours())
         if on and (problem := sandbox.problem()):
             raise ConfigError(
                 f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"

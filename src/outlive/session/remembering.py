@@ -144,28 +144,45 @@ class Remembering:
         self._runs += 1
         try:
             events = self._events()
-            for candidate in await self._found(events, ask):
-                self._learn(candidate)
+            offers = self._explicit(events)
+            if self._worth_asking(offers) and ask is not None:
+                await self._ask(events, ask)
+            else:
+                for offer in offers:
+                    self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
             self.session.log(Checkpointed, label=EXTRACTED, data={"to": events[-1].id if events else 0})
             self._catch_up()
             if due(self.memories.stores["project"].read(lambda tx: tx.steps())):
                 consolidate(self.memories)
-        except (OutliveError, TimeoutError) as error:
-            self._tell(f"nothing was learned from this: {error or 'no answer in time'}")
+        except OutliveError as error:
+            self._tell(f"nothing was learned from this: {error}")
 
-    async def _found(self, events: Sequence[Event], ask: AskModel | None) -> list[Candidate]:
+    def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
+        """Keep what the user asked to remember; what else sounds like it is returned."""
+        by_rule = candidates(
+            events, session=self.session.id, after=extracted_to(events), existing=self.memories.all()
+        )
+        for candidate in by_rule:
+            if candidate.explicit:
+                self._learn(candidate)
+        return [candidate for candidate in by_rule if not candidate.explicit]
+
+    def _worth_asking(self, offers: Sequence[Candidate]) -> bool:
+        if self.extraction == "auto":
+            return bool(offers) or self._runs % EVERY == 0
+        return self.extraction == "always"
+
+    async def _ask(self, events: Sequence[Event], ask: AskModel) -> None:
+        """Keep what a model finds worth it."""
         after, existing = extracted_to(events), self.memories.all()
-        by_rule = candidates(events, session=self.session.id, after=after, existing=existing)
-        explicit = [candidate for candidate in by_rule if candidate.explicit]
-        offers = [candidate for candidate in by_rule if not candidate.explicit]
-        wanted = self.extraction == "always" or (self.extraction == "auto" and (offers or self._runs % EVERY == 0))
-        if ask is None or not wanted:
-            for offer in offers:
-                self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
-            return explicit
-        answer = await ask(extraction_request(events, existing, after=after))
-        found = read_extraction(answer, events, existing, session=self.session.id, after=after)
-        return [*explicit, *(one for one in found if not any(one.body == other.body for other in explicit))]
+        try:
+            answer = await ask(extraction_request(events, existing, after=after))
+            found = read_extraction(answer, events, existing, session=self.session.id, after=after)
+        except (OutliveError, TimeoutError) as error:
+            self._tell(f"the model did not say what is worth remembering: {error or 'no answer in time'}")
+            return
+        for candidate in found:
+            self._learn(candidate)
 
     def _learn(self, candidate: Candidate) -> None:
         if candidate.needs_confirmation:

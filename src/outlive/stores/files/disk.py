@@ -107,3 +107,12 @@ def read_bytes(path: Path) -> bytes | None:
     with suppress(FileNotFoundError):
         return path.read_bytes()
     return None
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder for what was said and done: only its owner looks into it, and git leaves it out."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileExistsError), (folder / ".gitignore").open("xb") as file:
+        file.write(b"*\n")
