@@ -90,7 +90,7 @@ class Remembering:
 
     def remember(self, text: str, name: str, type: Kind, scope: Scope) -> str:
         """Keep something that the model found worth it; whose words they are is found out, not believed."""
-        source = origin(text, self._events(), session=self.session.id)
+        source = origin(text, self.session.events, session=self.session.id)
         candidate = Candidate(
             name=name or short_name(text),
             body=text,
@@ -118,7 +118,7 @@ class Remembering:
         """Learn from what was said since the last time. Nothing that goes wrong here may disturb the session."""
         self._runs += 1
         try:
-            events = self._events()
+            events = self.session.events
             for candidate in await self._found(events, ask):
                 self._learn(candidate)
             self.session.log(Checkpointed, label=EXTRACTED, data={"to": events[-1].id if events else 0})
@@ -129,7 +129,7 @@ class Remembering:
             self._tell(f"nothing was learned from this: {error or 'no answer in time'}")
 
     async def _found(self, events: Sequence[Event], ask: AskModel | None) -> list[Candidate]:
-        after, existing = extracted_to(events), self.memories.all()
+        after, existing = int(self.session.checkpoint(EXTRACTED).get("to", 0)), self.memories.all()
         by_rule = candidates(events, session=self.session.id, after=after, existing=existing)
         explicit = [candidate for candidate in by_rule if candidate.explicit]
         offers = [candidate for candidate in by_rule if not candidate.explicit]
@@ -173,9 +173,6 @@ class Remembering:
             mark = Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED, data={"to": last.id})
             with self.store.writer(newest.id) as writer:
                 writer.append([mark])
-
-    def _events(self) -> tuple[Event, ...]:
-        return full_log(self.store, self.session.id).events
 
     def _tell(self, text: str) -> None:
         self.session.note(text, kind=LEARNED)

@@ -5,7 +5,7 @@ The log is the truth. Everything here can be had again from it alone: `Session.r
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -86,6 +86,7 @@ class Session:
         self.began = clock()
         """When the session began, or the one that it is a fork of."""
         self._passes: set[int] = set()
+        self._checkpoints: dict[str, Checkpointed] = {}
         self._unreconciled = False
         self.engine = Engine(window, policy)
         self._take(past)
@@ -153,6 +154,16 @@ class Session:
     def files_seen(self) -> dict[str, str]:
         """The files of the folder as they were last seen, by SHA-256."""
         return {name: digest for name, digest in self._seen.files.items() if digest != GONE}
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was said and done, oldest first, but for what was taken back. Nothing is read for it."""
+        return tuple(self.engine.events)
+
+    def checkpoint(self, label: str) -> Mapping[str, Any]:
+        """What was noted last under a label, even if it was taken back since."""
+        found = self._checkpoints.get(label)
+        return found.data if found else {}
 
     def watch(self, watcher: Callable[[Event], None]) -> None:
         """Show every event to `watcher` from now on, when it is on disk."""
@@ -352,6 +363,8 @@ class Session:
             self._started.update(event.calls)
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
+        elif isinstance(event, Checkpointed):
+            self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
         try:
