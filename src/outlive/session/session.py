@@ -32,6 +32,7 @@ from outlive.events import (
     ToolFinished,
     ToolStarted,
     Undone,
+    UsageReported,
     UserSaid,
 )
 from outlive.messages import Block, Image, Text, call_file
@@ -189,9 +190,20 @@ class Session:
             self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
         return said
 
-    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> AssistantSaid:
-        """The model answered."""
-        return self.log(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+    def assistant_said(
+        self,
+        blocks: tuple[Block, ...],
+        *,
+        stop_reason: str = "",
+        model: str = "",
+        usage: Mapping[str, Any] | None = None,
+    ) -> AssistantSaid:
+        """The model answered, and its provider may have reported the `usage`: one write for both."""
+        said = self._made(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+        events: list[Event] = [said]
+        if usage is not None:
+            events.append(self._made(UsageReported, 1, of=said.id, **usage))
+        return cast(AssistantSaid, self._commit(events)[0])
 
     def tool_finished(
         self,
@@ -396,10 +408,11 @@ class Session:
         self._show(made)
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
-        """Remember files as they are now, and (`head`) which commit is checked out; asking git takes a process."""
+        """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""
         if self._world is None:
             return
-        files = {name: found for name in names if (found := self._world.hash(name))}
+        known = self._seen.files
+        files = {name: found for name in names if (found := self._world.hash(name)) and found != known.get(name)}
         data: dict[str, Any] = {"files": files} if files else {}
         commit = self._world.head() if head else self._seen.head
         if commit != self._seen.head:
