@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from outlive.context.engine import Request
-from outlive.events import ToolStarted, UsageReported
+from outlive.events import ToolStarted
 from outlive.limits import Limit, Step
 from outlive.live import Live, ModelWaits, TextArrived
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
@@ -52,7 +52,8 @@ class Talk(Protocol):
 
     def user_said(self, words: str | tuple[Block, ...]) -> Any: ...
 
-    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> Any: ...
+    @property
+    def assistant_said(self) -> Callable[..., Any]: ...
 
     @property
     def tool_finished(self) -> Callable[..., Any]: ...
@@ -139,10 +140,12 @@ class Loop:
 
     def _said(self, reply: Reply) -> Reply:
         blocks = reply.blocks or (Text(NO_ANSWER),)
-        said = self.talk.assistant_said(blocks, stop_reason=reply.stop, model=reply.model or self.model.name)
+        usage: dict[str, Any] | None = None
         if reply.usage != Usage():
             cost = self.model.price.of(reply.usage) if self.model.price else None
-            self.talk.log(UsageReported, of=said.id, cost=cost, **asdict(reply.usage))
+            usage = {"cost": cost, **asdict(reply.usage)}
+        name = reply.model or self.model.name
+        self.talk.assistant_said(blocks, stop_reason=reply.stop, model=name, usage=usage)
         return reply
 
     # -- tools

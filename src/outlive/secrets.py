@@ -7,7 +7,7 @@ The library is loaded when a text has something in it that could be a secret, so
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -28,60 +28,61 @@ class Secret(msgspec.Struct, frozen=True):
     kind: str
 
 
-_PREFIXES = (
-    *("sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat", "AKIA", "ASIA", "ABIA"),
-    *("ACCA", "AIza", "AGE-S", "xox", "xapp-", "xai-", "ya29", "hf_", "npm_", "gsk_", "eyJ", "SG.", "pypi-", "sq0"),
-    *("-us", ":AA", "://", "A3T", "GR1348941", "T3BlbkFJ", "hooks.slack", "k_live_"),
-)
-_WORDS = ("pass", "pwd", "secret", "token", "key", "credential", "bearer", "basic", "aws")
-"""Nothing that is found is without one of these before it or at its beginning. Looking for plain text is fast."""
 _FOR_LIBRARY = re.compile(
     r"A3T|A[KSB]IA|ACCA|(?i:aws|authtoken)|AccountKey=|gh[pousr]_|gl[a-z]{2,6}-|GR1348941|eyJ|-us[0-9]|T3BlbkFJ|pypi-AgE"
     r"|PRIVATE KEY|PuTTY-User-Key|SG\.|(?i:xox[a-z]-|hooks\.slack)|sq0csp-|k_live_|[0-9]{8}:[0-9A-Za-z_-]{35}"
 )
 """How the forms that the library knows begin. It is loaded, and asked about a line, where one of these stands."""
+_LIBRARY_HINTS = (
+    *("A3T", "AKIA", "ASIA", "ABIA", "ACCA", "AccountKey=", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "GR1348941"),
+    *("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "glcbt-", "glimt-", "glptt-", "glagent-", "gloas-", "-us"),
+    *("eyJ", "T3BlbkFJ", "pypi-AgE", "PRIVATE KEY", "PuTTY-User-Key", "SG.", "sq0csp-", "k_live_", ":AA"),
+)
+_LIBRARY_WORDS = ("aws", "authtoken", "xox", "hooks.slack")
+"""In whatever case. Looking for plain text is many times faster than looking for a pattern."""
 
 LONGEST_LINE = 4_000
 BEFORE, BEHIND = 60, 2_000
 """Characters: of a longer line, what stands around a hint is looked at, so that the time grows with the text only."""
 
-_KEYS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(rf"(?<![A-Za-z0-9_]){pattern}"))
-    for kind, pattern in (
-        ("Anthropic API key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
-        ("OpenAI API key", r"sk-(?:proj|svcacct|admin|or-v1|None)-[A-Za-z0-9_-]{16,}"),
+_KEYS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
+    (kind, tuple(starts.split()), re.compile(rf"(?<![A-Za-z0-9_]){pattern}"))
+    for kind, starts, pattern in (
+        ("Anthropic API key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}"),
+        ("OpenAI API key", "sk-", r"sk-(?:proj|svcacct|admin|or-v1|None)-[A-Za-z0-9_-]{16,}"),
         (
             "OpenAI API key",
+            "sk-",
             r"sk-(?=[A-Za-z]*[0-9])(?=[0-9a-z]*[A-Z]|[0-9A-Za-z]{32})[A-Za-z0-9]{20,}(?![A-Za-z0-9-])",
         ),
-        ("GitHub token", r"(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}"),
-        ("GitHub token", r"github_pat_[A-Za-z0-9_]{22,}"),
-        ("GitLab token", r"glpat-[A-Za-z0-9_-]{20,}"),
-        ("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-        ("Slack token", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}"),
-        ("Slack token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
-        ("Google API key", r"AIza[A-Za-z0-9_-]{35}"),
-        ("Google OAuth token", r"ya29\.[A-Za-z0-9_-]{20,}"),
-        ("Hugging Face token", r"hf_[A-Za-z0-9]{30,}"),
-        ("npm token", r"npm_[A-Za-z0-9]{36}"),
-        ("Groq API key", r"gsk_[A-Za-z0-9]{40,}"),
-        ("xAI API key", r"xai-[A-Za-z0-9]{40,}"),
-        ("Stripe key", r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-        ("age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
-        ("JSON web token", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
+        ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{30,}"),
+        ("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
+        ("GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+        ("AWS access key", "AKIA ASIA ABIA ACCA", r"A[A-Z]{3}[A-Z0-9]{16}(?![A-Za-z0-9])"),
+        ("Slack token", "xox", r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}"),
+        ("Slack token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{10,}"),
+        ("Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),
+        ("Google OAuth token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+        ("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
+        ("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+        ("Groq API key", "gsk_", r"gsk_[A-Za-z0-9]{40,}"),
+        ("xAI API key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
+        ("Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[sr]k_[a-z]{4}_[A-Za-z0-9]{16,}"),
+        ("age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+        ("JSON web token", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
     )
 )
+"""What it is, how it begins, all of it. A pattern is tried only where a beginning stands."""
 _BLOCK = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
     re.DOTALL,
 )
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@\"'`]*:([^\s/@\"'`]+)@", re.IGNORECASE)
+_URL = re.compile(r"(?<=[A-Za-z0-9+.-])://[^\s/:@\"'`]*:([^\s/@\"'`]+)@")
 _AWS = re.compile(r"(?i)\baws\w{0,30}[\"']?\s*[:=]\s*[\"']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])")
 _BEARER = re.compile(r"\b(?:bearer|basic)\s+([A-Za-z0-9+/_.=~-]{16,})", re.IGNORECASE)
-_NAME = (
-    r"(?:(?<![A-Za-z])(?:pass|pwd|token)|pass(?:word|wd|phrase|code)|secret|_token|Token|api[_ -]?key|"
-    r"access[_ -]?key|auth[_ -]?key|private[_ -]?key|credentials?)"
-)
+_BEFORE_KEY = "|".join(rf"(?<={word})|(?<={word}[_ -])" for word in ("api", "access", "auth", "private"))
+_NAME = rf"(?:(?<![A-Za-z])(?:pass|pwd)|pass(?:word|wd|phrase|code)|secret|token|(?:{_BEFORE_KEY})key|credentials?)"
+_NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASSIGNED = re.compile(
     rf"{_NAME}(?:[_.-][A-Za-z0-9]+)*[\"'`\]]*\s*"
     r"(?P<sign>:=|=>|={1,3}|:|\bis\b|\bwas\b)\s*"
@@ -111,10 +112,9 @@ _DETECTORS = (
 
 def find(text: str) -> list[Secret]:
     """All secrets in a text, in order, none within another."""
-    found = [*_blocks(text)]
-    for start, part in _parts(text):
-        inside = [*_known(part), *_assigned(part), *_from_library(part)]
-        found += [Secret(start + secret.start, start + secret.end, secret.kind) for secret in inside]
+    lowered = text.lower()
+    lowered = lowered if len(lowered) == len(text) else text
+    found = [*_blocks(text), *_known(text), *_assigned(text, lowered), *_from_library(text, lowered)]
     apart: list[Secret] = []
     for secret in sorted(found, key=_by_place):
         if not apart or secret.start >= apart[-1].end:
@@ -143,12 +143,8 @@ def mask(text: str) -> str:
     return "".join([*parts, text[end:]]) if parts else text
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
+def _parts(text: str, hints: Iterable[int]) -> Iterator[tuple[int, str]]:
     """The lines of a text that have a hint in them; of a long line, what stands around each hint."""
-    lowered = text.lower()
-    lowered = lowered if len(lowered) == len(text) else text
-    hints = [at for hint in _PREFIXES for at in _places(text, hint)]
-    hints += [at for word in _WORDS for at in _places(lowered, word)]
     done = 0
     for at in sorted(hints):
         if at < done:
@@ -171,6 +167,15 @@ def _places(text: str, hint: str) -> Iterator[int]:
         at = text.find(hint, at + len(hint))
 
 
+def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """What begins at one of these places, none within another."""
+    done = 0
+    for at in places:
+        if at >= done and (match := pattern.match(text, at, at + LONGEST_LINE)):
+            done = match.end()
+            yield match
+
+
 def _by_place(secret: Secret) -> tuple[int, int]:
     return secret.start, -secret.end
 
@@ -181,29 +186,32 @@ def _blocks(text: str) -> Iterator[Secret]:
 
 
 def _known(text: str) -> Iterator[Secret]:
-    for kind, pattern in _KEYS:
-        for match in pattern.finditer(text):
-            if not _STAND_IN.fullmatch(match[0]):
-                yield Secret(match.start(), match.end(), kind)
+    for kind, starts, pattern in _KEYS:
+        for start in starts:
+            for match in _matches(pattern, text, _places(text, start)):
+                if not _STAND_IN.fullmatch(match[0]):
+                    yield Secret(match.start(), match.end(), kind)
 
 
-def _assigned(text: str) -> Iterator[Secret]:
+def _assigned(text: str, lowered: str) -> Iterator[Secret]:
     """Values of things that are called a password, a token or a key."""
-    for match in _URL.finditer(text):
+    for match in _matches(_URL, text, _places(text, "://")):
         if not _STAND_IN.fullmatch(match[1]):
             yield Secret(match.start(1), match.end(1), "password in a URL")
-    for match in _AWS.finditer(text):
+    for match in _matches(_AWS, text, _places(lowered, "aws")):
         yield Secret(match.start(1), match.end(1), "AWS secret key")
-    for match in _BEARER.finditer(text):
-        if _looks_random(match[1]) and not _STAND_IN.fullmatch(match[1]):
-            yield Secret(match.start(1), match.end(1), "authorization header")
-    for match in _ASSIGNED.finditer(text):
-        value = match["value"] if match["quote"] else match["value"].rstrip(".,;:!?)]}")
-        if match["sign"].lower() in ("is", "was") and not match["quote"] and not _looks_random(value):
-            continue
-        if _worth_hiding(value, quoted=bool(match["quote"])):
-            start = match.start("value")
-            yield Secret(start, start + len(value), "password or key")
+    for scheme in ("bearer", "basic"):
+        for match in _matches(_BEARER, text, _places(lowered, scheme)):
+            if _looks_random(match[1]) and not _STAND_IN.fullmatch(match[1]):
+                yield Secret(match.start(1), match.end(1), "authorization header")
+    for name in _NAMES:
+        for match in _matches(_ASSIGNED, text, _places(lowered, name)):
+            value = match["value"] if match["quote"] else match["value"].rstrip(".,;:!?)]}")
+            if match["sign"].lower() in ("is", "was") and not match["quote"] and not _looks_random(value):
+                continue
+            if _worth_hiding(value, quoted=bool(match["quote"])):
+                start = match.start("value")
+                yield Secret(start, start + len(value), "password or key")
 
 
 def _worth_hiding(value: str, *, quoted: bool) -> bool:
@@ -227,20 +235,22 @@ def _entropy(text: str) -> float:
     return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
 
 
-def _from_library(text: str) -> Iterator[Secret]:
-    if not _FOR_LIBRARY.search(text):
-        return
-    for detector in _detectors():
-        for value in detector.analyze_string(text):
-            yield from _placed(text, value, str(detector.secret_type))
+def _from_library(text: str, lowered: str) -> Iterator[Secret]:
+    hints = [at for hint in _LIBRARY_HINTS for at in _places(text, hint)]
+    hints += [at for word in _LIBRARY_WORDS for at in _places(lowered, word)]
+    for start, part in _parts(text, hints):
+        if _FOR_LIBRARY.search(part):
+            for detector in _detectors():
+                for value in detector.analyze_string(part):
+                    yield from _placed(part, start, value, str(detector.secret_type))
 
 
-def _placed(text: str, value: str, kind: str) -> Iterator[Secret]:
+def _placed(text: str, start: int, value: str, kind: str) -> Iterator[Secret]:
     """A find of the library, if it stands by itself: a part of a longer hash or word is none."""
     if not value or _STAND_IN.fullmatch(value) or _HASH.fullmatch(value) or _UUID.fullmatch(value):
         return
     for match in re.finditer(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])", text):
-        yield Secret(match.start(), match.end(), kind)
+        yield Secret(start + match.start(), start + match.end(), kind)
 
 
 @lru_cache(maxsize=1)

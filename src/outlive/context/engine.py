@@ -79,7 +79,8 @@ class Engine:
         self.policy = policy
         self.meter = Meter()
         self.past = Past()
-        self._live: list[Event] = []
+        self.events: list[Event] = []
+        """All that is in force, oldest first; what was taken back is in the log alone."""
         self._passes = [_Pass(Projection(), 0, [])]
         self._messages: list[Message] = []
         self._rendered = 0
@@ -101,7 +102,7 @@ class Engine:
         if isinstance(event, Undone) and event.what != "pass":
             self._rewind(event)
             return
-        self._live.append(event)
+        self.events.append(event)
         if isinstance(event, AssistantSaid):
             self._render_new()
             self._asked_tokens = {event.id: self._estimate()}
@@ -361,7 +362,7 @@ class Engine:
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages are never numbered anew."""
-        live = [kept for kept in self._live if kept.id <= event.target]
+        live = [kept for kept in self.events if kept.id <= event.target]
         fresh = Engine(self.window, self.policy)
         fresh.past = Past(self.past.pages)
         fresh.extend(live)

@@ -6,6 +6,7 @@ they are everywhere, and keeping a line for their sake keeps the wrong lines.
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 _TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./\-]{3,}[A-Za-z0-9_]")
 _INNER = re.compile(r".[A-Z0-9_./]")
@@ -27,6 +28,7 @@ def _names_of_token(token: str) -> tuple[str, ...]:
     return (token,)
 
 
+@lru_cache(maxsize=1 << 15)
 def names(line: str) -> tuple[str, ...]:
     """The names in a line, each once, in order."""
     found = _TOKEN.findall(line)
@@ -34,7 +36,7 @@ def names(line: str) -> tuple[str, ...]:
         return ()
     if len(found) == 1:
         return _names_of_token(found[0])
-    return tuple(dict.fromkeys(name for token in found for name in _names_of_token(token)))
+    return tuple(dict.fromkeys(chain.from_iterable(map(_names_of_token, found))))
 
 
 @lru_cache(maxsize=1 << 16)

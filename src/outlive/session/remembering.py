@@ -108,7 +108,7 @@ class Remembering:
 
     def remember(self, text: str, name: str, type: Kind, scope: Scope) -> str:
         """Keep something that the model found worth it; whose words they are is found out, not believed."""
-        source = origin(text, self._events(), session=self.session.id)
+        source = origin(text, self.session.events, session=self.session.id)
         candidate = Candidate(
             name=name or short_name(text),
             body=text,
@@ -143,7 +143,7 @@ class Remembering:
         """Learn from what was said since the last time. Nothing that goes wrong here may disturb the session."""
         self._runs += 1
         try:
-            events = self._events()
+            events = self.session.events
             offers = self._explicit(events)
             if self._worth_asking(offers) and ask is not None:
                 await self._ask(events, ask)
@@ -159,13 +159,15 @@ class Remembering:
 
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
         """Keep what the user asked to remember; what else sounds like it is returned."""
-        by_rule = candidates(
-            events, session=self.session.id, after=extracted_to(events), existing=self.memories.all()
-        )
+        by_rule = candidates(events, session=self.session.id, after=self._learned_to, existing=self.memories.all())
         for candidate in by_rule:
             if candidate.explicit:
                 self._learn(candidate)
         return [candidate for candidate in by_rule if not candidate.explicit]
+
+    @property
+    def _learned_to(self) -> int:
+        return int(self.session.checkpoint(EXTRACTED).get("to", 0))
 
     def _worth_asking(self, offers: Sequence[Candidate]) -> bool:
         if self.extraction == "auto":
@@ -174,7 +176,7 @@ class Remembering:
 
     async def _ask(self, events: Sequence[Event], ask: AskModel) -> None:
         """Keep what a model finds worth it."""
-        after, existing = extracted_to(events), self.memories.all()
+        after, existing = self._learned_to, self.memories.all()
         try:
             answer = await ask(extraction_request(events, existing, after=after))
             found = read_extraction(answer, events, existing, session=self.session.id, after=after)
@@ -215,9 +217,6 @@ class Remembering:
             mark = Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED, data={"to": last.id})
             with self.store.writer(newest.id) as writer:
                 writer.append([mark])
-
-    def _events(self) -> tuple[Event, ...]:
-        return full_log(self.store, self.session.id).events
 
     def _tell(self, text: str) -> None:
         self.session.note(text, kind=LEARNED)

@@ -5,7 +5,7 @@ The log is the truth. Everything here can be had again from it alone: `Session.r
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -32,6 +32,7 @@ from outlive.events import (
     ToolFinished,
     ToolStarted,
     Undone,
+    UsageReported,
     UserSaid,
 )
 from outlive.messages import Block, Image, Text, call_file
@@ -86,6 +87,7 @@ class Session:
         self.began = clock()
         """When the session began, or the one that it is a fork of."""
         self._passes: set[int] = set()
+        self._checkpoints: dict[str, Checkpointed] = {}
         self._unreconciled = False
         self.engine = Engine(window, policy)
         self._take(past)
@@ -154,6 +156,16 @@ class Session:
         """The files of the folder as they were last seen, by SHA-256."""
         return {name: digest for name, digest in self._seen.files.items() if digest != GONE}
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was said and done, oldest first, but for what was taken back. Nothing is read for it."""
+        return tuple(self.engine.events)
+
+    def checkpoint(self, label: str) -> Mapping[str, Any]:
+        """What was noted last under a label, even if it was taken back since."""
+        found = self._checkpoints.get(label)
+        return found.data if found else {}
+
     def watch(self, watcher: Callable[[Event], None]) -> None:
         """Show every event to `watcher` from now on, when it is on disk."""
         self._watchers.append(watcher)
@@ -178,9 +190,20 @@ class Session:
             self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
         return said
 
-    def assistant_said(self, blocks: tuple[Block, ...], *, stop_reason: str = "", model: str = "") -> AssistantSaid:
-        """The model answered."""
-        return self.log(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+    def assistant_said(
+        self,
+        blocks: tuple[Block, ...],
+        *,
+        stop_reason: str = "",
+        model: str = "",
+        usage: Mapping[str, Any] | None = None,
+    ) -> AssistantSaid:
+        """The model answered, and its provider may have reported the `usage`: one write for both."""
+        said = self._made(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+        events: list[Event] = [said]
+        if usage is not None:
+            events.append(self._made(UsageReported, 1, of=said.id, **usage))
+        return cast(AssistantSaid, self._commit(events)[0])
 
     def tool_finished(
         self,
@@ -353,6 +376,8 @@ class Session:
             self._started.update(event.calls)
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
+        elif isinstance(event, Checkpointed):
+            self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
         try:
@@ -384,10 +409,11 @@ class Session:
         self._show(made)
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
-        """Remember files as they are now, and (`head`) which commit is checked out; asking git takes a process."""
+        """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""
         if self._world is None:
             return
-        files = {name: found for name in names if (found := self._world.hash(name))}
+        known = self._seen.files
+        files = {name: found for name in names if (found := self._world.hash(name)) and found != known.get(name)}
         data: dict[str, Any] = {"files": files} if files else {}
         commit = self._world.head() if head else self._seen.head
         if commit != self._seen.head:
