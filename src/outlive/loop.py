@@ -18,6 +18,7 @@ from outlive.limits import Limit, Step
 from outlive.live import Live, ModelWaits, TextArrived
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
+from outlive.models.legal import legal_name
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.tools.protocol import Outcome
 from outlive.tools.runner import Runner
@@ -189,7 +190,7 @@ class Loop:
 def _nudge(reply: Reply, empty: int) -> str:
     """What the harness has to say when an answer ended before it was complete."""
     if reply.stop == "length":
-        return CUT_CALL.format(name=reply.cut_call) if reply.cut_call else CONTINUE
+        return CUT_CALL.format(name=legal_name(reply.cut_call, 64)) if reply.cut_call else CONTINUE
     return NOTHING_SAID if 0 < empty <= EMPTY_ANSWERS else ""
 
 

@@ -436,8 +436,8 @@ def test_sub_agents_work_in_parallel_with_their_own_logs_and_fewer_tools(tmp_pat
     assert ask(agent).text == "all done"
     model.verify()
     first, second = results(seen)
-    assert "report on look at a" in first
-    assert "report on look at b" in second
+    assert "report on <task>look at a</task>" in first
+    assert "report on <task>look at b</task>" in second
     store = open_log_store(f"files:{tmp_path}/.tasks")
     assert len(store.sessions()) == 3
     assert all(info.id in "".join(results(seen)) for info in store.sessions() if info.id != "s")

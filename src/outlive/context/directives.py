@@ -1,6 +1,12 @@
-"""Standing instructions in what a user says: found by rule, quoted verbatim, missed rather than invented."""
+"""Standing instructions in what a user says: found by rule, quoted verbatim, missed rather than invented.
+
+What harnesses put into the user's turn (reminders, notifications, hooks, piped text) stands in tags; `tagged` writes
+such a block, `own_words` leaves it out.
+"""
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 
 SHORTEST, LONGEST = 12, 300
 WALL = 6_000
@@ -17,6 +23,36 @@ _STANDING = re.compile(
 )
 _QUESTION = re.compile(r"\?\s*$")
 _REPORT = re.compile(r"^\s*(?:[>|`<\[{#$]|\w+:\s*error|error|traceback|\d+[:.|])", re.IGNORECASE)
+_OPENING = re.compile(r"<([a-z][\w-]*)(?![\w-])[^<>]*>")
+_CLOSING = re.compile(r"</([a-z][\w-]*)>")
+
+
+def tagged(name: str, text: str) -> str:
+    """A block for the user's turn that is not the user's words. Nothing in the text can end it: where the text has
+    such an end, the tag has another name."""
+    tag, number = name, 1
+    while f"</{tag}" in text:
+        number += 1
+        tag = f"{name}-{number}"
+    return f"<{tag}>{text}</{tag}>"
+
+
+def own_words(text: str) -> str:
+    """What the user said themselves: without blocks in tags, where they overlap without all of them.
+
+    One look at the text, however it is made.
+    """
+    ends: dict[str, list[int]] = defaultdict(list)
+    for closing in _CLOSING.finditer(text):
+        ends[closing[1]].append(closing.start())
+    kept, done = [], 0
+    for opening in _OPENING.finditer(text):
+        places = ends.get(opening[1], ())
+        at = bisect_left(places, opening.end())
+        if at < len(places):
+            kept.append(text[done : opening.start()])
+            done = max(done, places[at] + len(opening[1]) + len("</>"))
+    return "\n".join([*kept, text[done:]])
 
 
 def detect(text: str) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST) 
 
 
 _INJECTED = re.compile(
-    r"\s*(?:<(?!command-)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
+    r"\s*(?:<(?!command-|task>)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
 )
 
 

@@ -17,7 +17,7 @@ WALL = 6_000
 _BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
 _HARNESS = re.compile(
     r"<(memories|memory|state|system|system-reminder|reminder|context|environment|instructions?|handoff|summary|digest|"
-    r"[\w-]*(?:harness|outlive|antml)[\w:-]*)(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)",
+    r"[\w-]{0,40}(?:harness|outlive|antml)[\w:-]{0,40})(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)

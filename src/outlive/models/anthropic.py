@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
-from outlive.messages import Block, Opaque, Text, Thinking, ToolCall
+from outlive.messages import Block, Opaque, Text, Thinking
 from outlive.models.anthropic_form import PROVIDER
 from outlive.models.anthropic_request import opens_with_thought, request_form
 from outlive.models.anthropic_thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
-from outlive.models.legal import writable
+from outlive.models.legal import kept_call, writable
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
 
@@ -249,7 +249,7 @@ class _Arriving:
             case "thinking":
                 return Thinking(self.text, self.signature) if self.signature else None
             case "tool_use":
-                return ToolCall(self.form["id"], self.form["name"], self._input())
+                return kept_call(self.form["id"], self.form["name"], self._input())
             case _:
                 return Opaque(PROVIDER, self.form)
 
@@ -263,7 +263,7 @@ class _Arriving:
 def _object(text: str) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -3,11 +3,39 @@
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from outlive.messages import Block, Message, ToolCall, ToolResult, tool_calls
+from outlive.models.protocol import unreadable
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
+LONGEST_NAME = 200
+"""Characters of a tool's name that are kept; a made-up one must not fill the window."""
+DEEPEST = 64
+"""Levels of an input. No tool takes more, and what is nested without end cannot be written down again."""
+
+
+def kept_call(id: str, name: str, given: dict[str, Any]) -> ToolCall:
+    """A call of a model as it is kept: what nobody could read again is said instead."""
+    if _deeper(given, DEEPEST):
+        given = unreadable(f"they are nested deeper than {DEEPEST} levels")
+    return ToolCall(id, name[:LONGEST_NAME], given)
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Whether it has more levels than that; level by level, for a recursion would not come back."""
+    here = [value]
+    for _ in range(levels):
+        below = [item for one in here for item in _items(one)]
+        if not below:
+            return False
+        here = below
+    return True
+
+
+def _items(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def legal_id(given: str, longest: int) -> str:

@@ -12,10 +12,10 @@ from uuid import uuid4
 
 from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
-from outlive.messages import Block, Text, ToolCall, tool_calls
+from outlive.messages import Block, Text, tool_calls
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
-from outlive.models.legal import writable
+from outlive.models.legal import kept_call, writable
 from outlive.models.openai_form import request_form
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage
@@ -273,10 +273,10 @@ class _Reading:
         calls, cut = self.calls, ""
         if stop == "length" and calls and not calls[-1].is_whole():
             calls, cut = calls[:-1], calls[-1].name
-        made = [ToolCall(self._id(call.given_id), call.name, read_arguments(call.arguments)) for call in calls]
+        made = [kept_call(self._id(call.given_id), call.name, read_arguments(call.arguments)) for call in calls]
         text = self.text
         if not self.calls and stop in ("end", "tools") and (written := calls_in(text, self.tools)):
-            made = [ToolCall(self._id(""), call.name, call.input) for call in written]
+            made = [kept_call(self._id(""), call.name, call.input) for call in written]
             text = ""
         words: list[Block] = [Text(text)] if text.strip() else []
         stop = "tools" if made and stop == "end" else "end" if stop == "tools" and not made else stop

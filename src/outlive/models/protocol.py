@@ -5,7 +5,7 @@ again is tried by `outlive.models.retry`, not here.
 """
 
 from collections.abc import AsyncGenerator
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -82,7 +82,7 @@ class Model(Protocol):
     async def close(self) -> None: ...
 
 
-def unreadable(arguments: str) -> dict[str, object]:
+def unreadable(arguments: str) -> dict[str, Any]:
     """The input of a call whose arguments are no JSON object and could not be repaired; tools answer it with why."""
     return {UNREADABLE: arguments}
 

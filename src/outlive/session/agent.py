@@ -11,6 +11,7 @@ from typing import Literal, Self
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from outlive.context.directives import tagged
 from outlive.context.engine import Request
 from outlive.events import Compacted, Event, ModeChanged, UsageReported
 from outlive.limits import Limit
@@ -81,7 +82,7 @@ class Agent:
         self.session = session
         self.parts = parts
         self.spending = Spending()
-        self.processes = Processes()
+        self.processes = Processes(mask=session.masked)
         self._watchers: list[Watcher] = []
         self._queued: deque[str] = deque()
         self._compaction: str | None = None
@@ -103,7 +104,7 @@ class Agent:
             processes=self.processes,
             sandbox=parts.sandbox,
             skills=parts.skills,
-            output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
+            output=lambda call_id, text: self.tell(ToolOutput(call_id, session.masked(text))),
             owner=parts.owner,
         )
 
@@ -119,7 +120,7 @@ class Agent:
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
         if answer.blocked:
             return Ending("hook", detail=answer.blocked)
-        more = [f"<hook>{answer.context}</hook>"] if answer.context else []
+        more = [tagged("hook", answer.context)] if answer.context else []
         if self.remembering is not None:
             more.append(await self.remembering.relevant(plain_text(blocks), self._answer_to))
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
@@ -259,7 +260,7 @@ class Agent:
         if not answer.blocked or self._stops >= STOP_HOOKS:
             return False
         self._stops += 1
-        self.session.user_said(f"<hook>{answer.blocked}</hook>")
+        self.session.user_said(tagged("hook", answer.blocked))
         return True
 
     async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:

@@ -4,9 +4,23 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from outlive.events import AssistantSaid, DirectiveGiven, Event, Noted, PlanChanged, ToolFinished, UserSaid
+from outlive.events import (
+    AssistantSaid,
+    Checkpointed,
+    DirectiveDropped,
+    DirectiveGiven,
+    Event,
+    GoalSet,
+    Noted,
+    PlanChanged,
+    StateChanged,
+    SystemChanged,
+    ToolFinished,
+    UserSaid,
+)
 from outlive.messages import Block, Text, ToolCall, ToolResult
 from outlive.secrets import mask as mask_known
 
@@ -39,8 +53,8 @@ def masked(event: Event, mask: Mask) -> Event:
         case ToolFinished() | Noted() | DirectiveGiven():
             text = mask(event.text)
             return event if text == event.text else replace(event, text=text)
-        case PlanChanged():
-            return replace(event, progress=_value(event.progress, mask), blocked_on=_value(event.blocked_on, mask))
+        case PlanChanged() | StateChanged() | GoalSet() | SystemChanged() | DirectiveDropped() | Checkpointed():
+            return _value(event, mask)
         case _:
             return event
 
@@ -56,7 +70,7 @@ def _block(block: Block, mask: Mask) -> Block:
 
 
 def _value(value: V, mask: Mask) -> V:
-    """Every text inside a value of JSON, masked."""
+    """Every text inside a value of JSON or of an event, masked."""
     found: Any = value
     if isinstance(value, str):
         found = mask(value)
@@ -64,4 +78,8 @@ def _value(value: V, mask: Mask) -> V:
         found = {key: _value(item, mask) for key, item in value.items()}
     elif isinstance(value, list):
         found = [_value(item, mask) for item in value]
+    elif isinstance(value, tuple):
+        found = tuple(_value(item, mask) for item in value)
+    elif isinstance(value, Struct):
+        found = replace(value, **{name: _value(getattr(value, name), mask) for name in value.__struct_fields__})
     return found  # type: ignore[no-any-return]

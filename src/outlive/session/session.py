@@ -3,7 +3,6 @@
 The log is the truth. Everything here can be had again from it alone: `Session.resume`.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
-from outlive.context.directives import detect
+from outlive.context.directives import detect, own_words
 from outlive.context.engine import Engine, Request
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.policy import RICH, Policy
@@ -54,8 +53,6 @@ LOST = (
     "look before doing it again]"
 )
 NOT_RUN = "[not run: the process ended before this started; call it again if it is still needed]"
-_INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
-"""What harnesses put into the user's turn (reminders, notifications, command output) is not the user's will."""
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
@@ -166,6 +163,10 @@ class Session:
         found = self._checkpoints.get(label)
         return found.data if found else {}
 
+    def masked(self, text: str) -> str:
+        """A text as the log would have it: without secrets."""
+        return self._mask(text) if self._mask is not None else text
+
     def watch(self, watcher: Callable[[Event], None]) -> None:
         """Show every event to `watcher` from now on, when it is on disk."""
         self._watchers.append(watcher)
@@ -181,7 +182,7 @@ class Session:
         blocks = (Text(words),) if isinstance(words, str) else words
         said = self._made(UserSaid, blocks=blocks)
         events: list[Event] = [said]
-        own = (_INJECTED.sub("\n", block.text) for block in blocks if isinstance(block, Text))
+        own = (own_words(block.text) for block in blocks if isinstance(block, Text))
         for text in dict.fromkeys(text for part in own for text in detect(part)):
             events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
         dropped = len(self.state.dropped_directives)
@@ -258,7 +259,7 @@ class Session:
         fits = self.due() != "limit"
         request = self.engine.next_request(relieve=False) if fits else self._asked(None)
         last = request.messages[-1]
-        words = Text(ask(focus, self.engine.projection.summary))
+        words = Text(ask(self.masked(focus), self.engine.projection.summary))
         return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
 
     def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
@@ -267,6 +268,7 @@ class Session:
         `summary` is what a model answered to `summary_request`: it is checked, and used as far as the record bears it
         out. `problem` says why there is none though one was asked for. Without one the rules make the digest.
         """
+        focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
             words = [p.text for unit in self.engine.past.units if unit.kind == "user" for p in unit.pieces]
             found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.past.pages))
@@ -321,6 +323,7 @@ class Session:
 
     def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
         """Use another system prompt and other tools from here on; whether anything differs."""
+        system = self.masked(system)
         if (system, tools) == (self.engine.past.system, self.engine.past.tools):
             return False
         self.log(SystemChanged, system=system, tools=tools)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from outlive.context.directives import tagged
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
 from outlive.limits import Limit, Turns
 from outlive.live import Live, SubagentActed
@@ -17,7 +18,8 @@ from outlive.tools.protocol import Outcome
 LINK = "subagent"
 MOST_TURNS = 60
 NOT_FOR_THEM = ("subagent", "add_directive")
-"""A sub-agent starts no others, and what it is told is not the user's will."""
+"""A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who goes
+on with its log takes it for the user's words."""
 
 
 @dataclass(slots=True)
@@ -38,7 +40,7 @@ class Subagents:
         child = Agent(session, replace(parts, toolbox=box, limits=self._limits))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:
-            ending = await child.ask(prompt)
+            ending = await child.ask(tagged("task", prompt))
         except ModelError as error:
             return Outcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
         finally:

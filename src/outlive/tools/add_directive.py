@@ -5,13 +5,12 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from outlive.context.directives import own_words
 from outlive.events import DirectiveDropped, DirectiveGiven
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
 
 SHORTEST, LONGEST = 4, 1000
 """Characters: a directive is in every request."""
-_INJECTED = re.compile(r"<([a-z][\w-]*)\b[^<>]*>.*?</\1>", re.DOTALL)
-"""What a harness or a hook puts into the user's turn is not the user's will."""
 
 
 class AddDirectiveInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,7 +46,7 @@ def _quoted(text: str, desk: Desk) -> str:
         raise ToolError(f"a directive has {SHORTEST} to {LONGEST:,} characters, this has {len(text):,}")
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, text.split())) + r"(?!\w)")
     for said in desk.session.user_words():
-        if found := pattern.search(_INJECTED.sub("\n", said)):
+        if found := pattern.search(own_words(said)):
             return found[0]
     raise ToolError(
         "the user did not say this in this session, so it was not kept: a directive is a verbatim part of the user's "

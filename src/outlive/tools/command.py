@@ -35,13 +35,13 @@ class Command:
         cwd: Path,
         env: Mapping[str, str],
         timeout: float | None = None,
-        spool: Path | None = None,
+        spool: Spool | None = None,
         live: Callable[[bytes], None] | None = None,
     ) -> None:
         self.text = text
         self.timed_out = False
         self.began = time.monotonic()
-        self.spool = Spool(spool)
+        self.spool = spool or Spool(None)
         self.live = live
         """Given what is printed, as it is, on a thread of ours; None from when nobody looks any more."""
         self._unread = Edges()

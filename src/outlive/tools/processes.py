@@ -8,6 +8,7 @@ from threading import Thread
 
 from outlive.tools.command import Command
 from outlive.tools.errors import ToolError
+from outlive.tools.output import Spool
 
 PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
 """What pays for the model is not for the commands that the model runs."""
@@ -17,10 +18,12 @@ SPOOLS = ".task_outputs/commands"
 
 
 class Processes:
-    """Starts commands and knows those that still run. `hidden` are variables that commands do not see."""
+    """Starts commands and knows those that still run. `hidden` are variables that commands do not see; `mask` takes
+    secrets out of what they print before it is kept in a file."""
 
-    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS) -> None:
+    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Callable[[str], str] | None = None) -> None:
         self._hidden = hidden
+        self._mask = mask
         self._running: set[Command] = set()
         self._handles: dict[str, Command] = {}
 
@@ -41,7 +44,7 @@ class Processes:
             cwd=root,
             env={name: value for name, value in os.environ.items() if name not in self._hidden},
             timeout=timeout,
-            spool=root / SPOOLS / f"{secrets.token_hex(6)}.txt",
+            spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt", mask=self._mask),
             live=live,
         )
         self._running.add(command)

@@ -12,6 +12,10 @@ from outlive.models.protocol import UNREADABLE
 from outlive.tools.protocol import Tool, ToolError
 
 
+LONGEST_NAME = 80
+"""Characters that are shown of a name that a model made up."""
+
+
 class Toolbox:
     """Tools by name, in the order in which the model sees them."""
 
@@ -51,7 +55,9 @@ class Toolbox:
         if tool is None:
             near = get_close_matches(call.name, self._tools, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise ToolError(f"there is no tool {call.name!r}{hint} The tools are: {', '.join(self._tools)}")
+            raise ToolError(
+                f"there is no tool {call.name[:LONGEST_NAME]!r}{hint} The tools are: {', '.join(self._tools)}"
+            )
         if UNREADABLE in call.input:
             raise ToolError(
                 f"the arguments of {call.name} are not a JSON object: {str(call.input[UNREADABLE])[:200]!r}; "

@@ -11,6 +11,7 @@ import click
 
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
+from outlive.context.directives import tagged
 from outlive.session.agent import Agent
 from outlive.session.opening import Opener, Options
 from outlive.stores import open_log_store
@@ -99,7 +100,8 @@ def _prompt(words: str, *, going_on: bool) -> str:
     if words == "-":
         words = sys.stdin.read()
     elif piped := _piped():
-        words = f"{words}\n\n<stdin>\n{piped}\n</stdin>"
+        block = tagged("stdin", f"\n{piped}\n")
+        words = f"{words}\n\n{block}"
     if not words.strip() and not going_on:
         raise click.UsageError('-p: the prompt is empty; "" only makes sense with --continue or --resume')
     return words
