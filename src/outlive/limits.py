@@ -58,26 +58,28 @@ class Turns(Limit):
 
 
 class Money(Limit):
-    """At most so many dollars."""
+    """At most so many dollars in one run."""
 
     def __init__(self, most: float, spending: Spending) -> None:
         self.most = most
         self.spending = spending
+        self.start = spending.dollars
 
     def before(self, request: Request) -> str:
-        spent = self.spending.dollars
+        spent = self.spending.dollars - self.start
         return f"${spent:.2f} are spent, the limit is ${self.most:.2f} (--max-cost)" if spent >= self.most else ""
 
 
 class Tokens(Limit):
-    """At most so many tokens, in and out."""
+    """At most so many tokens, in and out, in one run."""
 
     def __init__(self, most: int, spending: Spending) -> None:
         self.most = most
         self.spending = spending
+        self.start = spending.tokens
 
     def before(self, request: Request) -> str:
-        used = self.spending.tokens
+        used = self.spending.tokens - self.start
         return f"{used:,} tokens are used, the limit is {self.most:,} (--max-tokens)" if used >= self.most else ""
 
 

@@ -94,6 +94,8 @@ class Agent:
         """The memory of this session, where it has one."""
         self.closing: list[Callable[[], object]] = []
         """What else ends with it."""
+        for event in session.events:
+            self.spending.take(event)
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,

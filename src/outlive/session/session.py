@@ -383,25 +383,31 @@ class Session:
             self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
+        began = time.perf_counter()
         try:
             request = self.engine.next_request(now)
         except FloorError as error:
-            self._write_made(error.new_events)  # they are in force, though no request came of them
+            self._write_made(error.new_events, began)  # they are in force, though no request came of them
             raise
-        self._write_made(request.new_events)
-        return request
+        return replace(request, new_events=self._write_made(request.new_events, began))
 
     def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
+        began = time.perf_counter()
         made = make()
         if made is not None:
-            self._write_made((made,))
+            (made,) = self._write_made((made,), began)
             self.reconcile(after_pass=True)
         return made
 
-    def _write_made(self, made: tuple[Compacted, ...]) -> None:
-        """The engine has applied its own events already; if the log cannot take them, nothing may build on them."""
+    def _write_made(self, made: tuple[Compacted, ...], began: float) -> tuple[Compacted, ...]:
+        """The engine has applied its own events already; if the log cannot take them, nothing may build on them.
+
+        The engine reads no clock, so what a pass took is put on its receipt here.
+        """
         if not made:
-            return
+            return ()
+        seconds = round(time.perf_counter() - began, 4)
+        made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
         try:
             self._writer.append(made)
         except BaseException:
@@ -410,6 +416,7 @@ class Session:
         for event in made:
             self._remember(event)
         self._show(made)
+        return made
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
         """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""

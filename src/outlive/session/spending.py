@@ -2,6 +2,8 @@
 
 from outlive.events import Event, UsageReported
 
+FIELDS = ("requests", "input", "cache_write", "cache_read", "output", "dollars", "unpriced")
+
 
 class Spending:
     """Tokens and dollars so far. Feed it every event; a resumed session feeds it its log."""
@@ -28,6 +30,13 @@ class Spending:
             self.unpriced += 1
         else:
             self.dollars += event.cost
+
+    def since(self, before: "Spending") -> "Spending":
+        """What was spent after a copy was taken."""
+        spent = Spending()
+        for field in FIELDS:
+            setattr(spent, field, getattr(self, field) - getattr(before, field))
+        return spent
 
     @property
     def tokens(self) -> int:

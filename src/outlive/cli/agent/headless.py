@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from outlive.live import Live, ModelWaits
 from outlive.loop import Ending
 from outlive.messages import call_label, tool_calls
 from outlive.session.agent import Agent
+from outlive.session.spending import Spending
 from outlive.state import compression_line
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
@@ -57,19 +59,23 @@ def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False)
 
 async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
+    before = copy(agent.spending)
     agent.watch(_watcher(form, partial))
     if form == "stream-json":
         _line(msgspec.json.encode(_opened(agent)))
+    why: str = "error"
     try:
         ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
-        result = _result(agent, ending.why, ending)
+        why = ending.why
+        if form == "text" and ending.text:
+            click.echo(ending.text)  # at once: what is learned from the run may take a while
     except OutliveError as error:
-        result = _result(agent, "error", Ending("done", detail=str(error)))
+        ending = Ending("done", detail=str(error))
     finally:
         await agent.close()
         await agent.parts.model.close()
-    _tell(result, form)
-    return EXIT[result.why]
+    _tell(_result(agent, why, ending, agent.spending.since(before)), form)
+    return EXIT[why]
 
 
 def _interruptible(agent: Agent) -> None:
@@ -129,8 +135,6 @@ def _tell(result: Result, form: str) -> None:
     if form != "text":
         _line(msgspec.json.encode(result))
         return
-    if result.text:
-        click.echo(result.text)
     if result.why != "done":
         click.echo(f"{result.why}: {result.detail or 'stopped'}", err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
@@ -151,8 +155,7 @@ def _opened(agent: Agent) -> Opened:
     )
 
 
-def _result(agent: Agent, why: str, ending: Ending) -> Result:
-    spent = agent.spending
+def _result(agent: Agent, why: str, ending: Ending, spent: Spending) -> Result:
     counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
     return Result(
         why=why,
