@@ -18,12 +18,14 @@ help: ## Show what can be made
 	@$(MAKE) --silent system
 	@touch $@
 
-# bubblewrap (--sandbox) and ripgrep (grep) make more tests run; without them those are skipped, with the reason.
+# bubblewrap (--sandbox), ripgrep (grep) and tmux (the terminal) make more tests run; without them those are skipped,
+# with the reason.
+SYSTEM := bubblewrap ripgrep tmux
 APT := timeout 120 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=5 -o Acquire::https::Timeout=5
 system:
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg; } >/dev/null; then \
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v bwrap && command -v rg && command -v tmux; } >/dev/null; then \
 		export DEBIAN_FRONTEND=noninteractive; \
-		{ $(APT) install -y bubblewrap ripgrep || { $(APT) update && $(APT) install -y bubblewrap ripgrep; }; } \
+		{ $(APT) install -y $(SYSTEM) || { $(APT) update && $(APT) install -y $(SYSTEM); }; } \
 			>/dev/null 2>&1 || true; fi
 
 setup: .venv/ready ## Install everything into .venv
@@ -43,9 +45,10 @@ types: .venv/ready ## mypy --strict
 format: .venv/ready ## Let ruff fix and format what it can
 	@$(BIN)/ruff check --fix --quiet . && $(BIN)/ruff format --quiet .
 
-docs: .venv/ready ## Write docs/cli.md and docs/tools.md anew from the code
+docs: .venv/ready ## Write the references in docs/ anew from the code
 	@$(BIN)/python -m tests.test_docs
 	@$(BIN)/python -m tests.tools.test_standard
+	@$(BIN)/python -m tests.cli.chat.test_docs
 
 bench: .venv/ready ## Measure; see bench/README.md
 	@$(BIN)/python -m bench.tasks
