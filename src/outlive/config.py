@@ -10,6 +10,7 @@ MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
 EXTRACTIONS = ("auto", "always", "never")
+LARGEST_FILE = 2**20
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
 """Which keys go to the address in `…_BASE_URL`."""
@@ -36,6 +37,7 @@ class Workspace:
         root: Path,
         *,
         store_url: str = DEFAULT_STORE,
+        store_chosen: bool = False,
         durability: str = "full",
         context: Mapping[str, object] | None = None,
         agent: Mapping[str, object] | None = None,
@@ -56,6 +58,8 @@ class Workspace:
         self.context = context or {}
         """The section [context] as it was written: policy, window, policies."""
         self.store_url = store_url
+        self.store_chosen = store_chosen
+        """Whether the user named the store; else it is the file's or the usual one."""
         self.durability = durability
         """`full`: acknowledged means on disk. `process`: survives the death of the process, not of the machine."""
 
@@ -70,10 +74,11 @@ class Workspace:
         path = root / "outlive.toml"
         form, digest = _load(path)
         settings = _store(path, form)
-        url = store or os.environ.get("OUTLIVE_STORE") or settings.get("url", DEFAULT_STORE)
+        chosen = store or os.environ.get("OUTLIVE_STORE")
         return cls(
             root,
-            store_url=url,
+            store_url=chosen or settings.get("url", DEFAULT_STORE),
+            store_chosen=bool(chosen),
             durability=settings.get("durability", "full"),
             context=_context(path, form),
             agent=_agent(path, form),
@@ -126,6 +131,7 @@ def _dotenv(path: Path) -> dict[str, str]:
         return {}
     from dotenv import dotenv_values
 
+    _check_file(path)
     try:
         found = dotenv_values(path, interpolate=False, encoding="utf-8")
     except OSError as error:
@@ -164,6 +170,7 @@ def _load(path: Path) -> tuple[dict[str, object], str]:
     import tomllib
     from hashlib import sha256
 
+    _check_file(path)
     try:
         raw = path.read_bytes()
         form = tomllib.loads(raw.decode("utf-8"))
@@ -176,6 +183,14 @@ def _load(path: Path) -> tuple[dict[str, object], str]:
             sections = ", ".join(f"[{known}]" for known in SECTIONS)
             raise ConfigError(f"{path}: {name!r} is not a section; the sections are: {sections}")
     return form, sha256(raw).hexdigest()
+
+
+def _check_file(path: Path) -> None:
+    """A folder may come from anywhere: what has no end, or no measure, is not read."""
+    if not path.is_file():
+        raise ConfigError(f"{path}: is not a file")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ConfigError(f"{path}: is larger than {LARGEST_FILE // 2**20} MiB, which no settings are")
 
 
 def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -23,13 +24,14 @@ from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
 from outlive.session.subagents import Subagents
 from outlive.stores import open_log_store, open_task_store
+from outlive.stores.log_protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.memory import MEMORIES
-from outlive.tools.modes import remember_mode, resumed_mode
+from outlive.tools.modes import opened_here, remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
 from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
@@ -147,10 +149,7 @@ class Opener:
         """The settings' for a new session; for an old one its own, if it was the user who chose it."""
         if not session.state.mode:
             return cast(Mode, self.settings.agent.get("mode", "ask"))
-        line = [session.id]
-        while older := self.logs.info(line[-1]).forked_from:
-            line.append(older)
-        mode = resumed_mode(self.workspace.root, line, session.state.mode)
+        mode = resumed_mode(self.workspace.root, self._line(session.id), session.state.mode)
         if mode != session.state.mode:
             session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
         return mode
@@ -174,7 +173,24 @@ class Opener:
             durability=workspace.durability,
             actor=f"session {session.id}",
         )
-        return Remembering(memories, session, self.logs, cast(Extraction, workspace.memory.get("extract", "auto")))
+        extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
+        remembering = Remembering(memories, session, self.logs, extraction, own=self._own)
+        if session.engine.past.units and not self._own(session.id):
+            session.note("this session was not begun here: what its log says the user said is not remembered")
+            remembering.begin_here()
+        return remembering
+
+    def _own(self, session: str) -> bool:
+        """Whether the user worked in this session here, or in one that it was forked from."""
+        return opened_here(self.workspace.root, self._line(session))
+
+    def _line(self, session: str) -> list[str]:
+        """A session and those that it was forked from."""
+        line = [session]
+        with suppress(UnknownSession):
+            while (older := self.logs.info(line[-1]).forked_from) and older not in line:
+                line.append(older)
+        return line
 
     def _system(
         self, session: Session, skills: Skills, instructions: Instructions, remembered: str

@@ -11,7 +11,6 @@ from outlive.messages import ToolCall
 from outlive.models.protocol import UNREADABLE
 from outlive.tools.protocol import Tool, ToolError
 
-
 LONGEST_NAME = 80
 """Characters that are shown of a name that a model made up."""
 

@@ -11,6 +11,7 @@ import click
 import msgspec
 from msgspec import Struct
 
+from outlive.cli.chat.clean import clean
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.live import Live, ModelWaits
@@ -130,9 +131,9 @@ def _tell(result: Result, form: str) -> None:
         _line(msgspec.json.encode(result))
         return
     if result.text:
-        click.echo(result.text)
+        click.echo(clean(result.text) if sys.stdout.isatty() else result.text)
     if result.why != "done":
-        click.echo(f"{result.why}: {result.detail or 'stopped'}", err=True)
+        click.echo(clean(f"{result.why}: {result.detail or 'stopped'}"), err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
 
 
