@@ -14,6 +14,7 @@ LARGEST_FILE = 2**20
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
 """Which keys go to the address in `…_BASE_URL`."""
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 AGENT: Mapping[str, type] = {
     "model": str,
     "fallback": str,
@@ -117,6 +118,13 @@ def environment(root: Path) -> dict[str, str]:
     return found
 
 
+def addresses(root: Path) -> list[str]:
+    """Servers elsewhere that the `.env` of the workspace leads a model's requests to, and the user does not."""
+    theirs = _dotenv(root / ".env")
+    named = [(f"{provider}_BASE_URL", theirs.get(f"{provider}_BASE_URL")) for provider in CREDENTIALS]
+    return [url for name, url in named if url and not os.environ.get(name) and _host(url) not in THIS_MACHINE]
+
+
 def default_owner() -> str | None:
     return os.environ.get("OUTLIVE_OWNER") or None
 
@@ -143,17 +151,20 @@ def _dotenv(path: Path) -> dict[str, str]:
 
 def _keep_apart(path: Path, address: str, url: str, key: str) -> None:
     """Refuse an address that is not on this machine, when the key for it is the user's own."""
-    from urllib.parse import urlsplit
-
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
-    if host not in ("localhost", "127.0.0.1", "::1"):
+    if _host(url) not in THIS_MACHINE:
         raise ConfigError(
             f"{path}: {address} would be sent the {key} of your environment; "
             f"put the key for it beside it, or export {address} yourself"
         )
+
+
+def _host(url: str) -> str | None:
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _root(start: Path) -> Path:

@@ -79,7 +79,7 @@ def run() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except OutliveError as error:
-        from outlive.cli.chat.clean import clean
+        from outlive.cli.clean import clean
 
         message = f"{click.style('refused:', fg='red', bold=True)} {clean(str(error))}"
         click.echo(message, err=True, color=_colour())

@@ -92,6 +92,8 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.notices: list[str] = []
+        """What the user should know about how this session was opened; a face shows it first."""
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,

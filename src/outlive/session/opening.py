@@ -9,12 +9,13 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from outlive.config import Workspace, default_owner, environment, home
+from outlive.config import Workspace, addresses, default_owner, environment, home
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Time, Tokens, Turns
 from outlive.memory.book import Memories
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
+from outlive.secrets import mask
 from outlive.session.agent import Agent, Parts
 from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
@@ -68,6 +69,7 @@ class Opener:
         self.settings: Settings = settings(workspace)
         self.environment = environment(workspace.root)
         self._model = model
+        self._notices: list[str] = []
         self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         self.graph = TaskGraph(tasks)
@@ -115,6 +117,7 @@ class Opener:
 
     def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
         root, mine = self.workspace.root, home()
+        self._notices = []
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills = Skills(root, mine)
         remembering = self._remembering(session)
@@ -142,8 +145,15 @@ class Opener:
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
         if self.settings.notice:
-            session.note(self.settings.notice)
+            self._notice(session, self.settings.notice)
+        for address in () if self._model else addresses(root):
+            self._notice(session, f"the .env of this folder sends what is said here to {mask(address)}")
+        agent.notices = self._notices
         return agent
+
+    def _notice(self, session: Session, text: str) -> None:
+        session.note(text)
+        self._notices.append(text)
 
     def _mode(self, session: Session) -> Mode:
         """The settings' for a new session; for an old one its own, if it was the user who chose it."""
@@ -151,7 +161,8 @@ class Opener:
             return cast(Mode, self.settings.agent.get("mode", "ask"))
         mode = resumed_mode(self.workspace.root, self._line(session.id), session.state.mode)
         if mode != session.state.mode:
-            session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
+            said = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
+            self._notice(session, said)
         return mode
 
     def _sandbox(self) -> Sandbox:
@@ -176,7 +187,8 @@ class Opener:
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
         remembering = Remembering(memories, session, self.logs, extraction, own=self._own)
         if session.engine.past.units and not self._own(session.id):
-            session.note("this session was not begun here: what its log says the user said is not remembered")
+            said = "this session was not begun here: what its log says the user said is not remembered"
+            self._notice(session, said)
             remembering.begin_here()
         return remembering
 

@@ -47,7 +47,7 @@ class Remembering:
         store: LogStore,
         extraction: Extraction = "auto",
         *,
-        own: Callable[[str], bool] = lambda session: True,
+        own: Callable[[str], bool] = bool,
     ) -> None:
         self.memories = memories
         self.session = session

@@ -11,7 +11,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from outlive.cli.chat.clean import clean
+from outlive.cli.clean import clean
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.live import Live, ModelWaits
@@ -59,6 +59,8 @@ def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False)
 async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
     agent.watch(_watcher(form, partial))
+    for notice in agent.notices:
+        click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
         _line(msgspec.json.encode(_opened(agent)))
     try:
