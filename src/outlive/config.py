@@ -11,9 +11,11 @@ DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
 SUMMARIES = ("asked", "always", "never")
 EXTRACTIONS = ("auto", "always", "never")
+LARGEST_FILE = 2**20
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
 """Which keys go to the address in `…_BASE_URL`."""
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 AGENT: Mapping[str, type] = {
     "model": str,
     "fallback": str,
@@ -37,6 +39,7 @@ class Workspace:
         root: Path,
         *,
         store_url: str = DEFAULT_STORE,
+        store_chosen: bool = False,
         durability: str = "full",
         context: Mapping[str, object] | None = None,
         agent: Mapping[str, object] | None = None,
@@ -57,6 +60,8 @@ class Workspace:
         self.context = context or {}
         """The section [context] as it was written: policy, window, policies."""
         self.store_url = store_url
+        self.store_chosen = store_chosen
+        """Whether the user named the store; else it is the file's or the usual one."""
         self.durability = durability
         """`full`: acknowledged means on disk. `process`: survives the death of the process, not of the machine."""
 
@@ -71,10 +76,11 @@ class Workspace:
         path = root / "outlive.toml"
         form, digest = _load(path)
         settings = _store(path, form)
-        url = store or os.environ.get("OUTLIVE_STORE") or settings.get("url", DEFAULT_STORE)
+        chosen = store or os.environ.get("OUTLIVE_STORE")
         return cls(
             root,
-            store_url=url,
+            store_url=chosen or settings.get("url", DEFAULT_STORE),
+            store_chosen=bool(chosen),
             durability=settings.get("durability", "full"),
             context=_context(path, form),
             agent=_agent(path, form),
@@ -113,6 +119,13 @@ def environment(root: Path) -> dict[str, str]:
     return found
 
 
+def addresses(root: Path) -> list[str]:
+    """Servers elsewhere that the `.env` of the workspace leads a model's requests to, and the user does not."""
+    theirs = _dotenv(root / ".env")
+    named = [(f"{provider}_BASE_URL", theirs.get(f"{provider}_BASE_URL")) for provider in CREDENTIALS]
+    return [url for name, url in named if url and not os.environ.get(name) and _host(url) not in THIS_MACHINE]
+
+
 def default_owner() -> str | None:
     return os.environ.get("OUTLIVE_OWNER") or None
 
@@ -127,6 +140,7 @@ def _dotenv(path: Path) -> dict[str, str]:
         return {}
     from dotenv import dotenv_values
 
+    _check_file(path)
     try:
         found = dotenv_values(path, interpolate=False, encoding="utf-8")
     except OSError as error:
@@ -138,17 +152,20 @@ def _dotenv(path: Path) -> dict[str, str]:
 
 def _keep_apart(path: Path, address: str, url: str, key: str) -> None:
     """Refuse an address that is not on this machine, when the key for it is the user's own."""
-    from urllib.parse import urlsplit
-
-    try:
-        host = urlsplit(url).hostname
-    except ValueError:
-        host = None
-    if host not in ("localhost", "127.0.0.1", "::1"):
+    if _host(url) not in THIS_MACHINE:
         raise ConfigError(
             f"{path}: {address} would be sent the {key} of your environment; "
             f"put the key for it beside it, or export {address} yourself"
         )
+
+
+def _host(url: str) -> str | None:
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _root(start: Path) -> Path:
@@ -165,6 +182,7 @@ def _load(path: Path) -> tuple[dict[str, object], str]:
     import tomllib
     from hashlib import sha256
 
+    _check_file(path)
     try:
         raw = path.read_bytes()
         form = tomllib.loads(raw.decode("utf-8"))
@@ -177,6 +195,14 @@ def _load(path: Path) -> tuple[dict[str, object], str]:
             sections = ", ".join(f"[{known}]" for known in SECTIONS)
             raise ConfigError(f"{path}: {name!r} is not a section; the sections are: {sections}")
     return form, sha256(raw).hexdigest()
+
+
+def _check_file(path: Path) -> None:
+    """A folder may come from anywhere: what has no end, or no measure, is not read."""
+    if not path.is_file():
+        raise ConfigError(f"{path}: is not a file")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ConfigError(f"{path}: is larger than {LARGEST_FILE // 2**20} MiB, which no settings are")
 
 
 def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:

@@ -79,7 +79,10 @@ def run() -> None:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     except OutliveError as error:
-        click.echo(f"{click.style('refused:', fg='red', bold=True)} {error}", err=True, color=_colour())
+        from outlive.cli.clean import clean
+
+        message = f"{click.style('refused:', fg='red', bold=True)} {clean(str(error))}"
+        click.echo(message, err=True, color=_colour())
         sys.exit(1)
     except BrokenPipeError:
         # The reader of our output has gone, which is its right; nothing more can be said to it.

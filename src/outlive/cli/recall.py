@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from outlive.cli.echo import echo, echo_exact
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.context.pages import Pages
 from outlive.session.recall import Hit, lines_of, pages_of, related, search
@@ -84,8 +85,7 @@ def recall(
     if as_json:
         print_json({"session": name, "handle": f"@h{page.number}", "text": found})
     else:
-        sys.stdout.buffer.write(found.encode())
-        sys.stdout.buffer.flush()
+        echo_exact(found.encode())
     if grep and not found:
         sys.exit(1)
 
@@ -124,7 +124,7 @@ def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
     several = len({hit.session for hit in hits}) > 1
     for hit in () if as_json else hits:
         where = click.style(f"{hit.session} " if several else "", dim=True) + click.style(hit.handle, bold=True)
-        click.echo(f"{where}:{hit.line}  {hit.text.strip()}  {click.style(hit.what, dim=True)}")
+        echo(f"{where}:{hit.line}  {hit.text.strip()}  {click.style(hit.what, dim=True)}")
     if not hits:
-        click.echo(click.style("nothing found", dim=True), err=True)
+        echo(click.style("nothing found", dim=True), err=True)
         sys.exit(1)

@@ -1,5 +1,6 @@
 """The state block: the working state as the last words of every request, in a budget. What does not fit is said."""
 
+import re
 from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger, brief_paths
@@ -14,6 +15,8 @@ COMPRESSION_ROWS = 3
 NOTES = 8
 LONGEST_NOTE = 600
 """Characters: notes stand in every request until the user speaks again."""
+_LINE_END = re.compile(r"(?:\r\n|[\n\r\v\f\x85\u2028\u2029])[ \t]*")
+_TAG = re.compile(r"<(?=/?state>)")
 Section = tuple[str, str, bool]
 """Name, text, and whether it may never be left out."""
 
@@ -46,23 +49,29 @@ def render_state(
 def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str]) -> list[Section]:
     return [
         ("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
-        ("goal", f"Goal: {state.goal}" if state.goal else "", True),
-        ("criteria", _listed("Done when", state.criteria), True),
+        ("goal", f"Goal: {inset(state.goal)}" if state.goal else "", True),
+        ("criteria", _listed("Done when", map(inset, state.criteria)), True),
         (
             "directives",
             _listed("Standing instructions of the user", (d.text for d in state.directives)),
             True,
         ),
         ("plan", plan_text(state), True),
-        ("progress", f"Progress: {state.progress}" if state.progress else "", False),
-        ("blocked on", f"Blocked on: {state.blocked_on}" if state.blocked_on else "", True),
+        ("progress", f"Progress: {inset(state.progress)}" if state.progress else "", False),
+        ("blocked on", f"Blocked on: {inset(state.blocked_on)}" if state.blocked_on else "", True),
         ("open tasks", tasks_text(state), True),
-        ("notes", _listed("Noticed", (shortened(note) for note in list(notes)[-NOTES:])), True),
+        ("notes", _listed("Noticed", (inset(shortened(note)) for note in list(notes)[-NOTES:])), True),
         ("files touched", _files(ledger) if compacted else "", False),
-        ("scratchpad", f"Scratchpad: {state.scratchpad}" if state.scratchpad else "", False),
+        ("scratchpad", f"Scratchpad: {inset(state.scratchpad)}" if state.scratchpad else "", False),
         ("compression history", _compression(state), False),
         ("recent actions", _recent(state) if compacted else "", False),
     ]
+
+
+def inset(text: str) -> str:
+    """A text that is not the user's, as it stands in the block: its further lines are set in, and it cannot end the
+    block, so that nothing in it looks like a mode or like standing instructions."""
+    return _TAG.sub("&lt;", _LINE_END.sub("\n    ", text))
 
 
 def shortened(note: str) -> str:
@@ -80,14 +89,14 @@ def plan_text(state: WorkingState) -> str:
     rows = []
     for number, step in enumerate(state.plan, 1):
         mark = "done" if step.done else "active" if number == state.current_step else "todo"
-        rows.append(f"[{mark}] {number}. {step.text}")
+        rows.append(f"[{mark}] {number}. {inset(step.text)}")
     return "\n".join(["Plan:", *rows]) if rows else ""
 
 
 def tasks_text(state: WorkingState) -> str:
     """Open tasks, those in progress first; of a long list the rest by id, so that none is forgotten."""
     ordered = sorted(state.tasks, key=lambda task: task.status != "in_progress")
-    rows = [f"- #{task.id} {task.subject} [{task.status}]" for task in ordered[:TASKS]]
+    rows = [f"- #{task.id} {inset(task.subject)} [{task.status}]" for task in ordered[:TASKS]]
     if rest := ordered[TASKS:]:
         rows.append("- also open: " + " ".join(f"#{task.id}" for task in rest))
     return "\n".join(["Open tasks:", *rows]) if rows else ""
@@ -103,8 +112,8 @@ def _files(ledger: Ledger) -> str:
 
 def _compression(state: WorkingState) -> str:
     newest = state.compression_log[-COMPRESSION_ROWS:]
-    return f"Compactions: {'; '.join(newest)}" if newest else ""
+    return f"Compactions: {inset('; '.join(newest))}" if newest else ""
 
 
 def _recent(state: WorkingState) -> str:
-    return f"Recent actions: {' | '.join(state.recent_actions)}" if state.recent_actions else ""
+    return f"Recent actions: {inset(' | '.join(state.recent_actions))}" if state.recent_actions else ""

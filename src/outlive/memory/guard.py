@@ -53,9 +53,10 @@ def instructs(memory: Memory) -> bool:
 
 
 def needs_confirmation(memory: Memory) -> bool:
-    """Tools and pages may report. Only the user gives instructions, or agrees to them, and says who the user is."""
+    """Tools, pages and models may report. Only the user gives instructions, or agrees to them, and says who the user
+    is: what a model says in its own words it may have read in a file."""
     source = memory.provenance
-    if source.confirmed or source.who not in ("tool", "web"):
+    if source.confirmed or source.who == "user":
         return False
     return memory.type == "user" or instructs(memory)
 

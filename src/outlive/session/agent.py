@@ -96,6 +96,8 @@ class Agent:
         """What else ends with it."""
         for event in session.events:
             self.spending.take(event)
+        self.notices: list[str] = []
+        """What the user should know about how this session was opened; a face shows it first."""
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,

@@ -2,18 +2,20 @@
 
 import platform
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 from msgspec import Struct
 
-from outlive.config import Workspace, default_owner, environment, home
+from outlive.config import Workspace, addresses, default_owner, environment, home
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
+from outlive.secrets import mask
 from outlive.session.agent import Agent, Parts, Summaries
 from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
@@ -24,13 +26,14 @@ from outlive.session.spending import Spending
 from outlive.session.subagents import Subagents
 from outlive.stores import open_log_store, open_task_store
 from outlive.stores.locations import path_of
+from outlive.stores.log_protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.memory import MEMORIES
-from outlive.tools.modes import remember_mode, resumed_mode
+from outlive.tools.modes import opened_here, remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
 from outlive.tools.protocol import Tool
 from outlive.tools.sandbox import Sandbox
@@ -98,6 +101,7 @@ class Opener:
         self.environment = environment(workspace.root)
         self._model = model
         self._tools = tuple(tools)
+        self._notices: list[str] = []
         self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
         self.graph = TaskGraph(tasks)
@@ -145,6 +149,7 @@ class Opener:
 
     def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
         root, mine = self.workspace.root, home()
+        self._notices = []
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
         remembering = self._remembering(session)
@@ -174,19 +179,24 @@ class Opener:
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
         if self.settings.notice:
-            session.note(self.settings.notice)
+            self._notice(session, self.settings.notice)
+        for address in () if self._model else addresses(root):
+            self._notice(session, f"the .env of this folder sends what is said here to {mask(address)}")
+        agent.notices = self._notices
         return agent
+
+    def _notice(self, session: Session, text: str) -> None:
+        session.note(text)
+        self._notices.append(text)
 
     def _mode(self, session: Session) -> Mode:
         """The settings' for a new session; for an old one its own, if it was the user who chose it."""
         if not session.state.mode:
             return cast(Mode, self.settings.agent.get("mode", "ask"))
-        line = [session.id]
-        while older := self.logs.info(line[-1]).forked_from:
-            line.append(older)
-        mode = resumed_mode(self.workspace.root, line, session.state.mode)
+        mode = resumed_mode(self.workspace.root, self._line(session.id), session.state.mode)
         if mode != session.state.mode:
-            session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
+            said = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
+            self._notice(session, said)
         return mode
 
     def _ours(self) -> list[Path]:
@@ -216,7 +226,24 @@ class Opener:
         )
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
         rerank = bool(workspace.memory.get("rerank", False))
-        return Remembering(memories, session, self.logs, extraction, rerank=rerank)
+        remembering = Remembering(memories, session, self.logs, extraction, rerank=rerank, own=self._own)
+        if session.engine.past.units and not self._own(session.id):
+            said = "this session was not begun here: what its log says the user said is not remembered"
+            self._notice(session, said)
+            remembering.begin_here()
+        return remembering
+
+    def _own(self, session: str) -> bool:
+        """Whether the user worked in this session here, or in one that it was forked from."""
+        return opened_here(self.workspace.root, self._line(session))
+
+    def _line(self, session: str) -> list[str]:
+        """A session and those that it was forked from."""
+        line = [session]
+        with suppress(UnknownSession):
+            while (older := self.logs.info(line[-1]).forked_from) and older not in line:
+                line.append(older)
+        return line
 
     def _system(
         self, session: Session, skills: Skills, instructions: Instructions, remembered: str

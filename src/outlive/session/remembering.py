@@ -49,12 +49,15 @@ class Remembering:
         extraction: Extraction = "auto",
         *,
         rerank: bool = False,
+        own: Callable[[str], bool] = bool,
     ) -> None:
         self.memories = memories
         self.session = session
         self.store = store
         self.extraction = extraction
         self.rerank = rerank
+        self._own = own
+        """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._retriever: Retriever | None = None
         self._known: tuple[tuple[str, int], ...] = ()
         self._runs = 0
@@ -139,6 +142,10 @@ class Remembering:
 
     # -- extract
 
+    def begin_here(self) -> None:
+        """Learn nothing from what the log has until now."""
+        self.session.log(Checkpointed, label=EXTRACTED, data={"to": self.session.last_event})
+
     async def after_run(self, ask: AskModel | None) -> None:
         """Learn from what was said since the last time. Nothing that goes wrong here may disturb the session."""
         self._runs += 1
@@ -203,7 +210,7 @@ class Remembering:
         others = (
             i for i in self.store.sessions() if i.id != self.session.id and not i.replay and not is_subagent(i.id)
         )
-        newest = next(others, None)
+        newest = next((info for info in others if self._own(info.id)), None)
         if newest is None:
             return
         events = full_log(self.store, newest.id).events

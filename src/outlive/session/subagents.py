@@ -18,8 +18,8 @@ from outlive.tools.protocol import Outcome
 LINK = "subagent"
 MOST_TURNS = 60
 NOT_FOR_THEM = ("subagent", "add_directive")
-"""A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who goes
-on with its log takes it for the user's words."""
+"""A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who
+goes on with its log takes it for the user's words."""
 
 
 @dataclass(slots=True)

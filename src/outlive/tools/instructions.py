@@ -9,6 +9,8 @@ from pathlib import Path
 NAMES = ("AGENTS.md", "CLAUDE.md")
 LARGEST_FILE = 32_000
 LARGEST_ALL = 96_000
+READ = 1_000_000
+"""Bytes of a file that are read at all."""
 
 
 class Instructions:
@@ -85,17 +87,26 @@ class Instructions:
         if stamp is None:
             return None
         try:
-            raw = path.read_bytes()
+            raw = _beginning(path)
         except OSError as error:
             return f"(cannot be read: {error.strerror})", (*stamp, "")
-        return _cut(raw.decode("utf-8", errors="replace").strip(), room), (*stamp, sha256(raw).hexdigest())
+        text = raw.decode("utf-8", errors="replace").strip()
+        return _cut(text, room, unread=stamp[0] - len(raw)), (*stamp, sha256(raw).hexdigest())
 
 
-def _cut(text: str, room: int) -> str:
+def _beginning(path: Path) -> bytes:
+    """More of a file than is ever shown, and not more than that: it may have gigabytes."""
+    with path.open("rb") as file:
+        return file.read(READ)
+
+
+def _cut(text: str, room: int, *, unread: int = 0) -> str:
     limit = max(0, min(LARGEST_FILE, room))
     if len(text) <= limit:
         return text
     left = len(text) - limit
+    if unread > 0:
+        return f"{text[:limit]}\n(cut here: the file has {unread + READ:,} bytes; read the file for the rest)"
     return f"{text[:limit]}\n(cut here: {left} of {len(text)} characters are left out; read the file for them)"
 
 
@@ -133,6 +144,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 def _digest(path: Path) -> str:
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        return sha256(_beginning(path)).hexdigest()
     except OSError:
         return ""

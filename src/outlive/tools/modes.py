@@ -16,6 +16,11 @@ def remember_mode(root: Path, session: str, mode: Mode) -> None:
     keep(_file(root, session), mode + "\n")
 
 
+def opened_here(root: Path, sessions: Iterable[str]) -> bool:
+    """Whether the user worked in one of these sessions on this machine: then its log is not only what it says."""
+    return any(_chosen(root, session) for session in sessions)
+
+
 def resumed_mode(root: Path, sessions: Iterable[str], logged: str) -> Mode:
     """The mode to go on with: what the log says, if it is narrow or if the user chose it for one of `sessions`.
 

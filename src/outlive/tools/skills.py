@@ -85,7 +85,7 @@ class Skills:
     def _may_be_read(self, path: Path, place: Path) -> bool:
         """A skill of the workspace stays in it: a link to a file elsewhere is not one."""
         limit = self.root if place.is_relative_to(self.root) else place
-        return path.resolve().is_relative_to(limit.resolve())
+        return path.is_file() and path.resolve().is_relative_to(limit.resolve())
 
 
 def _skill(path: Path) -> Skill:

@@ -17,6 +17,8 @@ from typing import Any
 
 from outlive.config import Workspace, home
 from outlive.errors import ConfigError
+from outlive.secrets import mask
+from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
 
@@ -67,10 +69,11 @@ class Settings:
 
 
 def settings(workspace: Workspace) -> Settings:
-    """The settings that count for a workspace."""
+    """The settings that count for a workspace. Raises ConfigError for a store that only a trusted file may name."""
     mine = Workspace.read(home())
     theirs, ignored = workspace, list[str]()
     if workspace.digest and not trusted(workspace.root / "outlive.toml", workspace.digest):
+        check_store(workspace)
         theirs, ignored = _narrowed(workspace)
     agent = {**mine.agent, **theirs.agent}
     if agent.get("mode", "ask") not in MODES:
@@ -87,10 +90,30 @@ def settings(workspace: Workspace) -> Settings:
     )
 
 
+def check_store(workspace: Workspace) -> None:
+    """What an agent hears and does goes to the store: a stranger's file may not send it out of the workspace."""
+    path = workspace.root / "outlive.toml"
+    if _store_outside(workspace) and not trusted(path, workspace.digest):
+        raise ConfigError(
+            f"{path} is not trusted, and keeps sessions outside of the workspace: [store] url = "
+            f"{mask(workspace.store_url)!r}. Look at it, then: outlive trust; or name the store yourself "
+            "(--store, OUTLIVE_STORE)"
+        )
+
+
+def _store_outside(workspace: Workspace) -> bool:
+    if workspace.store_chosen:
+        return False
+    if workspace.store_url.partition(":")[0] not in ("files", "sqlite"):
+        return True
+    return not path_of(workspace.store_url, workspace.root).resolve().is_relative_to(workspace.root.resolve())
+
+
 def grants(workspace: Workspace) -> list[str]:
     """What a project's file asks for that needs trust, a line each."""
     kept, _ = _narrowed(workspace)
     lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
+    lines += [f"[store] url = {mask(workspace.store_url)!r}"] if _store_outside(workspace) else []
     lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks

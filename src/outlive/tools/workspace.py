@@ -29,9 +29,10 @@ def _all(folder: Path) -> Iterator[Path]:
     if not names:
         yield from _walk(folder)
         return
+    plain: dict[str, bool] = {}
     for name in names:
         path = folder / name
-        if name.split("/", 1)[0] in HARNESS:
+        if name.split("/", 1)[0] in HARNESS or not _really_below(folder, name.rpartition("/")[0], plain):
             continue
         try:
             is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
@@ -41,6 +42,14 @@ def _all(folder: Path) -> Iterator[Path]:
             yield from _walk(path)
         else:
             yield path
+
+
+def _really_below(folder: Path, names: str, known: dict[str, bool]) -> bool:
+    """Whether these folders are such. What git has in its index may be behind a link by now, or have `..` in it."""
+    if names not in known:
+        path = os.path.join(os.path.realpath(folder), names) if names else os.path.realpath(folder)
+        known[names] = os.path.realpath(path) == path
+    return known[names]
 
 
 def _from_git(folder: Path) -> list[str]:

@@ -12,6 +12,7 @@ import click
 import msgspec
 from msgspec import Struct
 
+from outlive.cli.clean import clean
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.live import Live, ModelWaits
@@ -61,6 +62,8 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
     agent.watch(_watcher(form, partial))
+    for notice in agent.notices:
+        click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
         _line(msgspec.json.encode(_opened(agent)))
     why: str = "error"
@@ -68,7 +71,9 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
         ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.why
         if form == "text" and ending.text:
-            click.echo(ending.text)  # at once: what is learned from the run may take a while
+            click.echo(
+                clean(ending.text) if sys.stdout.isatty() else ending.text
+            )  # at once: what is learned from the run may take a while
     except OutliveError as error:
         ending = Ending("done", detail=str(error))
     finally:
@@ -136,7 +141,7 @@ def _tell(result: Result, form: str) -> None:
         _line(msgspec.json.encode(result))
         return
     if result.why != "done":
-        click.echo(f"{result.why}: {result.detail or 'stopped'}", err=True)
+        click.echo(clean(f"{result.why}: {result.detail or 'stopped'}"), err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
 
 

@@ -17,6 +17,7 @@ from outlive.session.opening import Opener, Options
 from outlive.stores import open_log_store
 from outlive.stores.log_names import is_subagent
 from outlive.tools.asking import Asker
+from outlive.tools.trust import check_store
 
 STDIN_PATIENCE = 1.0
 """Seconds to wait for text on a pipe that nobody may be writing to."""
@@ -84,6 +85,7 @@ def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
     """Which session to go on with, if any."""
     if not options["continued"] and options["resume"] is None:
         return None
+    check_store(workspace)
     store = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
     try:
         if options["resume"] is not None:

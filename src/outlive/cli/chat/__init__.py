@@ -6,7 +6,7 @@ under_way.py   what is not finished yet · status.py, recap.py, question.py the 
 screen.py      the terminal · keys.py, completing.py, history.py, pasting.py input · output.py, overheard.py output
 lines.py       without a terminal
 slash/         the slash commands
-clean.py, paint.py   nothing untrusted reaches the terminal but as text
+paint.py      nothing untrusted reaches the terminal but as text
 """
 
 import asyncio

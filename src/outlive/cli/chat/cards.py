@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from outlive.cli.chat import diffs
-from outlive.cli.chat.clean import clean, clean_output, one_line
 from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
+from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import Step, ToolFinished
 from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from outlive.cli.chat.clean import one_line
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
+from outlive.cli.clean import one_line
 from outlive.stores.log_protocol import SessionInfo
 from outlive.tools.asking import MODES
 

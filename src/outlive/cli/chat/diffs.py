@@ -6,7 +6,7 @@ from difflib import unified_diff
 
 from rich.text import Text
 
-from outlive.cli.chat.clean import clean
+from outlive.cli.clean import clean
 from outlive.messages import ToolCall
 
 CONTEXT = 2

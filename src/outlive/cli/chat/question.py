@@ -14,10 +14,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from outlive.cli.chat import diffs
-from outlive.cli.chat.clean import clean
 from outlive.cli.chat.item import Item
 from outlive.cli.chat.transcript import note
 from outlive.cli.chat.words import counted, cut
+from outlive.cli.clean import clean
 from outlive.tools.asking import Answer, Question
 
 PAUSE = 0.5

@@ -7,9 +7,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from outlive.cli.chat.clean import one_line
 from outlive.cli.chat.item import Item
 from outlive.cli.chat.words import ago, counted, cut, short_session
+from outlive.cli.clean import one_line
 from outlive.session.agent import Agent
 
 SUBJECTS = 3

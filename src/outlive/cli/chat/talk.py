@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from outlive.cli.chat import recap, status
-from outlive.cli.chat.clean import clean, one_line
 from outlive.cli.chat.item import Hanging, Item
 from outlive.cli.chat.transcript import Transcript, note
+from outlive.cli.clean import clean, one_line
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
 from outlive.live import Live
@@ -91,6 +91,8 @@ class Talk:
         self.show(recap.header(opened, self.around.version))
         if item := recap.recap(opened, self._tasks):
             self.show(item)
+        for notice in opened.notices:
+            self.note(one_line(notice))
 
     def farewell(self) -> None:
         """How to come back, when there is something to come back to."""

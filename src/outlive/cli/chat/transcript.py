@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from outlive.cli.chat.cards import Card
-from outlive.cli.chat.clean import clean, one_line
 from outlive.cli.chat.flow import Block, Flow
 from outlive.cli.chat.item import Hanging, Item
 from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.words import counted, cut, duration, tokens
+from outlive.cli.clean import clean, one_line
 from outlive.events import (
     AssistantSaid,
     Checkpointed,

@@ -6,11 +6,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from outlive.cli.chat import cards
-from outlive.cli.chat.clean import one_line
 from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.transcript import Running, Transcript, last_words
 from outlive.cli.chat.words import cut, elapsed
+from outlive.cli.clean import one_line
 from outlive.messages import ToolCall
 from outlive.tools.asking import Question
 

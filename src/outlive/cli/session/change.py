@@ -2,6 +2,7 @@
 
 import click
 
+from outlive.cli.echo import echo
 from outlive.cli.session.common import command, print_json, session_argument
 from outlive.session.forking import fork as fork_session
 from outlive.session.session import Session
@@ -41,7 +42,7 @@ def fork(store: LogStore, session: str, at: int | None, name: str, as_json: bool
     if as_json:
         print_json(store.info(new))
     else:
-        click.echo(new)
+        echo(new)
 
 
 @command()
@@ -63,4 +64,4 @@ def undo(store: LogStore, session: str, to: int | None, as_json: bool) -> None:
         print_json(event)
     else:
         what = f"everything after event {event.target}" if to else f"the pass of event {event.target}"
-        click.echo(f"took back {what}")
+        echo(f"took back {what}")

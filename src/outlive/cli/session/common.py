@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from outlive.cli.echo import echo, echo_exact
 from outlive.config import Workspace
 from outlive.context.engine import Engine
 from outlive.session.session import WINDOW
@@ -91,13 +92,13 @@ def chosen_policy(text: str, context: Any) -> Any:
 def say_damage(damage: Iterable[Damage]) -> None:
     """On stderr, so that what is printed stays clean."""
     for item in damage:
-        click.echo(f"{click.style('left out:', fg='yellow')} {item}", err=True)
+        echo(f"{click.style('left out:', fg='yellow')} {item}", err=True)
 
 
 def print_json(value: Any) -> None:
     """Indented for a person at a terminal, one line for a program."""
     raw = msgspec.json.encode(value)
-    click.echo(msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw)
+    echo_exact((msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw) + b"\n")
 
 
 def moment(time: float) -> str:

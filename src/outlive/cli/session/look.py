@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import click
 import msgspec
 
+from outlive.cli.echo import echo
 from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
 from outlive.context.engine import Engine
 from outlive.context.pages import handle
@@ -46,13 +47,13 @@ def list_(store: LogStore, limit: int | None, as_json: bool) -> None:
         print_json(found)
         return
     if not found:
-        click.echo(click.style("no sessions", dim=True), err=True)
+        echo(click.style("no sessions", dim=True), err=True)
     for info in found:
         origin = f"fork of {info.forked_from}" if info.forked_from else "replay" if info.replay else ""
         facts = ", ".join(filter(None, [f"{info.last_event} events", origin]))
-        click.echo(f"{click.style(info.id, bold=True)}  {moment(info.updated)}  {click.style(facts, dim=True)}")
+        echo(f"{click.style(info.id, bold=True)}  {moment(info.updated)}  {click.style(facts, dim=True)}")
         if info.title:
-            click.echo(f"  {info.title}")
+            echo(f"  {info.title}")
 
 
 @command()
@@ -77,13 +78,13 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
             print_json([msgspec.Raw(encode(event)) for event in log.events])
         else:
             for event in log.events:
-                click.echo(f"{event.id:>6}  {moment(event.time)}  {_told(event)}")
+                echo(f"{event.id:>6}  {moment(event.time)}  {_told(event)}")
         return
     engine = engine_of(log.events)
     if as_json:
         print_json({"session": info, "state": engine.past.state, **_sizes(engine, log.events)})
     else:
-        click.echo("\n".join(_shown(info.title, info.id, engine, log.events)))
+        echo("\n".join(_shown(info.title, info.id, engine, log.events)))
 
 
 def _sizes(engine: Engine, events: Iterable[Event]) -> dict[str, int]:
@@ -156,9 +157,9 @@ def receipts(store: LogStore, session: str, as_json: bool) -> None:
         print_json(forms)
         return
     if not passes:
-        click.echo(click.style("no passes", dim=True), err=True)
+        echo(click.style("no passes", dim=True), err=True)
     for one in passes:
-        click.echo("\n".join(_receipt(one, undone=one.id in undone)))
+        echo("\n".join(_receipt(one, undone=one.id in undone)))
 
 
 def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:

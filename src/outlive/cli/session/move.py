@@ -1,10 +1,10 @@
 """export."""
 
-import sys
 from pathlib import Path
 
 import click
 
+from outlive.cli.echo import echo_exact
 from outlive.cli.session.common import command, say_damage, session_argument
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
@@ -29,8 +29,7 @@ def export(store: LogStore, session: str, output: Path | None, as_json: bool) ->
     say_damage(log.damage)
     lines = [encode(event) + b"\n" for event in log.events]
     if output is None:
-        sys.stdout.buffer.writelines(lines)
-        sys.stdout.buffer.flush()
+        echo_exact(b"".join(lines))
         return
     partial = output.with_name(f".{output.name}.part")
     try:

@@ -6,6 +6,7 @@ from typing import IO, Any
 import click
 import msgspec
 
+from outlive.cli.echo import echo
 from outlive.cli.task.common import (
     Duration,
     command,
@@ -87,11 +88,11 @@ def create(
             print_json([task_to_json(task) for task in made])
         else:
             for task in made:
-                click.echo(str(task.id) if quiet else f"created {line(task, paint)}")
+                echo(str(task.id) if quiet else f"created {line(task, paint)}")
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:
-        click.echo(str(task.id))
+        echo(str(task.id))
     else:
         print_task(task, "created", as_json=as_json)
 
@@ -200,7 +201,7 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
     if as_json:
         print_json([task_to_json(task) for task in moved])
     else:
-        click.echo(f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}")
+        echo(f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}")
 
 
 def _object(text: str) -> dict[str, Any]:

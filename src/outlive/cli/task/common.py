@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 import msgspec
 
+from outlive.cli.echo import echo, echo_exact
 from outlive.config import Workspace, default_actor
 from outlive.stores import open_task_store
 from outlive.stores.records import Task, task_to_json
@@ -41,7 +42,7 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
             try:
                 function(graph, **options)
                 for text in graph.store.left_out():
-                    click.echo(f"left out: {text}; see: outlive task doctor", err=True)
+                    echo(f"left out: {text}; see: outlive task doctor", err=True)
             finally:
                 graph.store.close()
 
@@ -114,7 +115,7 @@ def paint(text: str, role: str) -> str:
 def print_json(value: Any) -> None:
     """Indented for a person at a terminal, one line for a program."""
     raw = msgspec.json.encode(value)
-    click.echo(msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw)
+    echo_exact((msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw) + b"\n")
 
 
 def print_list(
@@ -124,13 +125,13 @@ def print_list(
     if as_json:
         print_json([task_to_json(task) for task in tasks])
     elif not tasks:
-        click.echo(paint(none, "dim"), err=True)
+        echo(paint(none, "dim"), err=True)
     else:
         tokens = budget_of(budget, limit=limit, as_json=as_json)
         text = listing(tasks, total=total, budget=tokens, paint=paint)
-        click.echo(text)
+        echo(text)
         if tokens and "… and" in text.rpartition("\n")[2]:
-            click.echo(paint("--budget 0 shows all; filters narrow it down", "dim"), err=True)
+            echo(paint("--budget 0 shows all; filters narrow it down", "dim"), err=True)
 
 
 def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
@@ -146,9 +147,9 @@ def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task
         more = {} if unblocked is None else {"unblocked": [other.id for other in unblocked]}
         print_json(task_to_json(task) | more)
         return
-    click.echo(f"{verb} {line(task, paint)}")
+    echo(f"{verb} {line(task, paint)}")
     for other in unblocked or ():
-        click.echo(f"  now ready: {line(other, paint)}")
+        echo(f"  now ready: {line(other, paint)}")
 
 
 def local(moment: datetime, form: str = "%Y-%m-%d %H:%M:%S") -> str:

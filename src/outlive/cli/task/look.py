@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import click
 
+from outlive.cli.echo import echo
 from outlive.cli.task.common import (
     budget_of,
     budget_option,
@@ -37,7 +38,7 @@ def get(graph: TaskGraph, refs: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(task_to_json(tasks[0]) if len(tasks) == 1 else [task_to_json(task) for task in tasks])
     else:
-        click.echo("\n\n".join(_full(task) for task in tasks))
+        echo("\n\n".join(_full(task) for task in tasks))
 
 
 @command("list")
@@ -115,7 +116,7 @@ def history(graph: TaskGraph, ref: str | None, as_json: bool) -> None:
         print_json(changes)
         return
     for change in changes:
-        click.echo(_change(change, name_task=ref is None))
+        echo(_change(change, name_task=ref is None))
 
 
 def _full(task: Task) -> str:

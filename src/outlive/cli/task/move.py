@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from outlive.cli.echo import echo, echo_exact
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
 from outlive.errors import StoreUnavailable
@@ -42,14 +43,12 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
     else:
         there = len(bundle.tasks) - len(made)
         noun = "task" if len(made) == 1 else "tasks"
-        click.echo(f"imported {len(made)} {noun}" + (f", {there} were there already" if there else ""))
+        echo(f"imported {len(made)} {noun}" + (f", {there} were there already" if there else ""))
     known = {task.id for task in graph.find(TaskQuery(archived=True))}
     for task in made:
         if lost := [number for number in task.depends_on if number not in known]:
             listed = ", ".join(map(str, lost))
-            click.echo(
-                f"task {task.id} depends on {listed}, which does not exist; see: outlive task doctor", err=True
-            )
+            echo(f"task {task.id} depends on {listed}, which does not exist; see: outlive task doctor", err=True)
 
 
 @command()
@@ -66,7 +65,7 @@ def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
     """
     if output is None:
         for text in export_lines(graph.store):
-            click.echo(text)
+            echo_exact(text.encode() + b"\n")
         return
     partial = output.with_name(output.name + ".part")
     try:
@@ -93,11 +92,11 @@ def doctor(graph: TaskGraph, repair: bool, as_json: bool) -> None:
         print_json({"problems": problems, "repaired": done})
     else:
         for text in done:
-            click.echo(f"{paint('repaired', 'ready')} {text}")
+            echo(f"{paint('repaired', 'ready')} {text}")
         for problem in problems:
             kind = paint("note", "dim") if problem.harmless else click.style("problem", fg="red")
-            click.echo(f"{kind} {problem.where}: {problem.what}\n  {paint(problem.remedy, 'dim')}")
+            echo(f"{kind} {problem.where}: {problem.what}\n  {paint(problem.remedy, 'dim')}")
         if not any(not problem.harmless for problem in problems):
-            click.echo(paint("all is well", "ready"))
+            echo(paint("all is well", "ready"))
     if any(not problem.harmless for problem in problems):
         sys.exit(1)

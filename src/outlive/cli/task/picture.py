@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from outlive.cli.echo import echo
 from outlive.cli.task.common import command, optional_id_argument, paint, print_json, usage
 from outlive.errors import StoreUnavailable
 from outlive.stores.protocol import TaskQuery
@@ -62,10 +63,10 @@ def graph(
         print_json([task_to_json(task) for task in tasks])
         return
     if not tasks:
-        click.echo(paint("nothing to draw; --all draws finished tasks too", "dim"), err=True)
+        echo(paint("nothing to draw; --all draws finished tasks too", "dim"), err=True)
     text = _drawn(tasks, form, styled=output is None and not critical_path, chain=critical_path)
     if output is None:
-        click.echo(text)
+        echo(text)
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")

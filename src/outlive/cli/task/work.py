@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import click
 
+from outlive.cli.echo import echo
 from outlive.cli.task.common import (
     Duration,
     budget_option,
@@ -174,4 +175,4 @@ def complete(
 def _say_lease(task: Task, *, as_json: bool) -> None:
     if not as_json and task.lease:
         until = local(task.lease.expires_at, "%H:%M:%S")
-        click.echo(paint(f"  until {until}, token {task.lease.token}", "dim"))
+        echo(paint(f"  until {until}, token {task.lease.token}", "dim"))

@@ -2,13 +2,17 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from outlive.errors import StoreUnavailable
 
 LOCK_TIMEOUT = 60.0
+LARGEST = 512 * 2**20
+"""Bytes of a file that is read whole."""
 
 
 @contextmanager
@@ -103,9 +107,21 @@ def no_links(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a file to read it. What is none (a pipe, a device, a link to one) is an OSError: it could have no end."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
 def read_bytes(path: Path) -> bytes | None:
-    with suppress(FileNotFoundError):
-        return path.read_bytes()
+    """What is in a file, if there is one. One without end or measure is an OSError."""
+    with suppress(FileNotFoundError), open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"larger than {LARGEST // 2**20} MiB", str(path))
+        return file.read()
     return None
 
 

@@ -15,7 +15,7 @@ from typing import Self
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.files.blobs import Blobs, sync_folder
-from outlive.stores.files.disk import errors_named, private_folder
+from outlive.stores.files.disk import errors_named, open_regular, private_folder
 from outlive.stores.log_lines import Head, decoded, from_lines, to_line
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
@@ -25,6 +25,8 @@ OUTPUTS = ".task_outputs/tool-results"
 _BLOCK = 64 * 1024
 _HEAD = 40
 """Lines that are read to tell what a session is about."""
+_LONGEST = 16 * 2**20
+"""Bytes of a line that are looked at for that: a file without line ends may be anything."""
 _OPEN = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
 """A link in the folder could lead a writer anywhere."""
 
@@ -58,7 +60,8 @@ class FileLogStore:
         path = self.path(session)
         with errors_named("reading", path):
             try:
-                raw = path.read_bytes()
+                with open_regular(path) as file:
+                    raw = file.read()
             except FileNotFoundError:
                 raise self._unknown(session) from None
         numbered = ((f"{path}, line {n}", line) for n, line in enumerate(raw.split(b"\n"), start=1))
@@ -124,10 +127,12 @@ class FileLogStore:
             return None
         path = self.folder / name
         try:
-            with path.open("rb") as file:
+            if path.is_symlink() or not path.is_file():
+                return None  # nothing that we wrote: a link could lead anywhere, a pipe would be waited for
+            with open_regular(path) as file:
                 stat = os.fstat(file.fileno())
-                head = Head(decoded(islice(file, _HEAD)))
-                last = next(_backwards(file.fileno(), stat.st_size), None)
+                head = Head(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
+                last = next(_backwards(file.fileno(), stat.st_size, most=_LONGEST), None)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -227,11 +232,11 @@ def _write(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _backwards(descriptor: int, size: int) -> Iterator[Event]:
-    """The events of a file from its end, read no further than asked for."""
+def _backwards(descriptor: int, size: int, *, most: int | None = None) -> Iterator[Event]:
+    """The events of a file from its end, read no further than asked for; of lines not longer than `most`."""
     start, tail = size, b""
-    while start > 0:
-        step = min(start, _BLOCK)
+    while start > 0 and (most is None or len(tail) < most):
+        step = min(start, max(_BLOCK, len(tail)))
         start -= step
         tail = os.pread(descriptor, step, start) + tail
         lines = tail.split(b"\n")

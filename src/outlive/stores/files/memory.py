@@ -5,6 +5,7 @@ is derived or carried out from it, and mended by the next writer. Readers never 
 is in it is decided above (`outlive.memory.index`).
 """
 
+import errno
 import os
 import re
 import threading
@@ -36,6 +37,8 @@ from outlive.stores.protocol import Problem
 T = TypeVar("T")
 
 INDEX = "MEMORY.md"
+_NO_INDEX = b"\0"
+"""Stands for a MEMORY.md that cannot be read and is none of ours: a pipe, a device, gigabytes."""
 _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
 _STEP = re.compile(rb'\{"id":(\d+),"at":')
@@ -91,7 +94,12 @@ class FileMemoryStore:
 
         def differs() -> tuple[bytes | None, bytes] | None:
             wanted = self.read(lambda tx: render(tx.all())).encode()
-            found = read_bytes(target)
+            try:
+                found = read_bytes(target)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EFBIG):
+                    raise
+                found = _NO_INDEX
             return None if found == wanted or (found is None and not wanted) else (found, wanted)
 
         with self._mutex, errors_named("cannot write", target):

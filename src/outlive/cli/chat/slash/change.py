@@ -5,10 +5,10 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.cli.chat.clean import one_line
 from outlive.cli.chat.slash.base import command
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import counted, short_session
+from outlive.cli.clean import one_line
 from outlive.errors import OutliveError, StoreUnavailable
 from outlive.events import encode
 from outlive.session.forking import fork as fork_session

@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from outlive.cli.chat import cards
-from outlive.cli.chat.clean import clean, one_line
 from outlive.cli.chat.slash.base import COMMANDS, command
 from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
+from outlive.cli.clean import clean, one_line
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.events import Compacted, Undone
 from outlive.stores.log_reading import full_log

@@ -13,6 +13,7 @@ _SEQUENCE = re.compile(
     r"|\x1b[PX^_][^\x1b\n]{0,4096}\x1b\\"  # strings for the device
     r"|\x1b[()*+#][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]"
 )
+_COLOUR = re.compile(r"(\x1b\[(?:[0-2]|3[1-7]|9[1-7])m)")
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNSEEN = re.compile(
@@ -32,6 +33,11 @@ def clean_output(text: str) -> str:
     """What a program printed, as it would stand on the screen in the end, without its colours."""
     text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
     return clean(_OVERWRITTEN.sub("", text))
+
+
+def clean_styled(text: str) -> str:
+    """Cleaned, besides the few colours that our own lines have; text from elsewhere can be coloured, not hidden."""
+    return "".join(part if at % 2 else clean(part) for at, part in enumerate(_COLOUR.split(text)))
 
 
 def one_line(text: str) -> str:

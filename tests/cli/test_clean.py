@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from outlive.cli.chat.cards import Card
-from outlive.cli.chat.clean import clean, clean_output, one_line
 from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.question import asked, preview
+from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import ToolFinished
 from outlive.messages import ToolCall
 from outlive.tools.asking import Question
