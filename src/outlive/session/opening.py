@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -80,13 +81,15 @@ class Opener:
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
         """An agent in a new session, or in the one of that id."""
-        model = self._model or self.choose()
-        opened = self._resume(session, model) if session else self._start(model)
-        try:
-            return self._agent(opened, model, asker)
-        except BaseException:
-            opened.close()
-            raise
+        with ExitStack() as undo:
+            memories = self._memories()
+            undo.callback(memories.close)
+            model = self._model or self.choose()
+            opened = self._resume(session, model) if session else self._start(model)
+            undo.callback(opened.close)
+            agent = self._agent(opened, model, memories, asker)
+            undo.pop_all()
+            return agent
 
     # -- the session
 
@@ -111,11 +114,13 @@ class Opener:
 
     # -- its parts
 
-    def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
+    def _agent(self, session: Session, model: Model, memories: Memories, asker: Asker | None) -> Agent:
         root, mine = self.workspace.root, home()
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills = Skills(root, mine)
-        remembering = self._remembering(session)
+        memories.actor = f"session {session.id}"
+        extraction = cast(Extraction, self.workspace.memory.get("extract", "auto"))
+        remembering = Remembering(memories, session, self.logs, extraction)
         agent: Agent  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
         parts = Parts(
@@ -166,15 +171,15 @@ class Opener:
             )
         return sandbox
 
-    def _remembering(self, session: Session) -> Remembering:
+    def _memories(self) -> Memories:
+        """What is remembered; what finds it is loaded beside the model's SDK, which takes longer."""
         workspace = self.workspace
-        memories = Memories.open(
-            workspace.store_url,
-            base=workspace.root,
-            durability=workspace.durability,
-            actor=f"session {session.id}",
-        )
-        return Remembering(memories, session, self.logs, cast(Extraction, workspace.memory.get("extract", "auto")))
+        memories = Memories.open(workspace.store_url, base=workspace.root, durability=workspace.durability)
+        if memories.all():
+            from outlive.memory.retrieval.dense import prepare
+
+            prepare()
+        return memories
 
     def _system(
         self, session: Session, skills: Skills, instructions: Instructions, remembered: str

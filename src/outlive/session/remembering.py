@@ -61,18 +61,20 @@ class Remembering:
 
     def relevant(self, words: str) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""
-        found = [memory for memory in self._select(words) if key_of(memory) not in self._in_view()]
+        in_view = self._in_view()
+        found = [memory for memory in self._select(words) if key_of(memory) not in in_view]
         if found:
             self.memories.touch(found)
         return block(found)
 
     def _select(self, words: str) -> list[Memory]:
-        retriever = self._ready()
-        return self.memories.pick(hit.key for hit in retriever.select(words, MOST)) if retriever else []
-
-    def _ready(self) -> Retriever | None:
-        """The index, brought up to date when anything was changed, by whomever."""
         everything = self.memories.all()
+        retriever = self._ready(everything)
+        keys = (hit.key for hit in retriever.select(words, MOST)) if retriever else ()
+        return self.memories.pick(keys, everything)
+
+    def _ready(self, everything: Sequence[Memory]) -> Retriever | None:
+        """The index, brought up to date when anything was changed, by whomever."""
         known = tuple((key_of(memory), memory.revision) for memory in everything)
         if not everything:
             return None
@@ -108,8 +110,10 @@ class Remembering:
 
     def search(self, query: str, limit: int = MOST) -> str:
         """What is remembered about something."""
-        retriever = self._ready()
-        found = self.memories.pick(hit.key for hit in retriever.search(query, limit)) if retriever else []
+        everything = self.memories.all()
+        retriever = self._ready(everything)
+        keys = (hit.key for hit in retriever.search(query, limit)) if retriever else ()
+        found = self.memories.pick(keys, everything)
         return block(found) or "nothing is remembered about that"
 
     # -- extract
