@@ -13,6 +13,7 @@ from outlive.config import Workspace, default_owner, environment, home
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Time, Tokens, Turns
 from outlive.memory.book import Memories
+from outlive.messages import call_file, is_writing
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
 from outlive.session.agent import Agent, Parts
@@ -26,6 +27,7 @@ from outlive.session.subagents import Subagents
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
+from outlive.tools.change import sweep
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
@@ -99,6 +101,8 @@ class Opener:
 
     def _resume(self, id: str, model: Model) -> Session:
         session = Session.resume(self.logs, id, **self._session_options(model))
+        for call in filter(is_writing, session.engine.past.waiting):
+            sweep(self._fence(), call_file(call))
         session.settle()
         return session
 
@@ -128,7 +132,7 @@ class Opener:
             model=model,
             toolbox=Toolbox(standard_tools()),
             graph=self.graph,
-            fence=Fence(root, self._extra, protect=[mine]),
+            fence=self._fence(),
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
@@ -159,6 +163,9 @@ class Opener:
         if mode != session.state.mode:
             session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
         return mode
+
+    def _fence(self) -> Fence:
+        return Fence(self.workspace.root, self._extra, protect=[home()])
 
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox
