@@ -2,10 +2,13 @@
 
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from outlive.tools.change import sweep
+from outlive.tools.fence import Fence
 from tests.tools.workbench import Workbench
 
 
@@ -171,3 +174,17 @@ def test_a_socket_is_no_file(bench: Workbench) -> None:
         os.chdir(here)
         server.close()
     assert "a socket" in bench.refused("write_file", path="sock", content="x")
+
+
+def test_what_a_dead_writer_left_is_removed_and_what_a_living_one_writes_stays(bench: Workbench) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left = bench.write(f"a/.outlive-{dead.pid}-0123456789ab.tmp", "half")
+    living = bench.write(f"a/.outlive-{os.getpid()}-0123456789ab.tmp", "half")
+    other = bench.write("a/.outlive-notes.tmp", "mine")
+    sweep(Fence(bench.root), "a/b.txt")
+    sweep(Fence(bench.root), "nowhere/b.txt")
+    sweep(Fence(bench.root), "../b.txt")
+    assert not left.exists()
+    assert living.exists()
+    assert other.exists()

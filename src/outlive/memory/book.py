@@ -105,10 +105,11 @@ class Memories:
                 ]
         return found
 
-    def pick(self, keys: Iterable[str]) -> list[Memory]:
+    def pick(self, keys: Iterable[str], among: Iterable[Memory] | None = None) -> list[Memory]:
         """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
-        in use, not superseded, neither poisoned nor instructing without the user's consent."""
-        known = {key_of(memory): memory for memory in self.all()}
+        in use, not superseded, neither poisoned nor instructing without the user's consent. `among` saves another
+        look at the store for whoever has just taken one."""
+        known = {key_of(memory): memory for memory in (self.all() if among is None else among)}
         found = (known[key] for key in dict.fromkeys(keys) if key in known)
         return [memory for memory in found if not guard.withheld(memory)]
 

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +13,7 @@ from outlive.config import Workspace, addresses, default_owner, environment, hom
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
+from outlive.messages import call_file, is_writing
 from outlive.models.choose import choose
 from outlive.models.protocol import Model
 from outlive.secrets import mask
@@ -29,6 +30,7 @@ from outlive.stores.locations import path_of
 from outlive.stores.log_protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
+from outlive.tools.change import sweep
 from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
@@ -116,13 +118,15 @@ class Opener:
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
         """An agent in a new session, or in the one of that id."""
-        model = self._model or self.choose()
-        opened = self._resume(session, model) if session else self._start(model)
-        try:
-            return self._agent(opened, model, asker)
-        except BaseException:
-            opened.close()
-            raise
+        with ExitStack() as undo:
+            memories = self._memories()
+            undo.callback(memories.close)
+            model = self._model or self.choose()
+            opened = self._resume(session, model) if session else self._start(model)
+            undo.callback(opened.close)
+            agent = self._agent(opened, model, memories, asker)
+            undo.pop_all()
+            return agent
 
     # -- the session
 
@@ -132,6 +136,8 @@ class Opener:
 
     def _resume(self, id: str, model: Model) -> Session:
         session = Session.resume(self.logs, id, **self._session_options(model))
+        for call in filter(is_writing, session.engine.past.waiting):
+            sweep(self._fence(), call_file(call))
         session.settle()
         return session
 
@@ -147,12 +153,12 @@ class Opener:
 
     # -- its parts
 
-    def _agent(self, session: Session, model: Model, asker: Asker | None) -> Agent:
+    def _agent(self, session: Session, model: Model, memories: Memories, asker: Asker | None) -> Agent:
         root, mine = self.workspace.root, home()
         self._notices = []
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
-        remembering = self._remembering(session)
+        remembering = self._remembering(session, memories)
         agent: Agent  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
         parts = Parts(
@@ -160,7 +166,7 @@ class Opener:
             model=model,
             toolbox=Toolbox([*standard_tools(), *self._tools]),
             graph=self.graph,
-            fence=Fence(root, self._extra, protect=self._ours()),
+            fence=self._fence(),
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
@@ -205,6 +211,9 @@ class Opener:
         database = [path_of(url, self.workspace.root)] if url.startswith("sqlite:") else []
         return [home(), *database]
 
+    def _fence(self) -> Fence:
+        return Fence(self.workspace.root, self._extra, protect=self._ours())
+
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox
         on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
@@ -216,14 +225,19 @@ class Opener:
             )
         return sandbox
 
-    def _remembering(self, session: Session) -> Remembering:
+    def _memories(self) -> Memories:
+        """What is remembered; what finds it is loaded beside the model's SDK, which takes longer."""
         workspace = self.workspace
-        memories = Memories.open(
-            workspace.store_url,
-            base=workspace.root,
-            durability=workspace.durability,
-            actor=f"session {session.id}",
-        )
+        memories = Memories.open(workspace.store_url, base=workspace.root, durability=workspace.durability)
+        if memories.all():
+            from outlive.memory.retrieval.dense import prepare
+
+            prepare()
+        return memories
+
+    def _remembering(self, session: Session, memories: Memories) -> Remembering:
+        memories.actor = f"session {session.id}"
+        workspace = self.workspace
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
         rerank = bool(workspace.memory.get("rerank", False))
         remembering = Remembering(memories, session, self.logs, extraction, rerank=rerank, own=self._own)

@@ -79,11 +79,12 @@ class Remembering:
         return block(found)
 
     async def _select(self, words: str, ask: AskModel) -> list[Memory]:
-        retriever = self._ready()
+        everything = self.memories.all()
+        retriever = self._ready(everything)
         if retriever is None:
             return []
-        wanted = CANDIDATES if self.rerank else MOST
-        found = self.memories.pick(hit.key for hit in retriever.select(words, wanted))
+        hits = retriever.select(words, CANDIDATES if self.rerank else MOST)
+        found = self.memories.pick((hit.key for hit in hits), everything)
         if not self.rerank or not found:
             return found
         try:
@@ -91,9 +92,8 @@ class Remembering:
         except (OutliveError, TimeoutError):
             return found
 
-    def _ready(self) -> Retriever | None:
+    def _ready(self, everything: Sequence[Memory]) -> Retriever | None:
         """The index, brought up to date when anything was changed, by whomever."""
-        everything = self.memories.all()
         known = tuple((key_of(memory), memory.revision) for memory in everything)
         if not everything:
             return None
@@ -136,8 +136,10 @@ class Remembering:
 
     def search(self, query: str, limit: int = MOST) -> str:
         """What is remembered about something."""
-        retriever = self._ready()
-        found = self.memories.pick(hit.key for hit in retriever.search(query, limit)) if retriever else []
+        everything = self.memories.all()
+        retriever = self._ready(everything)
+        keys = (hit.key for hit in retriever.search(query, limit)) if retriever else ()
+        found = self.memories.pick(keys, everything)
         return block(found) or "nothing is remembered about that"
 
     # -- extract

@@ -1,6 +1,7 @@
 """A file before it is changed, and the one way to change it: whole, by a rename, if it is still what it was."""
 
 import os
+import re
 import secrets
 import stat
 from contextlib import suppress
@@ -8,8 +9,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from outlive.tools.fence import Fence
 from outlive.tools.files import HASHED, check_regular, digest_of, size_text
 from outlive.tools.protocol import Desk, ToolError
+
+_SCRATCH = re.compile(r"\.outlive-([0-9]+)-[0-9a-f]{12}\.tmp")
+"""A file on its way: which process writes it."""
 
 
 class Before(Struct, frozen=True):
@@ -55,7 +60,7 @@ def refuse_changed(desk: Desk, before: Before) -> None:
 def save(desk: Desk, before: Before, raw: bytes) -> None:
     """Put `raw` in its place, with the mode that the file had. Readers see the old file or the new one."""
     folder, name = desk.fence.open_folder(before.path, make=not before.exists)
-    scratch = f".outlive-{secrets.token_hex(6)}.tmp"
+    scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         try:
@@ -74,6 +79,28 @@ def save(desk: Desk, before: Before, raw: bytes) -> None:
     finally:
         os.close(folder)
     desk.seen.note(before.real, state, digest_of(raw))
+
+
+def sweep(fence: Fence, path: str) -> None:
+    """Remove what a process that died while it wrote `path` left beside it."""
+    with suppress(ToolError, OSError):
+        folder, _ = fence.open_folder(path)
+        try:
+            for name in os.listdir(folder):
+                if (found := _SCRATCH.fullmatch(name)) and not _runs(int(found[1])):
+                    os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _like(descriptor: int, state: os.stat_result | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from outlive.memory.retrieval import gate, snapshot
 from outlive.memory.retrieval.analysis import terms
-from outlive.memory.retrieval.dense import missing
+from outlive.memory.retrieval.dense import missing, prepare
 from outlive.memory.retrieval.document import passage
 from outlive.memory.retrieval.entry import Entry, Hit, content
 from outlive.memory.retrieval.errors import DenseUnavailable
@@ -143,7 +143,7 @@ class Retriever:
         if self._index is None:
             meaning = self._load_meaning() if self.dense else None
             if meaning is not None and self._cache is not None and (self._cache / INDEX).exists():
-                meaning.prepare()
+                prepare()
             self._index = Index(snapshot.read(self._cache / INDEX) if self._cache else None)
             if meaning is not None:
                 meaning.restore((slot, document.passage) for slot, document in self._index.occupied())

@@ -1,13 +1,11 @@
 """Entries by what they mean: embeds what is new, keeps it on disk, compares all of it with a query."""
 
-import threading
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from outlive.memory.retrieval.dense.model import Model, Vector
+from outlive.memory.retrieval.dense.model import Vector, shared
 from outlive.memory.retrieval.dense.vectorfile import VectorFile
 from outlive.memory.retrieval.dense.vectors import Cosines, Vectors
 
@@ -19,15 +17,8 @@ class Meaning:
     def __init__(self, path: Path | None) -> None:
         self._file = VectorFile(path)
         self._vectors = Vectors()
-        self._model: Model | None = None
-        self._loading: threading.Thread | None = None
         self._rows: dict[bytes, int] | None = None
         self._known: set[int] = set()
-
-    def prepare(self) -> None:
-        """Load the model beside whatever is done until the first query: loading leaves Python free meanwhile."""
-        self._loading = threading.Thread(target=self._load_early)
-        self._loading.start()
 
     def restore(self, slots: Iterable[tuple[int, bytes]]) -> None:
         """Take over from disk what is there for the passages of these slots."""
@@ -48,7 +39,7 @@ class Meaning:
             if slot in self._known:
                 continue
             if passage not in new:
-                new[passage] = self._loaded().passage(text)
+                new[passage] = shared().passage(text)
             self._vectors.put(slot, new[passage])
             self._known.add(slot)
             if len(new) >= _AT_ONCE:
@@ -61,22 +52,10 @@ class Meaning:
         self._known.discard(slot)
 
     def cosines(self, query: str, size: int) -> Cosines:
-        return self._vectors.cosines(self._loaded().query(query), size)
+        return self._vectors.cosines(shared().query(query), size)
 
     def tidy(self, used: set[bytes]) -> None:
         self._file.tidy(used)
-
-    def _load_early(self) -> None:
-        with suppress(Exception):  # what is wrong is said by the one who needs the model and loads it in vain
-            self._model = Model()
-
-    def _loaded(self) -> Model:
-        if self._loading is not None:
-            self._loading.join()
-            self._loading = None
-        if self._model is None:
-            self._model = Model()
-        return self._model
 
 
 def strongest(words: Mapping[int, float], cosines: Cosines, count: int) -> list[int]:

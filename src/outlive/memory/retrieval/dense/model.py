@@ -1,6 +1,8 @@
 """One text in, one vector out. Loaded late: onnxruntime and the model take a fifth of a second."""
 
 import os
+import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ _QUERY = (42, 20)
 """Tokens from the beginning and from the end. What an entry is about is said first; of a prompt, first or last."""
 
 Vector = npt.NDArray[np.int8]
+_LOADING = threading.Lock()
 
 
 class Model:
@@ -49,3 +52,14 @@ class Model:
         mean = self._session.run(None, feed)[0][0].mean(axis=0)
         scaled: Vector = np.rint(mean * (127 / max(float(np.abs(mean).max()), 1e-9))).astype(np.int8)
         return scaled
+
+
+def shared() -> Model:
+    """The one model of this process, loaded by whoever needs it first; others wait for it."""
+    with _LOADING:
+        return _only()
+
+
+@lru_cache(maxsize=1)
+def _only() -> Model:
+    return Model()

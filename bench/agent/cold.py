@@ -1,0 +1,138 @@
+"""How long a fresh process takes: to its first request, to its help, to a list, to a find."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from bench.agent.workspace import remember, workspace
+from bench.memory.speed import _embedded
+from outlive.memory.book import Memories
+from outlive.memory.search import cache_of, entry_of
+from outlive.session import Session
+from outlive.stores import open_log_store
+from outlive.testing import Simulator, say
+from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.steps import Step
+
+MODEL = "anthropic:claude-sonnet-4-6"
+TIMES = 11
+SESSIONS = 30
+MANY = 10_000
+_STAGES = """
+import sys, time
+marks = [("python", time.monotonic())]
+def mark(name):
+    marks.append((name, time.monotonic()))
+import outlive.cli.app
+mark("click and the options")
+import outlive.cli.agent.start, outlive.cli.agent.headless
+mark("our modules")
+from outlive.config import Workspace
+from outlive.session.opening import Opener, Options
+agent = Opener(Workspace.find(), Options(model=sys.argv[1])).open()
+mark("session, client and SDK")
+import asyncio, json
+asyncio.run(agent.ask("hello"))
+print(json.dumps(marks))
+"""
+
+
+def measure(_: int) -> None:
+    with workspace(memories=20) as place:
+        _first_request(place.root)
+        _commands(place.root)
+    with workspace(memories=0) as place:
+        _searches(place.root)
+
+
+def _first_request(root: Path) -> None:
+    """The command line against a server on this machine, and the same in stages."""
+    arrived: list[float] = []
+
+    def answer(request: SeenRequest) -> Step:
+        arrived.append(time.monotonic())
+        return say("hello")
+
+    with Simulator(brain=answer) as server:
+        environment = {**os.environ, **server.env()}
+        whole = []
+        stages: dict[str, list[float]] = {}
+        for _ in range(TIMES):
+            began = time.monotonic()
+            _run(["-m", "outlive", "-p", "hello", "--model", MODEL], root, environment)
+            whole.append(arrived[-1] - began)
+            before = time.monotonic()
+            marks = json.loads(_run(["-c", _STAGES, MODEL], root, environment))
+            for name, at in (*marks, ("prompt to request", arrived[-1])):
+                stages.setdefault(name, []).append(at - before)
+                before = at
+    print("\n### A cold start: milliseconds to the first request of `outlive -p` (median)\n")
+    sdk = [_median(lambda: _run(["-c", "import anthropic"], root)) - _median(lambda: _run(["-c", "pass"], root))]
+    table = {"all": whole, **stages, "the SDK's import by itself": sdk}
+    print("| " + " | ".join(table) + " |\n|" + " --- |" * len(table))
+    print("| " + " | ".join(f"{1000 * statistics.median(taken):.0f}" for taken in table.values()) + " |", flush=True)
+
+
+def _commands(root: Path) -> None:
+    store = open_log_store("files:.tasks", base=root, durability="process")
+    for number in range(SESSIONS):
+        with Session.start(store, folder=str(root)) as session:
+            session.user_said(f"Piece of work number {number}")
+    print(f"\n### Other commands, cold: milliseconds (median); {SESSIONS} sessions\n")
+    print("| command | time |\n| --- | --- |")
+    _timed("python -c pass", ["-c", "pass"], root)
+    for words in (["--help"], ["session", "list"], ["task", "ready"]):
+        _timed(f"outlive {' '.join(words)}", ["-m", "outlive", *words], root)
+
+
+def _searches(root: Path) -> None:
+    remember(root, MANY)
+    with_vectors(root)
+    print(f"\n### `outlive memory search`, cold: milliseconds (median); {MANY:,} memories\n")
+    print("| command | time |\n| --- | --- |")
+    for way in ("--no-dense", "--dense"):
+        words = ["-m", "outlive", "memory", "search", way, "-k", "5", "which of these does the user prefer"]
+        _run(words, root)  # writes the index
+        _timed(f"outlive memory search {way}", words, root)
+
+
+def with_vectors(root: Path) -> None:
+    """Made-up vectors in the cache: real ones would take minutes, and a search does not care."""
+    book = Memories.open("files:.tasks", base=root)
+    cache = cache_of(book)
+    if cache is not None:
+        _embedded([entry_of(memory) for memory in book.all()], cache)
+    book.close()
+
+
+def _timed(name: str, words: Sequence[str], root: Path) -> None:
+    print(f"| {name} | {1000 * _median(lambda: _run(words, root)):.0f} |", flush=True)
+
+
+def _median(action: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(TIMES):
+        began = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def _run(words: Sequence[str], root: Path, environment: Mapping[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=root,
+        env=environment or dict(os.environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return done.stdout
