@@ -91,6 +91,8 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.notices: list[str] = []
+        """What a face has to tell the user when it opens: it was noted before anybody watched."""
         self.closing: list[Callable[[], object]] = []
         """What else ends with it."""
         session.watch(self._saw)

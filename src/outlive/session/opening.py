@@ -161,7 +161,7 @@ class Opener:
             hooks=CommandHooks(self.settings.hooks, root, session=session.id),
             system=self._system(session, skills, Instructions(root, mine), remembering.index()),
             limits=self._limits,
-            chose_mode=lambda id, mode: remember_mode(root, id, mode),
+            chose_mode=lambda id, mode: _remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
         agent = Agent(session, parts)
@@ -169,22 +169,23 @@ class Opener:
         for name, digest in session.files_seen().items():
             agent.desk.seen.restore((root / name).resolve(), digest)
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
-        agent.set_mode(self.options.mode or self._mode(session))
-        if self.settings.notice:
-            session.note(self.settings.notice)
+        mode, doubt = (self.options.mode, "") if self.options.mode else self._mode(session)
+        agent.set_mode(mode)
+        noticed = [text for text in (doubt, self.settings.notice) if text]
+        session.note(*noticed)
+        agent.notices += noticed
         return agent
 
-    def _mode(self, session: Session) -> Mode:
-        """The settings' for a new session; for an old one its own, if it was the user who chose it."""
+    def _mode(self, session: Session) -> tuple[Mode, str]:
+        """The settings' for a new session; for an old one its own, if it was the user who chose it, else why not."""
         if not session.state.mode:
-            return cast(Mode, self.settings.agent.get("mode", "ask"))
+            return cast(Mode, self.settings.agent.get("mode", "ask")), ""
         line = [session.id]
         while older := self.logs.info(line[-1]).forked_from:
             line.append(older)
         mode = resumed_mode(self.workspace.root, line, session.state.mode)
-        if mode != session.state.mode:
-            session.note(f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}")
-        return mode
+        doubt = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
+        return mode, doubt if mode != session.state.mode else ""
 
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox
@@ -241,6 +242,16 @@ class Opener:
     def close(self) -> None:
         self.logs.close()
         self.graph.store.close()
+
+
+def _remember_mode(agent: Agent, session: str, mode: Mode) -> None:
+    """What the user chose counts now, also where it cannot be kept for later."""
+    try:
+        remember_mode(agent.parts.root, session, mode)
+    except ConfigError as error:
+        text = f"{error}; mode {mode} holds until this session is closed"
+        agent.session.note(text)
+        agent.notices.append(text)
 
 
 def _folder(root: Path, name: str) -> Path:
