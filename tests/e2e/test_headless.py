@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from outlive.cli.chat.words import short_session
 from outlive.testing import Fault, Simulator, call, calls, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
@@ -90,6 +91,7 @@ def test_text_that_is_piped_in_comes_with_the_prompt(folder: Path) -> None:
         (("-p", "x", "--policy", "nope"), 1, "no policy 'nope'"),
         (("-p", "x", "--add-dir", "nope"), 1, "no such folder"),
         (("-p", "x", "--allow", "bash(("), 1, "bash(("),
+        (("fix the test",), 2, "A prompt goes behind -p"),
     ],
 )
 def test_wrong_usage_says_what_is_wrong(folder: Path, arguments: tuple[str, ...], code: int, says: str) -> None:
@@ -155,6 +157,54 @@ def test_ctrl_c_leaves_a_valid_session(folder: Path) -> None:
         assert client("-p", "and now?", "--continue").out == "fine\n"
         assert "interrupted" in sim.requests[-1].text
         assert sim.refusals == []
+
+
+def test_continue_passes_over_sessions_in_which_nothing_was_said(folder: Path) -> None:
+    with Simulator([say("hello"), say("still here")]) as sim:
+        client = Client(folder, sim)
+        said = client("-p", "I am Ada.", "--output-format", "json").json["session"]
+        assert client("--model", client.model).code == 0  # opened, and left at once
+        assert len(list((folder / ".transcripts").glob("*.jsonl"))) == 2
+        assert client("-p", "Who am I?", "--continue", "--output-format", "json").json["session"] == said
+
+
+def test_the_short_id_that_faces_show_is_enough(folder: Path) -> None:
+    with Simulator([say("hello"), say("again")]) as sim:
+        client = Client(folder, sim)
+        session = client("-p", "I am Ada.", "--output-format", "json").json["session"]
+        again = client("-p", "Who am I?", "--resume", short_session(session), "--output-format", "json")
+        assert again.json["session"] == session
+
+
+def test_what_was_not_allowed_is_said_to_whoever_started_it(folder: Path) -> None:
+    step = call("write_file", path="new.txt", content="x") + call("bash", command="touch mark")
+    with Simulator([step, say("Written."), step, say("Written.")]) as sim:
+        client = Client(folder, sim)
+        told = client("-p", "write")
+        assert (told.code, told.out) == (0, "Written.\n")
+        first, second = told.err.splitlines()
+        assert first.startswith("not allowed: write_file new.txt · allow it with --allow")
+        assert first.endswith("--permission-mode accept-edits")
+        assert second.startswith("not allowed: bash touch mark")
+        form = client("-p", "write", "--output-format", "json").json
+        assert form["not_allowed"] == ["write_file new.txt", "bash touch mark"]
+
+
+def test_a_file_that_is_not_trusted_is_named(folder: Path) -> None:
+    (folder / "outlive.toml").write_text('[permissions]\nallow = ["bash"]\n')
+    with Simulator([say("hello")]) as sim:
+        assert "outlive.toml is not trusted" in Client(folder, sim)("-p", "x").err
+
+
+def test_a_home_that_cannot_be_written_to_keeps_nobody_from_working(folder: Path) -> None:
+    with Simulator([say("hello"), call("write_file", path="new.txt", content="x"), say("hello")]) as sim:
+        client = Client(folder, sim)
+        client.environment["OUTLIVE_HOME"] = "/proc/nobody/can/write/here"
+        asking = client("-p", "x")
+        assert (asking.code, asking.err) == (0, "")
+        wide = client("-p", "x", "--permission-mode", "accept-edits")
+        assert (wide.code, (folder / "new.txt").exists()) == (0, True)
+        assert "mode accept-edits holds until this session is closed" in wide.err
 
 
 def test_without_a_terminal_nothing_is_asked_and_the_model_is_told(folder: Path) -> None:

@@ -31,6 +31,10 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             close = get_close_matches(args[0], self._places, n=1)
+            if not close and " " in args[0]:
+                raise click.UsageError(
+                    f"{error.message} A prompt goes behind -p: outlive -p {args[0]!r}", ctx
+                ) from None
             if not close:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from None

@@ -94,11 +94,11 @@ def _chosen(store: LogStore, session: str | None) -> str:
     """The session that was named, or the only one there is."""
     if session:
         return resolved(store, session)
-    found = [info.id for info in store.sessions()]
+    found = [info for info in store.sessions() if not info.unused] or store.sessions()
     if len(found) == 1:
-        return found[0]
-    shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
-    raise click.UsageError(f"which --session? there are {shown}" if found else "there are no sessions here")
+        return found[0].id
+    rows = "".join(f"\n  {info.id}  {info.title}" for info in found[:5]) + ("\n  …" if len(found) > 5 else "")
+    raise click.UsageError(f"which --session? there are{rows}" if found else "there are no sessions here")
 
 
 def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[Hit]:

@@ -92,12 +92,12 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.notices: list[str] = []
+        """What a face has to tell the user when it opens: it was noted before anybody watched."""
         self.closing: list[Callable[[], object]] = []
         """What else ends with it."""
         for event in session.events:
             self.spending.take(event)
-        self.notices: list[str] = []
-        """What the user should know about how this session was opened; a face shows it first."""
         session.watch(self._saw)
         self.desk = Desk(
             root=parts.root,

@@ -174,7 +174,7 @@ class Opener:
             system=self._system(session, skills, instructions, remembering.index()),
             limits=self._limits,
             summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
-            chose_mode=lambda id, mode: remember_mode(root, id, mode),
+            chose_mode=lambda id, mode: _remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
         agent = Agent(session, parts)
@@ -188,7 +188,7 @@ class Opener:
             self._notice(session, self.settings.notice)
         for address in () if self._model else addresses(root):
             self._notice(session, f"the .env of this folder sends what is said here to {mask(address)}")
-        agent.notices = self._notices
+        agent.notices += self._notices
         return agent
 
     def _notice(self, session: Session, text: str) -> None:
@@ -293,6 +293,16 @@ class Opener:
     def close(self) -> None:
         self.logs.close()
         self.graph.store.close()
+
+
+def _remember_mode(agent: Agent, session: str, mode: Mode) -> None:
+    """What the user chose counts now, also where it cannot be kept for later."""
+    try:
+        remember_mode(agent.parts.root, session, mode)
+    except ConfigError as error:
+        text = f"{error}; mode {mode} holds until this session is closed"
+        agent.session.note(text)
+        agent.notices.append(text)
 
 
 def _folder(root: Path, name: str) -> Path:

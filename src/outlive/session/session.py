@@ -285,10 +285,15 @@ class Session:
         assert made is not None  # noqa: S101 - the engine makes a pass or raises
         return made
 
+    @property
+    def can_undo_pass(self) -> bool:
+        """Whether a pass is in force."""
+        return self.engine.projection.event in self._passes
+
     def undo_pass(self) -> Undone:
         """Take back the newest pass: the view is again as it was before."""
         target = self.engine.projection.event
-        if not target or target not in self._passes:
+        if not self.can_undo_pass:
             raise NothingToUndo(f"session {self.id!r}: no pass is in force that could be taken back")
         return self.log(Undone, target=target, what="pass")
 

@@ -69,6 +69,11 @@ class SessionInfo(msgspec.Struct, frozen=True):
     replay: bool = False
     """Made by `outlive replay`, so it may be made again."""
 
+    @property
+    def unused(self) -> bool:
+        """Opened and left before anything was said."""
+        return not self.title and not self.forked_from
+
 
 class LogWriter(Protocol):
     """The one writer of a session. Hold it as long as the session is open."""

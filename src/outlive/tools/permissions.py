@@ -19,6 +19,8 @@ from outlive.tools.runner import Verdict
 FREE = ("look", "state", "tasks")
 FREE_IN_PLAN = ("look", "state")
 
+UNASKED = "was not run: it needs the user's word and nobody is here to ask"
+"""What a refusal says where there is no face; a face without a person tells by it what it has to report."""
 _YES = Verdict(True)
 
 
@@ -93,6 +95,6 @@ def _headless(tool: Tool[Any], subject: str, always: str) -> str:
     mode = "accept-edits" if tool.effect == "edit" else "bypass"
     rule = f"--allow {shlex.quote(always or tool.name)}"
     return (
-        f"{tool.name} was not run: it needs the user's word and nobody is here to ask. Go on without it, and say so "
-        f"at the end. To allow it the user starts with {rule}, or with --permission-mode {mode}"
+        f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {rule}, "
+        f"or with --permission-mode {mode}"
     )

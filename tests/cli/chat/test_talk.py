@@ -1,7 +1,9 @@
 """One person talking with one agent: runs, words that wait, interruptions, commands. A real session, no terminal."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,16 @@ from outlive.cli.chat.item import Item
 from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
+from outlive.cli.chat.words import short_session
 from outlive.events import PlanChanged, Step, UserSaid
 from outlive.memory.book import Memories
 from outlive.messages import plain_text
 from outlive.models.errors import Unavailable
+from outlive.session.agent import Agent
 from outlive.session.remembering import Remembering
 from outlive.stores.log_reading import full_log
 from outlive.testing.scripted import ScriptedModel, call, calls, say
-from outlive.tools.asking import Answer, Question
+from outlive.tools.asking import Answer, Asker, Question
 from tests.cli.chat.stage import Stage
 
 LONG = 30
@@ -89,7 +93,7 @@ def play(stage: Stage) -> Play:
 def test_a_run_shows_words_and_cards(stage: Stage, play: Play) -> None:
     stage.turns = [calls(call("bash", command="echo hi"), text="Looking."), say("Done.")]
     face = play(lambda face: face.say("go"))
-    assert face.lines[3:] == ["> go", "Looking.", "● bash echo hi ✓ 0", "Done."]
+    assert face.lines[3:] == ["> go", "Looking.", "● bash echo hi ✓", "    hi", "Done."]
 
 
 def test_the_header_is_three_lines(play: Play) -> None:
@@ -114,7 +118,7 @@ def test_words_said_meanwhile_are_heard_at_the_next_seam(stage: Stage, play: Pla
 
     face = play(scene)
     assert face.heard == ["first", "second"]
-    assert face.lines[-3:] == ["● bash echo on; sleep 0.2 ✓ 0", "> second", "Both heard."]
+    assert face.lines[-4:] == ["● bash echo on; sleep 0.2 ✓", "    on", "> second", "Both heard."]
 
 
 def test_an_interruption_is_clean_and_gives_back_what_was_not_heard(stage: Stage, play: Play) -> None:
@@ -180,6 +184,53 @@ def test_a_resumed_session_says_where_it_stands(stage: Stage, play: Play) -> Non
     play(scene)
 
 
+def test_a_resumed_session_shows_the_last_answer_and_what_it_cost_before(stage: Stage, play: Play) -> None:
+    stage.turns = [say("The parser is mended."), say("Hello.")]
+
+    async def scene(face: Face) -> None:
+        first = face.talk.agent.session.id
+        await face.say("mend the parser")
+        assert "ever" not in await face.obey("/cost")
+        shown = await face.obey("/new")
+        assert f"--resume {first}" in shown
+        assert "resumed ·" not in shown
+        second = face.talk.agent.session.id
+        assert second != first
+        await face.say("hello")
+        listed = await face.obey("/resume")
+        assert "mend the parser" in listed
+        assert face.talk.agent.session.id == second
+        assert "agent  The parser is mended." in await face.obey(f"/resume {first}")
+        assert re.search(r"ever +\$0\.\d+ in 1 request", await face.obey("/cost"))
+
+    play(scene)
+
+
+def test_sessions_in_which_nothing_was_said_are_not_listed(stage: Stage, play: Play) -> None:
+    async def scene(face: Face) -> None:
+        left = short_session(face.talk.agent.session.id)
+        shown = await face.obey("/clear")
+        assert "/help lists the commands" in shown
+        assert left not in await face.obey("/sessions")
+
+    play(scene)
+
+
+def test_what_was_noticed_before_anybody_watched_is_said(stage: Stage, play: Play) -> None:
+    async def scene(face: Face) -> None:
+        opened = face.talk.around.open_agent
+
+        def noticing(session: str | None, asker: Asker) -> Agent:
+            agent = opened(session, asker)
+            agent.notices.append("outlive.toml is not trusted")
+            return agent
+
+        face.talk.around = replace(face.talk.around, open_agent=noticing)
+        assert "· outlive.toml is not trusted" in await face.obey("/new")
+
+    play(scene)
+
+
 @pytest.mark.parametrize(
     ("line", "part"),
     [
@@ -192,7 +243,7 @@ def test_a_resumed_session_says_where_it_stands(stage: Stage, play: Play) -> Non
         ("/recall on record", "said nothing"),
         ("/recall", "/recall @h12 gives the exact text"),
         ("/recall @h999", "✗ "),
-        ("/undo", "no pass is in force"),
+        ("/undo", "there is no pass to take back"),
         ("/undo x", "not 'x'"),
         ("/mode", "▸ ask: asks before it edits or runs"),
         ("/mode nonsense", "the modes are ask, accept-edits, plan, bypass"),

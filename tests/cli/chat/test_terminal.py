@@ -147,7 +147,7 @@ def test_a_question_is_answered_by_a_key(terminal: Open, tmp_path: Path) -> None
     window.until("\x1b[36my", "-e")
     window.keys("y")
     shown = window.until("? edit_file parser.py")
-    assert "● bash echo allowed > allowed.txt ✓ 0" in shown
+    assert "● bash echo allowed > allowed.txt ✓" in shown
     assert "  -    return name, value\n  +    return name.strip(), value.strip()\n" in shown
     window.when(lambda shown: shown.count("\x1b[36my") == 1, "armed", "-e")
     window.keys("n")
@@ -219,6 +219,20 @@ def test_a_small_paste_keeps_its_lines_and_is_not_sent(terminal: Open, tmp_path:
     window.type("four")
     window.until("First.")
     assert "one\\ntwo\\nthree\\nfour" in transcript(tmp_path)
+
+
+def test_lines_that_arrive_in_one_go_are_one_message_though_nothing_marks_a_paste(
+    terminal: Open, tmp_path: Path
+) -> None:
+    window = terminal("quick")
+    (tmp_path / "few.txt").write_text("".join(f"row {number}\n" for number in range(1, 31)) + "the end")
+    window.tmux("load-buffer", str(tmp_path / "few.txt"))
+    window.tmux("paste-buffer", "-t", "main")
+    window.until("  the end")
+    window.keys("Enter")
+    window.until("First.")
+    assert "row 1\\nrow 2\\nrow 3\\n" in transcript(tmp_path)
+    assert "row 30\\nthe end" in transcript(tmp_path)
 
 
 def test_forty_columns_are_enough(terminal: Open) -> None:

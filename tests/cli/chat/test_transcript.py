@@ -75,11 +75,19 @@ def test_an_answer_that_did_not_stream_is_shown_all_the_same() -> None:
     assert reader.lines == ["All at once."]
 
 
-def test_a_call_is_one_line_with_its_exit_code_and_duration() -> None:
+def test_a_command_shows_how_long_it_took_and_how_its_output_ended() -> None:
     reader = Reader()
     reader.called(bash("pytest -q"))
     reader.event(ToolFinished, call_id="1", text="12 passed", exit_code=0, seconds=1.234)
-    assert reader.lines == ["● bash pytest -q ✓ 0 · 1.2 s"]
+    assert reader.lines == ["● bash pytest -q ✓ 1.2 s", "    12 passed"]
+
+
+def test_of_a_long_output_the_last_lines_are_shown() -> None:
+    reader = Reader()
+    reader.called(bash("pytest"))
+    text = "".join(f"line {number}\n" for number in range(1, 41))
+    reader.event(ToolFinished, call_id="1", text=text, exit_code=0)
+    assert reader.lines[1:] == ["    line 38", "    line 39", "    line 40", "    … 37 more lines (ctrl+o)"]
 
 
 def test_a_failed_call_says_why_with_its_last_lines() -> None:

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -21,10 +22,12 @@ from outlive.messages import call_label, tool_calls
 from outlive.session.agent import Agent
 from outlive.session.spending import Spending
 from outlive.state import compression_line
+from outlive.tools.permissions import UNASKED
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """How a run ended, for scripts; 2 is wrong usage, as everywhere."""
 FORMATS = ("text", "json", "stream-json")
+SAID_REFUSALS = 5
 
 
 class Result(Struct, frozen=True, kw_only=True, tag="result"):
@@ -41,6 +44,8 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     usage: dict[str, int]
     cost: float | None
     """Dollars; null when the price of the model is not known."""
+    not_allowed: tuple[str, ...] = ()
+    """Calls that were not run because they would have had to be asked about."""
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
@@ -53,6 +58,31 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
     folder: str
 
 
+@dataclass(slots=True)
+class Refusals:
+    """What was not run because nobody could be asked: the model hears it, and so must whoever started it."""
+
+    calls: dict[str, str] = field(default_factory=dict)
+    """Every call by its id, as one reads it."""
+    found: dict[str, str] = field(default_factory=dict)
+    """What was refused, and what would allow it."""
+
+    def take(self, happened: Event | Live) -> None:
+        match happened:
+            case AssistantSaid():
+                self.calls |= {call.id: call_label(call) for call in tool_calls(happened.blocks)}
+            case ToolFinished() if happened.is_error and UNASKED in happened.text:
+                label = self.calls.get(happened.call_id, happened.call_id)
+                self.found[label] = happened.text.rpartition("the user starts with ")[2]
+
+    def say(self) -> None:
+        """One line for each, on stderr."""
+        for label, way in list(self.found.items())[:SAID_REFUSALS]:
+            click.echo(_plain(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
+        if len(self.found) > SAID_REFUSALS:
+            click.echo(f"not allowed: {len(self.found) - SAID_REFUSALS} more calls", err=True)
+
+
 def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False) -> int:
     """Let the agent work and say how it went; the exit code."""
     return asyncio.run(_run(agent, prompt, form, partial))
@@ -62,6 +92,8 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
     agent.watch(_watcher(form, partial))
+    refusals = Refusals()
+    agent.watch(refusals.take)
     for notice in agent.notices:
         click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
@@ -70,16 +102,15 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     try:
         ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.why
-        if form == "text" and ending.text:
-            click.echo(
-                clean(ending.text) if sys.stdout.isatty() else ending.text
-            )  # at once: what is learned from the run may take a while
+        if form == "text" and ending.text:  # at once: what is learned from the run may take a while
+            click.echo(clean(ending.text) if sys.stdout.isatty() else ending.text)
     except OutliveError as error:
         ending = Ending("done", detail=str(error))
     finally:
         await agent.close()
         await agent.parts.model.close()
-    _tell(_result(agent, why, ending, agent.spending.since(before)), form)
+    _tell(_result(agent, why, ending, agent.spending.since(before), refusals), form)
+    refusals.say()
     return EXIT[why]
 
 
@@ -160,7 +191,7 @@ def _opened(agent: Agent) -> Opened:
     )
 
 
-def _result(agent: Agent, why: str, ending: Ending, spent: Spending) -> Result:
+def _result(agent: Agent, why: str, ending: Ending, spent: Spending, refusals: Refusals) -> Result:
     counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
     return Result(
         why=why,
@@ -171,4 +202,5 @@ def _result(agent: Agent, why: str, ending: Ending, spent: Spending) -> Result:
         requests=spent.requests,
         usage=counted | {"output": spent.output},
         cost=None if spent.unpriced else round(spent.dollars, 6),
+        not_allowed=tuple(refusals.found),
     )

@@ -30,7 +30,12 @@ _OPTIONS = (
     click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox (bubblewrap)."),
     click.option("--network", is_flag=True, help="Let commands in the sandbox use the network."),
     click.option("-c", "--continue", "continued", is_flag=True, help="Go on with the newest session of this folder."),
-    click.option("-r", "--resume", metavar="ID", help="Go on with this session (its id, or how it begins)."),
+    click.option(
+        "-r",
+        "--resume",
+        metavar="ID",
+        help="Go on with this session (its id, how that begins, or the short one that is shown).",
+    ),
     click.option("--context-window", type=click.IntRange(min=4000), metavar="N", help="Tokens of a request at most."),
     click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),
     click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),

@@ -90,10 +90,10 @@ def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
     try:
         if options["resume"] is not None:
             return resolved(store, options["resume"])
-        newest = next((info.id for info in store.sessions() if not info.replay and not is_subagent(info.id)), None)
-        if newest is None:
+        found = [info for info in store.sessions() if not info.replay and not is_subagent(info.id)]
+        if not found:
             raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")
-        return newest
+        return next((info for info in found if not info.unused), found[0]).id
     finally:
         store.close()
 

@@ -1,4 +1,5 @@
-"""Tool calls as cards of one line: `● bash pytest -q … ✓ 0 · 1.2 s`; what failed shows why, an edit its diff."""
+"""Tool calls as cards: `● bash pytest -q ✓ 1.2 s`, and below it how a command's output ended, why a call failed, or
+the diff of an edit."""
 
 import re
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
 INDENT = 4
 DIFF_LINES = 16
 ERROR_LINES = 4
+OUTPUT_LINES = 3
 LIVE_LINES = 4
 QUICK = 0.95
 """Seconds below which nobody cares how long a call took."""
@@ -60,6 +62,8 @@ class Card:
             yield Padding(steps(self.plan, self.current_step), (0, 0, 0, INDENT))
         elif lines and self.with_diff:
             yield Padding(_shortened(lines), (0, 0, 0, INDENT))
+        elif self.result.exit_code is not None:
+            yield from _part(_lines(self.result), -OUTPUT_LINES, options.max_width)
 
 
 def target(call: ToolCall) -> tuple[str, str]:
@@ -126,23 +130,29 @@ def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
     took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
     what = f"exit {result.exit_code}" if result.exit_code else "failed"
     card = headline(call, width, "●", "bad", f"✗ {what}{took}")
-    lines = [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
-    kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]
-    more = (
-        [Text(f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)", "quiet")]
-        if len(lines) > len(kept)
-        else []
-    )
+    return Group(card, *_part(_lines(result), -ERROR_LINES if result.exit_code else ERROR_LINES, width))
+
+
+def _lines(result: ToolFinished) -> list[str]:
+    """Those of the output that say something."""
+    return [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
+
+
+def _part(lines: list[str], most: int, width: int) -> list[RenderableType]:
+    """The first `most` lines, or the last ones when it is negative, and how many there are besides."""
+    kept = lines[most:] if most < 0 else lines[:most]
     shown = [Text(cut(line.expandtabs(4), width - INDENT), "quiet") for line in kept]
-    return Group(card, Padding(Group(*shown, *more), (0, 0, 0, INDENT)))
+    if len(lines) > len(kept):
+        shown.append(Text(f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)", "quiet"))
+    return [Padding(Group(*shown), (0, 0, 0, INDENT))] if shown else []
 
 
 def _came_to(result: ToolFinished, lines: list[str]) -> str:
-    """The result in a word: the size of an edit, the exit code, how many lines came back."""
+    """The result in a word: the size of an edit, how many lines came back. Of a command, its last lines say it."""
     if lines:
         return diffs.size(lines)
     if result.exit_code is not None:
-        return str(result.exit_code)
+        return ""
     count = len(result.text.splitlines())
     return counted(count, "line") if count > 1 else ""
 

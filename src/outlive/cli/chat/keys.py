@@ -49,7 +49,9 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     @keys.add("enter", filter=here)
     def _(event: KeyPressEvent) -> None:
         state = screen.input.complete_state
-        if state is not None and state.current_completion is not None:
+        if _more_has_come(event) and not screen.input.text.endswith("\\"):
+            screen.input.insert_text("\n")
+        elif state is not None and state.current_completion is not None:
             screen.input.complete_state = None
         else:
             screen.typed()
@@ -76,6 +78,11 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.talk.note("the agent works; Ctrl-C stops it")
         else:
             screen.leave()
+
+
+def _more_has_come(event: KeyPressEvent) -> bool:
+    """Letters arrived together with this Enter, as no hand types: a paste into a terminal that does not mark it."""
+    return any(key.data.isprintable() for key in event.key_processor.input_queue)
 
 
 def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:

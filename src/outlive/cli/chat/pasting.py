@@ -15,7 +15,7 @@ class Pastes:
         """What to put into the input for a paste."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if len(text) <= LARGE:
-            return text
+            return text.rstrip("\n")
         lines = text.count("\n") + (not text.endswith("\n"))
         size = counted(lines, "line") if lines > 1 else counted(len(text), "character")
         name, number = f"[pasted {size}]", 1

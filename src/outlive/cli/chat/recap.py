@@ -13,6 +13,8 @@ from outlive.cli.clean import one_line
 from outlive.session.agent import Agent
 
 SUBJECTS = 3
+ANSWER = 320
+"""Columns of the last answer: enough to know again what it was about."""
 
 
 def header(agent: Agent, version: str) -> Item:
@@ -40,6 +42,8 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     said = next((unit for unit in reversed(past.units) if unit.kind == "user"), None)
     if said is not None:
         rows.add_row("you", cut(one_line("\n".join(piece.text for piece in said.pieces)), 160))
+    if words := _last_answer(agent):
+        rows.add_row("agent", cut(one_line(words), ANSWER))
     if plan := past.state.plan:
         done = sum(step.done for step in plan)
         active = past.state.current_step
@@ -53,6 +57,16 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     since = ago((now or time.time()) - past.last_time) if past.last_time else ""
     head = f"resumed · {counted(agent.session.last_event, 'event')}" + (f" · {since}" if since else "")
     return Item("block", Group(Text(head, "accent"), rows))
+
+
+def _last_answer(agent: Agent) -> str:
+    """What the agent said last, if that was after the user's last words."""
+    for unit in reversed(agent.session.engine.past.units):
+        if unit.kind == "user":
+            return ""
+        if words := "\n".join(piece.text for piece in unit.pieces if piece.kind == "said").strip():
+            return words
+    return ""
 
 
 def _folder(root: Path) -> str:

@@ -92,7 +92,7 @@ class Talk:
         if item := recap.recap(opened, self._tasks):
             self.show(item)
         for notice in opened.notices:
-            self.note(one_line(notice))
+            self.show(note("·", Text(one_line(notice), "warn"), "warn"))
 
     def farewell(self) -> None:
         """How to come back, when there is something to come back to."""
@@ -186,8 +186,9 @@ class Talk:
     # -- what is shown
 
     def sessions(self) -> list[SessionInfo]:
-        """Conversations of this project, the newest first: not replays, not those of sub-agents."""
-        return [info for info in self.around.store.sessions() if not info.replay and not is_subagent(info.id)]
+        """Conversations of this project, the newest first: no replays, no sub-agents, none without words."""
+        found = (info for info in self.around.store.sessions() if not info.replay and not is_subagent(info.id))
+        return [info for info in found if not info.unused or info.id == self.agent.session.id]
 
     def complain(self, problem: str, hint: str = "") -> None:
         self.show(Item("block", Hanging("✗ ", Text.assemble(clean(problem), (hint, "quiet")), "bad")))

@@ -64,11 +64,13 @@ def session_argument(function: F) -> F:
 
 
 def resolved(store: LogStore, text: str) -> str:
-    """The session of that name, or the only one whose name begins so."""
+    """The session of that name, or the only one whose name, or the part of it that faces show, begins so."""
     try:
         return store.info(text).id
     except UnknownSession:
-        found = [info.id for info in store.sessions() if info.id.startswith(text)]
+        known = [info.id for info in store.sessions()]
+        found = [id for id in known if id.startswith(text)]
+        found = found or [id for id in known if id.rpartition("-")[2].startswith(text)]
         if len(found) == 1:
             return found[0]
         if found:

@@ -7,14 +7,14 @@ change.py   those that change something
 
 from outlive.cli.chat.item import Item
 from outlive.cli.chat.slash import change, look
-from outlive.cli.chat.slash.base import COMMANDS, nearest
+from outlive.cli.chat.slash.base import ALIASES, COMMANDS, nearest
 from outlive.cli.chat.talk import Talk
 from outlive.errors import OutliveError
 
 __all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
 _ORDER = (
     *("help", "tasks", "plan", "directives", "context", "compact", "receipts", "recall", "undo", "expand", "mode"),
-    *("model", "cost", "memory", "remember", "sessions", "resume", "fork", "export", "continue", "quit"),
+    *("model", "cost", "memory", "remember", "new", "sessions", "resume", "fork", "export", "continue", "quit"),
 )
 for _name in _ORDER:
     COMMANDS[_name] = COMMANDS.pop(_name)
@@ -23,7 +23,7 @@ for _name in _ORDER:
 async def obey(talk: Talk, line: str) -> None:
     """Run `/name arguments`; whatever goes wrong is said."""
     name, _, words = line.strip().removeprefix("/").partition(" ")
-    found = COMMANDS.get(name)
+    found = COMMANDS.get(ALIASES.get(name, name))
     if found is None:
         near = nearest(name)
         talk.complain(f"there is no /{name}" + (f"; did you mean /{near}?" if near else "; /help lists the commands"))

@@ -28,6 +28,8 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {}
+ALIASES = {"clear": "new", "exit": "quit"}
+"""What the same things are called elsewhere."""
 
 
 def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[Run], Run]:

@@ -1,10 +1,11 @@
-"""Commands that change something: compact, undo, mode, model, resume, fork, export, continue, quit."""
+"""Commands that change something: compact, undo, mode, model, new, resume, fork, export, continue, quit."""
 
 from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import command
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import counted, short_session
@@ -51,6 +52,11 @@ async def undo(talk: Talk, words: str) -> RenderableType:
     if words and not words.isdigit():
         raise WrongUsage(f"/undo takes the number of an event, not {words!r}; /receipts shows those of passes")
     session = talk.agent.session
+    if not words and not session.can_undo_pass:
+        raise WrongUsage(
+            "there is no pass to take back. /undo is about the conversation (/undo EVENT takes back all after an "
+            "event); files stay as they are, git has their past"
+        )
     done = session.undo_to(int(words)) if words else session.undo_pass()
     what = f"everything after event {done.target}" if words else f"the pass of event {done.target}"
     return Text(f"took back {what}", "quiet")
@@ -83,23 +89,29 @@ async def model(talk: Talk, words: str) -> RenderableType:
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 
 
-@command("[ID]", "go on with another session", resting=True)
-async def resume(talk: Talk, words: str) -> None:
+@command("", "begin a new session; this one can be resumed any time", resting=True)
+async def new(talk: Talk, words: str) -> None:
+    talk.farewell()
+    await talk.open(None)
+
+
+@command("[ID]", "go on with another session; without ID, list them", resting=True)
+async def resume(talk: Talk, words: str) -> RenderableType | None:
     found = [info.id for info in talk.sessions()]
     here = talk.agent.session.id
-    if words:
-        named = [one for one in found if one == words] or [one for one in found if words in one]
-        if not named:
-            raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")
-        if len(named) > 1:
-            raise WrongUsage(f"{words!r} could be {', '.join(map(short_session, named[:5]))}")
-    else:
-        named = [one for one in found if one != here][:1]
-        if not named:
+    if not words:
+        if found in ([], [here]):
             raise UnknownSession("there is no other session here")
+        return await look.sessions(talk, "")
+    named = [one for one in found if one == words] or [one for one in found if words in one]
+    if not named:
+        raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")
+    if len(named) > 1:
+        raise WrongUsage(f"{words!r} could be {', '.join(map(short_session, named[:5]))}")
     if named[0] == here:
         raise WrongUsage("this session is open already")
     await talk.open(named[0])
+    return None
 
 
 @command("", "go on in a copy that shares the past; this session stays as it is", resting=True)
