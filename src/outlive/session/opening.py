@@ -35,7 +35,7 @@ from outlive.tools.fence import Fence
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.memory import MEMORIES
-from outlive.tools.modes import opened_here, remember_mode, resumed_mode
+from outlive.tools.modes import NARROW, opened_here, remember_mode, resumed_mode
 from outlive.tools.permissions import Permissions
 from outlive.tools.protocol import Tool
 from outlive.tools.sandbox import Sandbox
@@ -300,6 +300,8 @@ def _remember_mode(agent: Agent, session: str, mode: Mode) -> None:
     try:
         remember_mode(agent.parts.root, session, mode)
     except ConfigError as error:
+        if mode in NARROW:  # it is believed anyway
+            return
         text = f"{error}; mode {mode} holds until this session is closed"
         agent.session.note(text)
         agent.notices.append(text)

@@ -12,14 +12,8 @@ NARROW: tuple[Mode, ...] = ("ask", "plan")
 
 
 def remember_mode(root: Path, session: str, mode: Mode) -> None:
-    """The user chose this mode for this session. A face calls it together with logging `ModeChanged`.
-
-    A narrow mode is believed anyway, so it is written only in place of another: a home that cannot be written to
-    keeps nobody from working.
-    """
-    path = _file(root, session)
-    if mode not in NARROW or path.exists():
-        keep(path, mode + "\n")
+    """The user chose this mode for this session. A face calls it together with logging `ModeChanged`."""
+    keep(_file(root, session), mode + "\n")
 
 
 def opened_here(root: Path, sessions: Iterable[str]) -> bool:
