@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from outlive.stores.files.disk import make_unversioned
+
 EDGE = 100_000
 """Bytes that are kept of the beginning, and as many of the end."""
 CAP = 10 * 2**20
@@ -90,6 +92,7 @@ def _new_file(path: Path) -> int:
         if folder.is_symlink():
             raise OSError(f"{folder} is a symlink")
         folder.mkdir(exist_ok=True)
+    make_unversioned(path.parent.parent)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 

@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from outlive.stores.files.disk import errors_named
+from outlive.stores.files.disk import errors_named, make_unversioned
 from outlive.stores.log_protocol import DamagedBlob
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -31,7 +31,8 @@ class Blobs:
             found = _read(path)
             if found == data:
                 return digest
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_unversioned(self.folder.parent)
+            self.folder.mkdir(exist_ok=True)
             scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
             try:
                 self._write(scratch, data)

@@ -28,6 +28,13 @@ def errors_named(doing: str, path: Path) -> Iterator[None]:
         raise StoreUnavailable(f"{doing} {path}: {reason}. Nothing was changed.") from error
 
 
+def make_unversioned(folder: Path) -> None:
+    """A folder that git leaves out: what was said and printed does not get into a commit by `git add .`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write("# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n")
+
+
 class Disk:
     """Writes by way of a local folder. Only the holder of the lock writes, so one scratch file is enough."""
 

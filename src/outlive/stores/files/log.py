@@ -15,7 +15,7 @@ from typing import Self
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.files.blobs import Blobs, sync_folder
-from outlive.stores.files.disk import errors_named
+from outlive.stores.files.disk import errors_named, make_unversioned
 from outlive.stores.log_lines import Head, decoded, from_lines, to_line
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
@@ -68,7 +68,7 @@ class FileLogStore:
     def create(self, session: str) -> "FileLogWriter":
         path = self.path(session)
         with errors_named("creating", path):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_unversioned(self.folder)
             try:
                 descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o644)
             except FileExistsError:
@@ -90,7 +90,7 @@ class FileLogStore:
         path = self.path(session)
         part = path.with_name(f".{path.name}.part")
         with errors_named("writing", path):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_unversioned(self.folder)
             held = self.writer(session) if path.exists() else None
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
             try:
