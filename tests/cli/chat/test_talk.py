@@ -200,7 +200,7 @@ def test_a_resumed_session_shows_the_last_answer_and_what_it_cost_before(stage: 
         listed = await face.obey("/resume")
         assert "mend the parser" in listed
         assert face.talk.agent.session.id == second
-        assert "agent  The parser is mended." in await face.obey(f"/resume {first}")
+        assert "The parser is mended." in await face.obey(f"/resume {first}")
         assert re.search(r"ever +\$0\.\d+ in 1 request", await face.obey("/cost"))
 
     play(scene)
