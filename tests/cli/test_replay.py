@@ -101,13 +101,13 @@ def test_every_handle_in_a_request_gives_the_exact_bytes(outlive: Outlive, recor
 
 def test_replaying_again_gives_the_same_and_replaces_the_session(outlive: Outlive, recording: Path) -> None:
     first = replayed(outlive, recording)
-    (log,) = (outlive.folder / ".transcripts").iterdir()
+    (log,) = (outlive.folder / ".transcripts").glob("*.jsonl")
     before = log.read_bytes()
     assert replayed(outlive, recording) == first
     assert log.read_bytes() == before
     replayed(outlive, recording, "--policy", "lean")
     assert log.read_bytes() != before
-    assert [path.name for path in (outlive.folder / ".transcripts").iterdir()] == [log.name]
+    assert [path.name for path in (outlive.folder / ".transcripts").glob("*.jsonl")] == [log.name]
 
 
 def test_a_long_system_prompt_does_not_hide_that_it_is_a_replay(outlive: Outlive, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_real_session_is_never_replaced(outlive: Outlive, recording: Path) -> 
     result = outlive("replay", str(recording))
     assert result.code == 1
     assert "real session" in result.err
-    (log,) = (outlive.folder / ".transcripts").iterdir()
+    (log,) = (outlive.folder / ".transcripts").glob("*.jsonl")
     assert b"precious" in log.read_bytes()
 
 

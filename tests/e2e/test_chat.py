@@ -30,7 +30,7 @@ def test_a_conversation_goes_on_in_the_next_process(folder: Path) -> None:
         again = client("--model", MODELS[0], "--continue", stdin="second\n")
         assert (first.code, again.code) == (0, 0), again.err
         assert "resumed · " in again.out
-        assert "you  first" in again.out
+        assert "you  first\n\nOne.\n" in again.out
         sim.verify()
 
 

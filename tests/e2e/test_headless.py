@@ -99,6 +99,7 @@ def test_wrong_usage_says_what_is_wrong(folder: Path, arguments: tuple[str, ...]
         result = Client(folder, sim)(*arguments)
     assert (result.code, says in result.err) == (code, True), result.err
     assert "Traceback" not in result.err
+    assert list(folder.glob(".transcripts/*.jsonl")) == []
 
 
 def test_a_wrong_key_and_an_unknown_model_say_what_to_fix(folder: Path) -> None:

@@ -38,6 +38,15 @@ def test_a_log_lies_in_transcripts_one_event_a_line(path: Path, tmp_path: Path) 
     assert lines_in(path) == [encode(started("s")), encode(note(2)), encode(note(3)), b""]
 
 
+def test_git_leaves_out_what_was_said_unless_somebody_wants_it_otherwise(logs: FileLogStore, path: Path) -> None:
+    ignore = path.parent / ".gitignore"
+    assert ignore.read_text().endswith("\n*\n")
+    assert [info.id for info in logs.sessions()] == ["s"]
+    ignore.write_text("")
+    logs.create("t").close()
+    assert ignore.read_text() == ""
+
+
 # -- damage
 
 
@@ -269,6 +278,6 @@ def test_what_was_said_is_private_and_left_out_by_git(tmp_path: Path) -> None:
         writer.append([started("s")])
     store.put_blob(b"x" * 10)
     for name in (".transcripts", ".task_outputs"):
-        assert (tmp_path / name / ".gitignore").read_text() == "*\n"
+        assert (tmp_path / name / ".gitignore").read_text().endswith("\n*\n")
         assert (tmp_path / name).stat().st_mode & 0o077 == 0
     assert [info.id for info in store.sessions()] == ["s"]

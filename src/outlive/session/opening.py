@@ -118,6 +118,7 @@ class Opener:
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
         """An agent in a new session, or in the one of that id."""
+        self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
             memories = self._memories()
             undo.callback(memories.close)

@@ -190,7 +190,6 @@ def test_a_resumed_session_shows_the_last_answer_and_what_it_cost_before(stage: 
     async def scene(face: Face) -> None:
         first = face.talk.agent.session.id
         await face.say("mend the parser")
-        assert "ever" not in await face.obey("/cost")
         shown = await face.obey("/new")
         assert f"--resume {first}" in shown
         assert "resumed ·" not in shown
@@ -200,8 +199,8 @@ def test_a_resumed_session_shows_the_last_answer_and_what_it_cost_before(stage: 
         listed = await face.obey("/resume")
         assert "mend the parser" in listed
         assert face.talk.agent.session.id == second
-        assert "agent  The parser is mended." in await face.obey(f"/resume {first}")
-        assert re.search(r"ever +\$0\.\d+ in 1 request", await face.obey("/cost"))
+        assert "The parser is mended." in await face.obey(f"/resume {first}")
+        assert re.search(r"requests +1", await face.obey("/cost"))
 
     play(scene)
 

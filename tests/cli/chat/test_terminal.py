@@ -158,6 +158,34 @@ def test_a_question_is_answered_by_a_key(terminal: Open, tmp_path: Path) -> None
     assert "strip" not in (tmp_path / "parser.py").read_text()
 
 
+def test_a_sentence_that_is_being_written_answers_no_question(terminal: Open, tmp_path: Path) -> None:
+    window = terminal("asking")
+    window.type("do it")
+    window.tmux("send-keys", "-t", "main", "-l", "wait")
+    window.until("send what you are writing")
+    window.tmux("send-keys", "-t", "main", "-l", " yes")
+    window.until("> wait yes")
+    window.keys("Enter")
+    window.until("queued > wait yes")
+    window.until("\x1b[36my", "-e")
+    assert not (tmp_path / "allowed.txt").exists()
+    window.keys("y")
+    window.until("? edit_file parser.py")
+    assert (tmp_path / "allowed.txt").exists()
+
+
+def test_an_answer_that_came_too_early_is_given_again_and_leaves_nothing_behind(
+    terminal: Open, tmp_path: Path
+) -> None:
+    window = terminal("asking")
+    window.type("do it")
+    window.until("? bash echo allowed")
+    window.keys("y")
+    window.until("\x1b[36my", "-e")
+    window.keys("y")
+    assert "\n> y" not in window.until("? edit_file parser.py")
+
+
 @pytest.mark.parametrize("key", ["Enter", "Escape"])
 def test_enter_is_no_escape_is_no_and_ctrl_c_at_a_question_is_no(terminal: Open, tmp_path: Path, key: str) -> None:
     window = terminal("asking")
@@ -229,6 +257,7 @@ def test_lines_that_arrive_in_one_go_are_one_message_though_nothing_marks_a_past
     window.tmux("load-buffer", str(tmp_path / "few.txt"))
     window.tmux("paste-buffer", "-t", "main")
     window.until("  the end")
+    time.sleep(0.1)  # an Enter by hand is not that close behind
     window.keys("Enter")
     window.until("First.")
     assert "row 1\\nrow 2\\nrow 3\\n" in transcript(tmp_path)

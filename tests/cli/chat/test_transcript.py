@@ -87,7 +87,7 @@ def test_of_a_long_output_the_last_lines_are_shown() -> None:
     reader.called(bash("pytest"))
     text = "".join(f"line {number}\n" for number in range(1, 41))
     reader.event(ToolFinished, call_id="1", text=text, exit_code=0)
-    assert reader.lines[1:] == ["    line 38", "    line 39", "    line 40", "    … 37 more lines (ctrl+o)"]
+    assert reader.lines == ["● bash pytest ✓ 40 lines", "    line 38", "    line 39", "    line 40"]
 
 
 def test_a_failed_call_says_why_with_its_last_lines() -> None:

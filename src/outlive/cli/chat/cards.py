@@ -63,7 +63,7 @@ class Card:
         elif lines and self.with_diff:
             yield Padding(_shortened(lines), (0, 0, 0, INDENT))
         elif self.result.exit_code is not None:
-            yield from _part(_lines(self.result), -OUTPUT_LINES, options.max_width)
+            yield _indented(_lines(self.result)[-OUTPUT_LINES:], options.max_width)
 
 
 def target(call: ToolCall) -> tuple[str, str]:
@@ -130,7 +130,10 @@ def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
     took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
     what = f"exit {result.exit_code}" if result.exit_code else "failed"
     card = headline(call, width, "●", "bad", f"✗ {what}{took}")
-    return Group(card, *_part(_lines(result), -ERROR_LINES if result.exit_code else ERROR_LINES, width))
+    lines = _lines(result)
+    kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]
+    more = f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)" if len(lines) > len(kept) else ""
+    return Group(card, _indented([*kept, more] if more else kept, width))
 
 
 def _lines(result: ToolFinished) -> list[str]:
@@ -138,23 +141,18 @@ def _lines(result: ToolFinished) -> list[str]:
     return [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
 
 
-def _part(lines: list[str], most: int, width: int) -> list[RenderableType]:
-    """The first `most` lines, or the last ones when it is negative, and how many there are besides."""
-    kept = lines[most:] if most < 0 else lines[:most]
-    shown = [Text(cut(line.expandtabs(4), width - INDENT), "quiet") for line in kept]
-    if len(lines) > len(kept):
-        shown.append(Text(f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)", "quiet"))
-    return [Padding(Group(*shown), (0, 0, 0, INDENT))] if shown else []
+def _indented(lines: list[str], width: int) -> RenderableType:
+    """Lines of output below the call, each cut to the width."""
+    shown = [Text(cut(line.expandtabs(4), width - INDENT), "quiet") for line in lines]
+    return Padding(Group(*shown), (0, 0, 0, INDENT)) if shown else Group()
 
 
 def _came_to(result: ToolFinished, lines: list[str]) -> str:
-    """The result in a word: the size of an edit, how many lines came back. Of a command, its last lines say it."""
+    """The result in a word: the size of an edit, how many lines came back; not of output that is shown whole."""
     if lines:
         return diffs.size(lines)
-    if result.exit_code is not None:
-        return ""
-    count = len(result.text.splitlines())
-    return counted(count, "line") if count > 1 else ""
+    count = len(_lines(result)) if result.exit_code is not None else len(result.text.splitlines())
+    return counted(count, "line") if count > (1 if result.exit_code is None else OUTPUT_LINES) else ""
 
 
 def _shortened(lines: list[str]) -> RenderableType:

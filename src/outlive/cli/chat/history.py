@@ -53,4 +53,4 @@ class ProjectHistory(History):
         """What somebody typed does not belong into a commit."""
         ignore = self.path.parent / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("history\n", encoding="utf-8")
+            ignore.write_text("history\n.gitignore\n", encoding="utf-8")

@@ -1,15 +1,24 @@
-"""What each key does. While a question is open the keys answer it, once the user has paused."""
+"""What each key does. While a question is open the keys answer it, once the user has paused and is not in the middle
+of a sentence."""
 
+import time
+from collections.abc import Iterable
 from typing import Protocol
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, Filter, has_focus
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.asking import MODES, Answer
+
+MANY = 16
+"""Letters that came in one go: more than anybody types ahead."""
+CLOSE = 0.05
+"""Seconds between two Enters of one burst."""
 
 
 class Controls(Protocol):
@@ -19,6 +28,9 @@ class Controls(Protocol):
     questions: Questions
     input: Buffer
     reason: Buffer
+
+    @property
+    def writing(self) -> bool: ...
 
     def submit(self) -> None: ...
 
@@ -38,7 +50,7 @@ class Controls(Protocol):
 def bindings(screen: Controls) -> KeyBindings:
     """All of them."""
     keys = KeyBindings()
-    asked = Condition(lambda: screen.questions.armed and not screen.questions.reason)
+    asked = Condition(lambda: screen.questions.armed and not screen.questions.reason and not screen.writing)
     _typing(keys, screen, has_focus(screen.input) & ~asked)
     _answering(keys, screen, asked)
     _always(keys, screen)
@@ -46,10 +58,12 @@ def bindings(screen: Controls) -> KeyBindings:
 
 
 def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
+    burst = Burst()
+
     @keys.add("enter", filter=here)
     def _(event: KeyPressEvent) -> None:
         state = screen.input.complete_state
-        if _more_has_come(event) and not screen.input.text.endswith("\\"):
+        if burst.goes_on(event.key_processor.input_queue) and not screen.input.text.endswith("\\"):
             screen.input.insert_text("\n")
         elif state is not None and state.current_completion is not None:
             screen.input.complete_state = None
@@ -80,9 +94,21 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
             screen.leave()
 
 
-def _more_has_come(event: KeyPressEvent) -> bool:
-    """Letters arrived together with this Enter, as no hand types: a paste into a terminal that does not mark it."""
-    return any(key.data.isprintable() for key in event.key_processor.input_queue)
+class Burst:
+    """Lines that arrive faster than a hand types: a paste into a terminal that does not mark it."""
+
+    def __init__(self) -> None:
+        self._at = float("-inf")
+
+    def goes_on(self, waiting: Iterable[KeyPress]) -> bool:
+        """Whether an Enter is in the middle of one: by what has come behind it, or close behind such an Enter."""
+        keys, now = list(waiting), time.monotonic()
+        letters = sum(key.data.isprintable() for key in keys)
+        enters = sum(key.key == Keys.ControlM for key in keys)
+        if not (letters >= MANY or (letters and enters) or now - self._at < CLOSE):
+            return False
+        self._at = now
+        return True
 
 
 def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:

@@ -22,6 +22,8 @@ from outlive.tools.asking import Answer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
+HASTY = "yna"
+"""An answer or two that came before the pause was over: no sentence."""
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
 """The names of the file, which the question says as well."""
 PREVIEW_LINES = 200
@@ -104,7 +106,12 @@ def preview(question: Question) -> RenderableType:
     return Padding(Group(*subject, *body), (0, 0, 0, 2))
 
 
-def asked(question: Question, *, armed: bool, reason: bool) -> list[Text]:
+def is_sentence(text: str) -> bool:
+    """Whether the user is writing something to the agent, which the keys then go on with."""
+    return len(text) > 2 or bool(text.strip(HASTY))
+
+
+def asked(question: Question, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:
     """The question itself, with the keys that answer it. The subject is shown whole: it is what is granted."""
     subject = clean(question.subject)
     if _is_long(question):
@@ -112,6 +119,8 @@ def asked(question: Question, *, armed: bool, reason: bool) -> list[Text]:
     head = Text.assemble(("? ", "warn"), (clean(question.tool), "strong"), " ", subject)
     if reason:
         return [head, Text("  no; tell it why, or just Enter", "quiet")]
+    if writing:
+        return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
     lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
     if question.always:
         lines.append([("a", f"always {_rule(question)}")])

@@ -8,13 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from outlive.cli.chat.item import Item
+from outlive.cli.chat.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
 from outlive.cli.clean import one_line
 from outlive.session.agent import Agent
 
 SUBJECTS = 3
-ANSWER = 320
-"""Columns of the last answer: enough to know again what it was about."""
+ANSWER = 2000
+"""Characters of the last answer: enough to know again what it was about."""
 
 
 def header(agent: Agent, version: str) -> Item:
@@ -42,8 +43,6 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     said = next((unit for unit in reversed(past.units) if unit.kind == "user"), None)
     if said is not None:
         rows.add_row("you", cut(one_line("\n".join(piece.text for piece in said.pieces)), 160))
-    if words := _last_answer(agent):
-        rows.add_row("agent", cut(one_line(words), ANSWER))
     if plan := past.state.plan:
         done = sum(step.done for step in plan)
         active = past.state.current_step
@@ -59,14 +58,14 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     return Item("block", Group(Text(head, "accent"), rows))
 
 
-def _last_answer(agent: Agent) -> str:
+def last_answer(agent: Agent) -> Item | None:
     """What the agent said last, if that was after the user's last words."""
     for unit in reversed(agent.session.engine.past.units):
         if unit.kind == "user":
-            return ""
+            return None
         if words := "\n".join(piece.text for piece in unit.pieces if piece.kind == "said").strip():
-            return words
-    return ""
+            return Item("answer", Prose(words if len(words) <= ANSWER else f"{words[:ANSWER]} …"))
+    return None
 
 
 def _folder(root: Path) -> str:

@@ -29,7 +29,7 @@ from outlive.cli.chat.output import SteadyOutput, reflows
 from outlive.cli.chat.overheard import overhearing
 from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.pasting import Pastes
-from outlive.cli.chat.question import PAUSE, Questions, asked
+from outlive.cli.chat.question import PAUSE, Questions, asked, is_sentence
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
 from outlive.cli.chat.words import cut
@@ -183,6 +183,11 @@ class Screen:
         asyncio.get_running_loop().call_later(TWICE, self._forget_hint)
         self.changed()
 
+    @property
+    def writing(self) -> bool:
+        """Whether the input holds the beginning of a message."""
+        return is_sentence(self.input.text)
+
     def typed(self) -> None:
         self.questions.typed()
 
@@ -212,6 +217,8 @@ class Screen:
             answer = await self.questions(question)
         finally:
             self.app.layout.focus(self.input)
+            if not self.writing:
+                self.input.reset()
         if answer.choice != "no":
             self.talk.transcript.answered(question, time.monotonic() - began)
         return answer
@@ -310,7 +317,7 @@ class Screen:
         found = self.questions.open
         if found is None:
             return []
-        texts = asked(found, armed=self.questions.armed, reason=self.questions.reason)
+        texts = asked(found, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
         return ["", *(line for text in texts for line in painter.lines(text))]
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:

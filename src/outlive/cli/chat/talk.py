@@ -89,7 +89,7 @@ class Talk:
         opened.watch(self._saw)
         self.refresh()
         self.show(recap.header(opened, self.around.version))
-        if item := recap.recap(opened, self._tasks):
+        for item in filter(None, (recap.recap(opened, self._tasks), recap.last_answer(opened))):
             self.show(item)
         for notice in opened.notices:
             self.show(note("·", Text(one_line(notice), "warn"), "warn"))

@@ -177,7 +177,7 @@ def _check(base: Path, session: str) -> None:
     for claim, holds in claims.items():
         click.echo(f"  {click.style('✓', fg='green') if holds else click.style('✗', fg='red', bold=True)} {claim}")
     _costs(events, sent)
-    _dim(f"\n  get it back yourself:  outlive demo --keep, then  outlive recall @h{numbers[0]} --session {session}")
+    _dim(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
     if not all(claims.values()):
         raise OutliveError("the demo did not end as it should; please report this")
 

@@ -130,5 +130,5 @@ def private_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with suppress(FileExistsError), (folder / ".gitignore").open("xb") as file:
-        file.write(b"*\n")
+    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+        file.write("# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n")

@@ -15,7 +15,6 @@ from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, to
 from outlive.cli.clean import clean, one_line
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.events import Compacted, Undone
-from outlive.session.spending import Spending
 from outlive.stores.log_reading import full_log
 from outlive.stores.records import Task
 from outlive.tasks.drawing.marks import mark, state
@@ -146,9 +145,7 @@ async def recall(talk: Talk, words: str) -> RenderableType:
 
 @command("", "what the session used and what that cost")
 async def cost(talk: Talk, words: str) -> RenderableType:
-    spent, ever = talk.agent.spending, Spending()
-    for event in full_log(talk.around.store, talk.agent.session.id).events:
-        ever.take(event)
+    spent = talk.agent.spending
     known = dollars(spent.dollars) + (
         f", {counted(spent.unpriced, 'request')} of unknown price" if spent.unpriced else ""
     )
@@ -158,11 +155,6 @@ async def cost(talk: Talk, words: str) -> RenderableType:
         ("input", f"{spent.input:,} tokens"),
         ("cache", f"{spent.cache_read:,} read, {spent.cache_write:,} written"),
         ("output", f"{spent.output:,} tokens"),
-        *(
-            [("ever", f"{dollars(ever.dollars)} in {counted(ever.requests, 'request')}, before it was resumed too")]
-            if ever.requests > spent.requests
-            else []
-        ),
     )
 
 
