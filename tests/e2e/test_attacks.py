@@ -112,6 +112,29 @@ def test_a_tool_name_of_a_megabyte_does_not_fill_the_window(folder: Path, model:
         assert len(sim.requests[-1].text) < 100_000
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_calls_that_share_an_id_all_get_their_answers(folder: Path, model: str) -> None:
+    same = [call("bash", command=f"echo {number}", call_id="toolu_1") for number in range(3)]
+    with Simulator([calls(same[:2]), same[2], say("ok")]) as sim:
+        result = Client(folder, sim, model)("-p", "x", "--permission-mode", "bypass")
+        assert (result.code, result.out) == (0, "ok\n"), result.err
+        answers = [[answer.text for answer in request.last_results()] for request in sim.requests[1:]]
+    assert answers == [["0", "1"], ["2"]]
+
+
+def test_hundreds_of_sub_agents_wait_for_their_turn(folder: Path) -> None:
+    def brain(request: SeenRequest) -> Step:
+        if "subagent" not in request.tools:
+            return say("done")
+        many = [call("subagent", prompt=f"p{number}", description="d") for number in range(40)]
+        return say("ok") if request.last_results() else calls(many)
+
+    with Simulator(brain=brain) as sim:
+        result = Client(folder, sim)("-p", "x")
+        assert (result.code, result.out) == (0, "ok\n"), result.err
+        assert len(sim.requests[-1].last_results()) == 40
+
+
 # -- secrets
 
 
@@ -213,6 +236,14 @@ def test_what_does_not_count_and_where_words_go_is_said_aloud(folder: Path) -> N
         assert result.json["text"] == "ok"
     assert "is not trusted" in result.err
     assert "https://gateway.example/v1" in result.err
+
+
+def test_a_deny_rule_of_a_stranger_cannot_hold_up_the_session(folder: Path) -> None:
+    rules = ["read_file(" + "**/" * 20 + "b)", "read_file(" + "*a" * 30 + "b)"]
+    (folder / "outlive.toml").write_text(f"[permissions]\ndeny = {json.dumps(rules)}\n")
+    steps = [calls([call("read_file", path="a/" * 60 + "c"), call("read_file", path="a" * 200)]), say("ok")]
+    with Simulator(steps) as sim:
+        assert Client(folder, sim)("-p", "x").out == "ok\n"
 
 
 def test_what_gits_index_names_behind_a_link_is_outside(folder: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from outlive.models.anthropic_request import opens_with_thought, request_form
 from outlive.models.anthropic_thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
-from outlive.models.legal import kept_call, writable
+from outlive.models.legal import kept_call, own_ids, writable
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
 
@@ -200,7 +200,7 @@ class _Reading:
         arrived = [self.blocks[index] for index in sorted(self.blocks)]
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
-        return Reply(blocks, stop, self._usage(), self.model, cut)
+        return Reply(own_ids(blocks), stop, self._usage(), self.model, cut)
 
     def _usage(self) -> Usage:
         get = self.usage.get

@@ -23,6 +23,19 @@ def kept_call(id: str, name: str, given: dict[str, Any]) -> ToolCall:
     return ToolCall(id, name[:LONGEST_NAME], given)
 
 
+def own_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The same answer with an id of its own for every call in it: some servers give one twice."""
+    used: Counter[str] = Counter()
+    told: list[Block] = []
+    for block in blocks:
+        if isinstance(block, ToolCall):
+            used[block.id] += 1
+            again = "" if used[block.id] == 1 else f"~{used[block.id]}"
+            block = ToolCall(block.id + again, block.name, block.input)
+        told.append(block)
+    return tuple(told)
+
+
 def _deeper(value: object, levels: int) -> bool:
     """Whether it has more levels than that; level by level, for a recursion would not come back."""
     here = [value]

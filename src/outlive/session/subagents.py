@@ -1,7 +1,8 @@
 """Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from outlive.context.directives import tagged
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
@@ -17,6 +18,8 @@ from outlive.tools.protocol import Outcome
 
 LINK = "subagent"
 MOST_TURNS = 60
+MOST_AT_ONCE = 8
+"""One answer may ask for thousands; the rest wait for their turn."""
 NOT_FOR_THEM = ("subagent", "add_directive")
 """A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who
 goes on with its log takes it for the user's words."""
@@ -28,8 +31,13 @@ class Subagents:
 
     parent: Agent
     begin: Callable[[str], Session]
+    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
     async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
+        async with self.room:
+            return await self._run(prompt, tools, description)
+
+    async def _run(self, prompt: str, tools: tuple[str, ...] | None, description: str) -> Outcome:
         session = self.begin(subagent_id(self.parent.session.id))
         link = {"parent": self.parent.session.id, "session": session.id, "description": description}
         self.parent.session.log(Checkpointed, label=LINK, data=link)

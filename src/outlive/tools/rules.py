@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from outlive.errors import ConfigError
+from outlive.tools.globs import matches
 from outlive.tools.shellline import Command, commands, pattern
 
 _FORM = re.compile(r"(?P<tool>[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.DOTALL)
@@ -110,7 +111,7 @@ class Rule:
         if self.about is None:
             return True
         glob = self.about.removeprefix("./") if "/" in self.about else f"**/{self.about}"
-        return _glob(glob, fold).match(path) is not None
+        return matches(glob.casefold(), path.casefold()) if fold else matches(glob, path)
 
 
 class Rules:
@@ -211,10 +212,3 @@ def _readings(line: str) -> Iterable[list[str]]:
     border = r"[\s;|&()<>{}`$!=]+"
     yield [word for word in re.split(border, re.sub(r"[\\'\"]", "", line)) if word]
     yield [word for word in re.split(border[:-2] + r"\\'\"]+", line) if word]
-
-
-def _glob(text: str, fold: bool) -> re.Pattern[str]:
-    """A path pattern as an expression."""
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    body = "".join(parts.get(part) or re.escape(part) for part in re.split(r"(\*\*/|\*\*|\*|\?)", text))
-    return re.compile(body + r"\Z", re.DOTALL | (re.IGNORECASE if fold else 0))
