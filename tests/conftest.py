@@ -1,5 +1,7 @@
 """Fixtures for all tests: the three engines, one of them with a real PostgreSQL server."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,11 @@ from outlive.testing import Clock
 from tests.engines import ENGINES, Engine, PostgresServer
 
 pytest_plugins = ["pytester"]
+
+MEMORY = Path("/dev/shm")
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 2**30:
+    # Stores sync their files thousands of times here, and no test cuts the power: folders of tests need no disk.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 pytest.register_assert_rewrite("tests.model", "tests.truth")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench.agent.workspace import remember, workspace
-from bench.memory.speed import _embedded
+from bench.memory.speed import embedded
 from outlive.memory.book import Memories
 from outlive.memory.search import cache_of, entry_of
 from outlive.session import Session
@@ -92,7 +92,7 @@ def _commands(root: Path) -> None:
 
 def _searches(root: Path) -> None:
     remember(root, MANY)
-    with_vectors(root)
+    _embed(root)
     print(f"\n### `outlive memory search`, cold: milliseconds (median); {MANY:,} memories\n")
     print("| command | time |\n| --- | --- |")
     for way in ("--no-dense", "--dense"):
@@ -101,12 +101,12 @@ def _searches(root: Path) -> None:
         _timed(f"outlive memory search {way}", words, root)
 
 
-def with_vectors(root: Path) -> None:
+def _embed(root: Path) -> None:
     """Made-up vectors in the cache: real ones would take minutes, and a search does not care."""
     book = Memories.open("files:.tasks", base=root)
     cache = cache_of(book)
     if cache is not None:
-        _embedded([entry_of(memory) for memory in book.all()], cache)
+        embedded([entry_of(memory) for memory in book.all()], cache)
     book.close()
 
 

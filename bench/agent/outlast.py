@@ -70,7 +70,10 @@ class Worker:
 
 
 def measure(turns: int) -> None:
-    """Kill and go on until the work is done, then look at what there is; then the same process for long."""
+    """One process for long; then one that is killed and begun anew until the work is done: what is left?"""
+    print(f"\n### {turns:,} turns at a window of {WINDOW:,} tokens in one process\n")
+    with workspace(durability="process", memories=20) as place:
+        _growth(place, turns)
     chance = random.Random(turns)
     with workspace(durability="full", memories=20) as place:
         began, deaths, acknowledged = time.monotonic(), 0, Path(place.root.parent / "acknowledged")
@@ -83,12 +86,10 @@ def measure(turns: int) -> None:
             if worker.returncode:
                 raise SystemExit(said[1])
             break
-        print(f"\n### {turns:,} turns at a window of {WINDOW:,} tokens, killed {deaths} times\n")
+        print(f"\n### The same, killed {deaths} times\n")
         for line in _checked(place, turns, acknowledged):
             print(f"- {line}")
-        print(f"- took {time.monotonic() - began:.0f} s\n")
-    with workspace(durability="process", memories=20) as place:
-        _growth(place, turns)
+        print(f"- took {time.monotonic() - began:.0f} s")
 
 
 def _begin(root: Path, turns: int, acknowledged: Path) -> "subprocess.Popen[str]":
@@ -136,24 +137,23 @@ def _checked(place: Workspace, turns: int, acknowledged: Path) -> list[str]:
 
 
 def _growth(place: Workspace, turns: int) -> None:
-    """One process: descriptors, threads and memory as the session grows."""
+    """Descriptors, threads and memory as the session grows."""
     rows: list[tuple[int, int, int, float]] = []
-    step = max(turns // 4, 1)
+    turn = 0
 
     def saw(happened: Any) -> None:
+        nonlocal turn
         if isinstance(happened, AssistantSaid):
-            saw.turn += 1  # type: ignore[attr-defined]
-            if saw.turn == 20 or saw.turn % step == 0:  # type: ignore[attr-defined]
-                threads = threading.active_count()
-                rows.append((saw.turn, len(os.listdir("/proc/self/fd")), threads, _megabytes()))  # type: ignore[attr-defined]
+            turn += 1
+            if turn == 20 or turn % max(turns // 4, 1) == 0:
+                rows.append((turn, len(os.listdir("/proc/self/fd")), threading.active_count(), _megabytes()))
 
-    saw.turn = 0  # type: ignore[attr-defined]
     asyncio.run(_work(place, turns, saw))
     print("| turn | open files | threads | MB |\n| --- | --- | --- | --- |")
-    for turn, files, threads, size in rows:
-        print(f"| {turn:,} | {files} | {threads} | {size:.0f} |")
+    for number, files, threads, size in rows:
+        print(f"| {number:,} | {files} | {threads} | {size:.0f} |")
     first, last = rows[0], rows[-1]
-    print(f"\nMemory a thousand turns: {(last[3] - first[3]) / (last[0] - first[0]) * 1000:.0f} MB")
+    print(f"\nMemory for a thousand turns: {(last[3] - first[3]) / (last[0] - first[0]) * 1000:.0f} MB")
     if last[1] > first[1] + 2 or last[2] > first[2] + 2:
         raise SystemExit("files or threads are left behind")
 

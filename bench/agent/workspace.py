@@ -11,6 +11,7 @@ from bench.memory.speed import memories as made_up
 from outlive.config import Workspace
 from outlive.memory.book import Memories
 from outlive.messages import ToolCall
+from outlive.stores.memory_protocol import MemoryWriter
 from outlive.stores.memory_records import Memory
 
 FILES = 48
@@ -45,10 +46,9 @@ def remember(root: Path, count: int) -> None:
     """Put memories there, all in one step."""
     book = Memories.open("files:.tasks", base=root, durability="process")
 
-    def put(tx: object) -> None:
-        writer = tx
+    def put(writer: MemoryWriter) -> None:
         for number, entry in enumerate(made_up(count)):
-            writer.put(  # type: ignore[attr-defined]
+            writer.put(
                 Memory(
                     slug=f"memory-{number}",
                     name=entry.name,
@@ -57,11 +57,11 @@ def remember(root: Path, count: int) -> None:
                     date=entry.date,
                     type="project",
                     scope="project",
-                    created=writer.now,  # type: ignore[attr-defined]
-                    updated=writer.now,  # type: ignore[attr-defined]
+                    created=writer.now,
+                    updated=writer.now,
                 )
             )
-        writer.record("import")  # type: ignore[attr-defined]
+        writer.record("import")
 
     book.write("project", put)
     book.close()

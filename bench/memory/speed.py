@@ -57,7 +57,7 @@ def measure(ways: dict[str, bool], size: int, folder: Path) -> None:
 
 def _cells(dense: bool, size: int, cache: Path) -> list[str]:
     words, entries, fresh = Words(7), list(memories(size)), memories(60, "new ", 9)
-    embedding = _embedded(entries, cache) if dense else "–"
+    embedding = embedded(entries, cache) if dense else "–"
     retriever = Retriever(dense=dense, cache=cache)
     building = _median(lambda: retriever.update(entries), 1)
     retriever.select("which one")
@@ -72,7 +72,7 @@ def _cells(dense: bool, size: int, cache: Path) -> list[str]:
     ]
 
 
-def _embedded(entries: list[Entry], cache: Path) -> str:
+def embedded(entries: list[Entry], cache: Path) -> str:
     """Put made-up vectors into the cache for all entries, as real ones would take minutes; say what one takes."""
     import numpy as np
 

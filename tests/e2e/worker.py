@@ -6,6 +6,8 @@ Each round appends one line to a file, so a command that ran twice or never show
 
 import re
 from collections.abc import Callable
+from functools import reduce
+from operator import add
 
 from outlive.testing import call, say
 from outlive.testing.simulator.seen import SeenRequest
@@ -19,36 +21,69 @@ RULES = (
 PROMPT = f"Work through all the rounds of this job. {' '.join(RULES)}"
 DONE = "All rounds are done."
 _ROUND = re.compile(r"^round (\d+)$", re.MULTILINE)
-LOOK = "tail -n 1 rounds.txt 2>/dev/null || echo none"
+SEEN = "seen:"
+LOOK = (
+    f"echo {SEEN}; tail -n 1 rounds.txt 2>/dev/null || echo none; ls out 2>/dev/null; cat .tasks/*.json 2>/dev/null"
+)
+NAMES = ("parser", "index", "docs")
+GOAL = "All rounds done"
 
 
 def worker(rounds: int) -> Callable[[SeenRequest], Step]:
     """Rounds of two or three calls each: one that leaves a trace, and some that look at things."""
 
     def answer(request: SeenRequest) -> Step:
-        results = [result for result in request.last_results() if result.name == "bash"]
-        if not results:
+        last = request.last_results()
+        results = [result for result in last if result.name == "bash"]
+        if not results or any(result.text.startswith(("[interrupted", "[not run")) for result in last):
             return call("bash", command=LOOK)
         text = results[0].text
-        if text.startswith("["):  # interrupted or not run
-            return call("bash", command=LOOK)
         found = _ROUND.search(text)
         number = int(found[1]) if found else 0
+        if text.startswith(SEEN) and (left := left_undone(number, text, request.user_words()[-1])):
+            return left
         return say(DONE) if number >= rounds else round_of(number + 1)
 
     return answer
+
+
+def left_undone(number: int, seen: str, state: str) -> Step | None:
+    """What a death kept from being done after the trace of that round, by what is there."""
+    steps = []
+    if number == 1:
+        steps += [create(name) for name in NAMES if f"Write the {name}" not in seen]
+        steps += [plan()] if f"Goal: {GOAL}" not in state else []
+    if number == 10 and '"completed"' not in seen:
+        steps.append(complete())
+    if number and number % 7 == 0 and f"part_{number}.txt" not in seen:
+        steps.append(write(number))
+    return reduce(add, steps) if steps else None
+
+
+def create(name: str) -> Step:
+    return call("task_create", subject=f"Write the {name}")
+
+
+def plan() -> Step:
+    return call("update_plan", steps=["look around", "do the rounds", "report"], goal=GOAL)
+
+
+def complete() -> Step:
+    return call("task_complete", task_id=1)
+
+
+def write(number: int) -> Step:
+    return call("write_file", path=f"out/part_{number}.txt", content=f"part {number}\n" * 30)
 
 
 def round_of(number: int) -> Step:
     trace = f"echo 'round {number}' | tee -a rounds.txt; seq -f 'value %g of round {number}' 1 {60 + number % 5 * 60}"
     step = call("bash", command=trace)
     if number == 1:
-        for name in ("parser", "index", "docs"):
-            step += call("task_create", subject=f"Write the {name}")
-        return step + call("update_plan", steps=["look around", "do the rounds", "report"], goal="All rounds done")
+        return reduce(add, (create(name) for name in NAMES), step) + plan()
     if number == 10:
-        step += call("task_complete", task_id=1)
+        step += complete()
     if number % 7 == 0:
-        step += call("write_file", path=f"out/part_{number}.txt", content=f"part {number}\n" * 30)
+        step += write(number)
     step += call("read_file", path="data.txt", offset=number * 3, limit=60)
     return step + call("grep", pattern=f"name_{number}\\b")

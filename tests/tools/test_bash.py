@@ -14,7 +14,7 @@ from outlive.tools.output import CAP, EDGE
 from tests.tools.workbench import Workbench
 
 
-def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(true: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Look again until it is so."""
     end = time.monotonic() + seconds
     while not (found := true()) and time.monotonic() < end:

@@ -18,7 +18,7 @@ from outlive.events import Event
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.said import Said, said, system_of
-from outlive.memory.similar import differs_about, same, says_all_of, words
+from outlive.memory.similar import differs_about, same, says_all_of, share, words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
@@ -281,10 +281,10 @@ def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenan
     mine = set(words(text))
     best: tuple[float, int, Said] | None = None
     for one in said(events):
-        share = len(mine & set(words(one.text))) / len(mine) if mine else 0.0
         rank = {"user": 2, "web": 1, "tool": 1, "model": 0}[one.who]
-        if share >= _OWN and one.who != "model" and (best is None or (rank, share) >= (best[1], best[0])):
-            best = (share, rank, one)
+        part = share(mine, one.text, _OWN) if rank else 0.0
+        if part and (best is None or (rank, part) >= (best[1], best[0])):
+            best = (part, rank, one)
     if best is None:
         return Provenance(who="model", session=session, event=events[-1].id if events else 0)
     return Provenance(who=best[2].who, session=session, event=best[2].event)
