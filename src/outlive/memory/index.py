@@ -11,6 +11,8 @@ from outlive.memory.guard import withheld
 from outlive.secrets import mask
 from outlive.stores.memory_records import Memory
 
+TITLE = "What is remembered (memory_search finds the rest of each)"
+"""Over the index in a system prompt, where it stands last."""
 MAX_LINES = 200
 MAX_BYTES = 25 * 1024
 LONGEST_LINE = 240

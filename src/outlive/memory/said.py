@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from outlive.events import AssistantSaid, Event, SessionStarted, ToolFinished, Undone, UserSaid
+from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, ToolFinished, Undone, UserSaid
+from outlive.memory.index import TITLE
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.stores.memory_records import Who
 
@@ -36,8 +37,9 @@ class Said(msgspec.Struct, frozen=True):
 
 
 def system_of(events: Iterable[Event]) -> str:
-    """The system prompts of a log."""
-    return "\n".join(event.system for event in events if isinstance(event, SessionStarted))
+    """The system prompts of a log, without the memories in them: who corrects one uses its words again."""
+    prompts = (event.system for event in events if isinstance(event, (SessionStarted, SystemChanged)))
+    return "\n".join(dict.fromkeys(prompt.partition(TITLE)[0] for prompt in prompts))
 
 
 def said(events: Sequence[Event], *, after: int = 0) -> list[Said]:

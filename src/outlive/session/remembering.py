@@ -21,6 +21,7 @@ from outlive.memory.extract import (
     read_extraction,
     short_name,
 )
+from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Retriever, searcher
@@ -68,7 +69,7 @@ class Remembering:
     def index(self) -> str:
         """What is remembered, a line each, for the system prompt."""
         text = self.memories.index().strip() if self.memories.all() else ""
-        return f"What is remembered (memory_search finds the rest of each)\n{text}" if text else ""
+        return f"{TITLE}\n{text}" if text else ""
 
     async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""

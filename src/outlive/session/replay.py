@@ -59,7 +59,13 @@ class Replay:
         self.recording = recording
         self._now = recording.messages[0].time if recording.messages else 0.0
         self._buffer = Buffer(recording.id)
-        self.session = Session(self._buffer, window=window, policy=policy, clock=lambda: self._now)
+        self.session = Session(
+            self._buffer,
+            window=window,
+            policy=policy,
+            clock=lambda: self._now,
+            timer=lambda: 0.0,  # the same recording gives the same log
+        )
         self.session.log(
             SessionStarted,
             session=recording.id,

@@ -70,12 +70,14 @@ class Session:
         window: int = WINDOW,
         policy: Policy = RICH,
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.perf_counter,
         world: World | None = None,
         mask: Mask | None = None,
         past: Iterable[Event] = (),
     ) -> None:
         self._writer = writer
         self._clock = clock
+        self._timer = timer
         self._world = world
         self._mask = mask
         self._watchers: list[Callable[[Event], None]] = []
@@ -388,7 +390,7 @@ class Session:
             self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
-        began = time.perf_counter()
+        began = self._timer()
         try:
             request = self.engine.next_request(now)
         except FloorError as error:
@@ -397,7 +399,7 @@ class Session:
         return replace(request, new_events=self._write_made(request.new_events, began))
 
     def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
-        began = time.perf_counter()
+        began = self._timer()
         made = make()
         if made is not None:
             (made,) = self._write_made((made,), began)
@@ -411,7 +413,7 @@ class Session:
         """
         if not made:
             return ()
-        seconds = round(time.perf_counter() - began, 4)
+        seconds = round(self._timer() - began, 4)
         made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
         try:
             self._writer.append(made)
