@@ -27,7 +27,7 @@ def test_it_fits_and_keeps_the_gauge_for_last(width: int) -> None:
 
 def test_the_bar_shows_where_the_next_pass_sits() -> None:
     assert bar(Gauge(0, 50, 100), 4) == "▕░░|░▏"
-    assert bar(Gauge(1, 50, 100), 4) == "▕█░|░▏"
+    assert bar(Gauge(1, 50, 100), 4) == "▕░░|░▏"
     assert bar(Gauge(100, 50, 100), 4) == "▕████▏"
     assert bar(Gauge(1, 1, 0)) == ""
 

@@ -128,7 +128,8 @@ def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
     if result.text.startswith(_CUT_OFF):
         return headline(call, width, "●", "warn", "⏹ interrupted")
     took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
-    what = f"exit {result.exit_code}" if result.exit_code else "failed"
+    refused = result.text.startswith((f"{call.name} was not run", "[not run"))
+    what = f"exit {result.exit_code}" if result.exit_code else "not run" if refused else "failed"
     card = headline(call, width, "●", "bad", f"✗ {what}{took}")
     lines = _lines(result)
     kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]

@@ -43,8 +43,6 @@ def bar(gauge: Gauge, cells: int = CELLS) -> str:
     if full <= 0:
         return ""
     filled = min(cells, round(cells * gauge.used / full))
-    if gauge.used and not filled:
-        filled = 1
     mark = min(cells - 1, round(cells * gauge.next_pass / full))
     drawn = ["█" if cell < filled else "░" for cell in range(cells)]
     drawn[mark] = "|" if mark >= filled else "█"
