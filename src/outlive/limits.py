@@ -21,6 +21,8 @@ class Step(Struct, frozen=True):
 class Limit:
     """Base of all limits: never a reason to stop."""
 
+    shared = False
+    """Whether it holds for sub-agents together with the agent that sent them."""
     seconds: float | None = None
     """From the beginning of a run, after which it is stopped in the middle of whatever it does."""
 
@@ -60,6 +62,8 @@ class Turns(Limit):
 class Money(Limit):
     """At most so many dollars in one run."""
 
+    shared = True
+
     def __init__(self, most: float, spending: Spending) -> None:
         self.most = most
         self.spending = spending
@@ -72,6 +76,8 @@ class Money(Limit):
 
 class Tokens(Limit):
     """At most so many tokens, in and out, in one run."""
+
+    shared = True
 
     def __init__(self, most: int, spending: Spending) -> None:
         self.most = most

@@ -96,8 +96,7 @@ class Loop:
             reply = await self._reply(request)
             calls = tuple(tool_calls(reply.blocks))
             if calls:
-                outcomes = await self._run(calls)
-                step = Step(calls, outcomes)
+                step = Step(calls, await self._run(calls))
                 if reason := _first(limit.after(step) for limit in self.limits):
                     return Ending("limit", detail=reason)
                 continue
@@ -170,6 +169,8 @@ class Loop:
                 async with asyncio.TaskGroup() as tasks:
                     for call in group:
                         tasks.create_task(one(call))
+        except ExceptionGroup as several:  # of a log that cannot be written, above all
+            raise several.exceptions[0] from None
         finally:
             for call in waiting:
                 missing = INTERRUPTED if call.id in started else NOT_RUN

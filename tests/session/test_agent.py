@@ -9,6 +9,7 @@ import pytest
 
 from outlive.context.engine import Request
 from outlive.context.errors import FloorError
+from outlive.errors import StoreUnavailable
 from outlive.events import (
     AssistantSaid,
     Compacted,
@@ -443,3 +444,30 @@ def test_sub_agents_work_in_parallel_with_their_own_logs_and_fewer_tools(tmp_pat
     assert all(info.id in "".join(results(seen)) for info in store.sessions() if info.id != "s")
     assert len([event for event in seen if isinstance(event, SubagentActed)]) == 2
     assert agent.spending.requests == 6
+
+
+def test_sub_agents_spend_what_is_left_of_the_same_budget(tmp_path: Path) -> None:
+    def play(request: Request) -> Reply:
+        words = " ".join(plain_text(message.blocks) for message in request.messages)
+        if "<task>" in words:
+            return calls(call("echo", text=str(len(model.requests))))
+        return calls(call("subagent", prompt="look"))
+
+    model = ScriptedModel([play] * 200)
+    agent, seen = make_agent(tmp_path, model, limits=lambda spending: [Tokens(6_000, spending)])
+    ending = ask(agent)
+    assert ending.why == "limit"
+    assert "the limit is 6,000" in results(seen)[0]
+    assert agent.spending.tokens < 9_000
+
+
+def test_a_log_that_cannot_be_written_ends_the_run_with_its_own_error(tmp_path: Path) -> None:
+    model = ScriptedModel([calls(call("echo", text="a"), call("echo", text="b"))])
+    agent, _ = make_agent(tmp_path, model)
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    agent.session.tool_finished = full  # type: ignore[method-assign,assignment]
+    with pytest.raises(StoreUnavailable, match="the disk is full"):
+        ask(agent)

@@ -82,6 +82,8 @@ class Agent:
         self.session = session
         self.parts = parts
         self.spending = Spending()
+        self.limits: tuple[Limit, ...] = ()
+        """Those of the present run."""
         self.processes = Processes(mask=session.masked)
         self._watchers: list[Watcher] = []
         self._queued: deque[str] = deque()
@@ -133,18 +135,19 @@ class Agent:
 
     async def go_on(self) -> Ending:
         """Work from where the log ends, as after a crash."""
+        self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
             self.parts.model,
             Runner(self.parts.toolbox, self.desk, self.parts.gate, self.parts.hooks),
             live=self.tell,
-            limits=self.parts.limits(self.spending),
+            limits=self.limits,
             at_seam=self._at_seam,
             at_rest=self._at_rest,
         )
         self._interrupted, self._stops = False, 0
         self._work = asyncio.ensure_future(loop.run())
-        seconds = min((limit.seconds for limit in loop.limits if limit.seconds is not None), default=None)
+        seconds = min((limit.seconds for limit in self.limits if limit.seconds is not None), default=None)
         try:
             async with asyncio.timeout(seconds):
                 ending = await self._work

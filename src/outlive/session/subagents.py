@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from outlive.context.directives import tagged
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
-from outlive.limits import Limit, Turns
+from outlive.limits import Limit, Repetition, Thrashing, Turns
 from outlive.live import Live, SubagentActed
 from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelError
@@ -57,8 +57,9 @@ class Subagents:
         return Outcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
 
     def _limits(self, spending: Spending) -> list[Limit]:
-        """Its own number of turns, within what is left to the parent."""
-        return [Turns(MOST_TURNS), *self.parent.parts.limits(self.parent.spending)]
+        """Its own turns, within what is left of the parent's budget."""
+        shared = [limit for limit in self.parent.limits if limit.shared]
+        return [Turns(MOST_TURNS), Repetition(), Thrashing(), *shared]
 
     def _pass_on(self, session: str, happened: Event | Live) -> None:
         """What it spends counts for the parent; what it does is seen."""
