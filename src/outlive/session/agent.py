@@ -218,14 +218,16 @@ class Agent:
         if self._work is not None:
             self.interrupt()
             await asyncio.wait([self._work])
-        if self._learning is not None:
-            await self._learning
-        if self.remembering is not None:
-            self.remembering.close()
-        self.processes.close()
-        self.session.close()
-        for close in self.closing:
-            close()
+        try:
+            if self._learning is not None:
+                await self._learning
+        finally:
+            if self.remembering is not None:
+                self.remembering.close()
+            self.processes.close()
+            self.session.close()
+            for close in self.closing:
+                close()
 
     async def __aenter__(self) -> Self:
         return self

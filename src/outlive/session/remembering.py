@@ -5,13 +5,14 @@ last extraction ended, so that a crash only delays it.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Literal
 
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.book import Memories
-from outlive.memory.consolidate import consolidate, due
+from outlive.memory.consolidate import Busy, consolidate, due
 from outlive.memory.extract import (
     Candidate,
     candidates,
@@ -27,7 +28,7 @@ from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Retriever, searcher
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
-from outlive.stores.log_protocol import LogStore
+from outlive.stores.log_protocol import LogStore, SessionBusy
 from outlive.stores.log_reading import full_log
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
@@ -161,9 +162,9 @@ class Remembering:
                 for offer in offers:
                     self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
             self.session.log(Checkpointed, label=EXTRACTED, data={"to": events[-1].id if events else 0})
-            self._catch_up()
-            if due(self.memories.stores["project"].read(lambda tx: tx.steps())):
-                consolidate(self.memories)
+            with suppress(SessionBusy, Busy):  # whoever has it does it
+                self._catch_up()
+                self._tidy()
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
 
@@ -219,20 +220,32 @@ class Remembering:
         events = full_log(self.store, newest.id).events
         after = extracted_to(events)
         found = candidates(events, session=newest.id, after=after, existing=self.memories.all())
-        for candidate in found:
-            if candidate.explicit:
-                self._learn(candidate)
-        if found and events:
-            last = events[-1]
-            mark = Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED, data={"to": last.id})
-            with self.store.writer(newest.id) as writer:
-                writer.append([mark])
+        if not found:
+            return
+        with self.store.writer(newest.id) as writer:
+            writer.append([_mark(events[-1], after)])  # refused while somebody works in it
+            for candidate in found:
+                if candidate.explicit:
+                    self._learn(candidate)
+            writer.append([_mark(_mark(events[-1], after), events[-1].id)])
+
+    def _tidy(self) -> None:
+        """Bring the memories into order when it is due, and say so."""
+        if due(self.memories.stores["project"].read(lambda tx: tx.steps())):
+            report = consolidate(self.memories)
+            if report.notes:
+                self._tell(f"memories consolidated: {len(report.notes)} changes (outlive memory log, undo)")
 
     def _tell(self, text: str) -> None:
         self.session.note(text, kind=LEARNED)
 
     def close(self) -> None:
         self.memories.close()
+
+
+def _mark(last: Event, to: int) -> Checkpointed:
+    """The event after `last` that says up to where a log was learned from."""
+    return Checkpointed(id=last.id + 1, time=last.time, parent=last.id, label=EXTRACTED, data={"to": to})
 
 
 def extracted_to(events: Iterable[Event]) -> int:
