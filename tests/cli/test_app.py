@@ -130,6 +130,7 @@ def test_an_interrupt_ends_a_waiting_command_quietly(here: Outlive, tmp_path: Pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore it
     )
     assert waiting.stderr is not None
     for line in waiting.stderr:

@@ -712,6 +712,7 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
     reader = files.open()
     assert isinstance(reader, FileTaskStore)
     rounds = 0
+    threads: list[threading.Thread] = []
 
     def count_up() -> None:
         def work(tx: Any) -> None:
@@ -735,12 +736,14 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
         load(number)
         if number == 2 and rounds < 8:
             rounds += 1
-            thread = threading.Thread(target=count_up, daemon=True)
-            thread.start()
-            thread.join(0.5)
+            threads.append(threading.Thread(target=count_up, daemon=True))
+            threads[-1].start()
+            threads[-1].join(0.5)
 
     monkeypatch.setattr(reader.folder, "_load", interrupted)
     subjects = {task.subject for task in reader.read(lambda tx: tx.find(ALL))}
+    for thread in threads:
+        thread.join()
     assert rounds > 1
     assert len(subjects) == 1, f"half of a change: {sorted(subjects)}"
 
