@@ -49,10 +49,6 @@ def search(
     if batch is not None:
         raw = text_of("-") if str(batch) == "-" else batch.read_text(encoding="utf-8")
         queries = [line for line in raw.splitlines() if line.strip()]
-    if dense is not False:
-        from outlive.memory.retrieval.dense import prepare
-
-        prepare()
     known = {key_of(memory): memory for memory in memories.all()}
     retriever = searcher(memories, among=known.values(), dense=dense)
     for one in queries:
