@@ -115,7 +115,7 @@ KNOWN_TO_THE_LIBRARY = {
     "GitLabTokenDetector": "glpat-" + "hellOworld380_testin",
     "JwtTokenDetector": "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0." + "SflKxwRJSMeKKF2QT4",
     "MailchimpDetector": "343ea45721923ed956e2b38c31db76aa" + "-us30",
-    "NpmDetector": "//registry.npmjs.org/:_authToken=" + "743b294a-cd03-11ec-9d64-0242ac120002",
+    "NpmDetector": "//npm.example/:_authToken=" + "743b294a-cd03-11ec-9d64-0242ac120002",
     "OpenAIDetector": "sk-" + "Xi8tcNiHV9awbCcvilTeT3BlbkFJ3UDnpdEwNNm6wVBpYM0o",
     "PrivateKeyDetector": "PuTTY-User-Key-File-2: ssh-rsa",
     "PypiTokenDetector": "pypi-AgEIcHlwaS5vcmc" + "x1Y2" * 20,
