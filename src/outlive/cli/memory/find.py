@@ -23,7 +23,12 @@ from outlive.stores.memory_records import Memory
     help="One query a line; with --json one line of results a query.",
 )
 @click.option("--relevant", is_flag=True, help="Only what would be shown to a model: nothing if nothing is relevant.")
-@click.option("--dense/--no-dense", default=None, help="With the embedding model or without; with it if installed.")
+@click.option(
+    "--dense/--no-dense",
+    default=None,
+    callback=lambda _ctx, _option, dense: _made_ready(dense),
+    help="With the embedding model or without; with it if installed.",
+)
 def search(
     memories: Memories,
     query: str,
@@ -67,6 +72,15 @@ def search(
             click.echo(f"{score:6.3f}  {line_of(memory)}")
         if not found:
             click.echo(click.style("nothing found", dim=True), err=True)
+
+
+def _made_ready(dense: bool | None) -> bool | None:
+    """Let the embedding model load while the memories are opened and read."""
+    if dense is not False:
+        from outlive.memory.retrieval.dense import prepare
+
+        prepare()
+    return dense
 
 
 def _hits(
