@@ -3,42 +3,22 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from outlive.memory.book import Memories
 from outlive.memory.inject import key_of
 from outlive.stores.memory_records import Memory
 
-
-class Hit(Protocol):
-    """A find: the key of a memory (scope/slug), and how well it fits."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def score(self) -> float: ...
+if TYPE_CHECKING:
+    from outlive.memory.retrieval import Entry, Retriever
 
 
-class Retriever(Protocol):
-    """What `outlive.memory.retrieval.Retriever` offers."""
-
-    def update(self, entries: Iterable[Any], /) -> None: ...
-
-    def add(self, entry: Any, /) -> None: ...
-
-    def remove(self, key: str, /) -> None: ...
-
-    def search(self, query: str, k: int = 10) -> list[Any]: ...
-
-    def select(self, query: str, k: int = 5) -> list[Any]: ...
-
-
-def entry_of(memory: Memory) -> Any:
+def entry_of(memory: Memory) -> "Entry":
     """A memory as the retrieval index takes it; its key is scope/slug."""
-    return import_module("outlive.memory.retrieval").Entry(
+    from outlive.memory.retrieval import Entry  # loaded when something is looked for, not before
+
+    return Entry(
         key=key_of(memory),
         name=memory.name,
         description=memory.description,
@@ -67,10 +47,11 @@ def searcher(
     among: Iterable[Memory] | None = None,
     dense: bool | None = None,
     cache: Path | None = None,
-) -> Retriever:
+) -> "Retriever":
     """A retriever over what is in use now. `Memories.pick` turns its hits into memories, and leaves out what must
     not reach a model. `among` saves another look at the store for whoever has just taken one."""
-    cache = cache or cache_of(memories)
-    retriever: Retriever = import_module("outlive.memory.retrieval").Retriever(dense=dense, cache=cache)
+    from outlive.memory.retrieval import Retriever
+
+    retriever = Retriever(dense=dense, cache=cache or cache_of(memories))
     retriever.update([entry_of(memory) for memory in (memories.all() if among is None else among)])
     return retriever

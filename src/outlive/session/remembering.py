@@ -6,7 +6,7 @@ last extraction ended, so that a crash only delays it.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
@@ -25,12 +25,15 @@ from outlive.memory.extract import (
 from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
-from outlive.memory.search import Retriever, searcher
+from outlive.memory.search import searcher
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
 from outlive.stores.log_reading import full_log
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
+
+if TYPE_CHECKING:
+    from outlive.memory.retrieval import Retriever
 
 EXTRACTED = "extracted"
 MOST = 5
@@ -94,7 +97,7 @@ class Remembering:
         except (OutliveError, TimeoutError):
             return found
 
-    def _ready(self, everything: Sequence[Memory]) -> Retriever | None:
+    def _ready(self, everything: Sequence[Memory]) -> "Retriever | None":
         """The index, brought up to date when anything was changed, by whomever."""
         known = tuple((key_of(memory), memory.revision) for memory in everything)
         if not everything:

@@ -1,6 +1,7 @@
 """search."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -9,8 +10,11 @@ from outlive.cli.memory.common import command, line_of, print_json, text_of
 from outlive.memory.book import Memories
 from outlive.memory.guard import withheld
 from outlive.memory.inject import key_of
-from outlive.memory.search import Retriever, searcher
+from outlive.memory.search import searcher
 from outlive.stores.memory_records import Memory
+
+if TYPE_CHECKING:
+    from outlive.memory.retrieval import Retriever
 
 
 @command()
@@ -84,7 +88,7 @@ def _made_ready(dense: bool | None) -> bool | None:
 
 
 def _hits(
-    retriever: Retriever, known: dict[str, Memory], query: str, most: int, *, relevant: bool
+    retriever: "Retriever", known: dict[str, Memory], query: str, most: int, *, relevant: bool
 ) -> list[tuple[Memory, float]]:
     hits = retriever.select(query, most) if relevant else retriever.search(query, most)
     found = ((known[hit.key], float(hit.score)) for hit in hits if hit.key in known)
