@@ -55,13 +55,17 @@ class Memories:
         durability: str = "full",
         actor: str = "",
         clock: Callable[[], datetime] | None = None,
+        heal: bool = True,
     ) -> "Memories":
-        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
+        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default.
+
+        Heals the indexes, unless it is only for a quick look (`heal=False`).
+        """
         home = home or home_folder()
         project = open_memory_store(url, base=base, durability=durability, clock=clock)
         user = open_user_memory(home, durability=durability, clock=clock)
         found = cls(project, user, actor=actor, home=home)
-        found.healed = found.heal()
+        found.healed = found.heal() if heal else []
         return found
 
     def close(self) -> None:

@@ -16,14 +16,15 @@ from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
-    """A command on memories: it gets `memories` and `as_json`, and --store and --json."""
+def command(name: str | None = None, *, heal: bool = True) -> Callable[[Callable[..., None]], click.Command]:
+    """A command on memories: it gets `memories` and `as_json`, and --store and --json. `heal` brings MEMORY.md up to
+    date on the way."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
         @functools.wraps(function)
         @click.pass_context
         def run(ctx: click.Context, /, store: str | None, **options: Any) -> None:
-            memories = open_memories(store or ctx.obj)
+            memories = open_memories(store or ctx.obj, heal=heal)
             try:
                 function(memories, **options)
             finally:
@@ -40,10 +41,14 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
     return decorate
 
 
-def open_memories(store: str | None) -> Memories:
+def open_memories(store: str | None, *, heal: bool = True) -> Memories:
     workspace = Workspace.find(store=store)
     return Memories.open(
-        workspace.store_url, base=workspace.root, durability=workspace.durability, actor=default_actor() or ""
+        workspace.store_url,
+        base=workspace.root,
+        durability=workspace.durability,
+        actor=default_actor() or "",
+        heal=heal,
     )
 
 

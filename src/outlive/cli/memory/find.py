@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from outlive.memory.retrieval import Retriever
 
 
-@command()
+@command(heal=False)
 @click.argument("query", default="")
 @click.option("-k", "most", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many finds.")
 @click.option(
