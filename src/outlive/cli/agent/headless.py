@@ -26,7 +26,6 @@ from outlive.tools.permissions import UNASKED
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """How a run ended, for scripts; 2 is wrong usage, as everywhere."""
-FORMATS = ("text", "json", "stream-json")
 SAID_REFUSALS = 5
 
 
