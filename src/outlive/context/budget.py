@@ -6,8 +6,8 @@ from outlive.context.policy import Policy
 
 SMALLEST_GAIN = 0.02
 """A pass that frees less of the window than this is not worth a broken cache."""
-FEWEST_LINES = 14_000
-"""However large the tail is."""
+DEEP = 2.8
+"""Tails: in a large window a pass engages no earlier, because too little of what is there could leave."""
 LARGEST_TAIL = 0.27
 """Of a small window: ten thousand tokens would leave no room for what came before."""
 
@@ -25,6 +25,7 @@ class Budget(Struct, frozen=True):
     skeleton: int
     words: int
     lines: int
+    lines_of_past: float
     recalled: int
     recalled_units: int
     spool: int
@@ -36,10 +37,9 @@ class Budget(Struct, frozen=True):
 def budget_for(window: int, policy: Policy) -> Budget:
     """The marks of `policy` in a window of that many tokens."""
     tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
-    lines = min(policy.lines * window, max(policy.kept_tokens - tail, FEWEST_LINES))
     return Budget(
         window=window,
-        engage=round(min(policy.engage * window, policy.engage_tokens)),
+        engage=round(min(policy.engage * window, max(policy.engage_tokens, DEEP * tail))),
         engage_at_most=round(policy.engage * window),
         gap=policy.gap_tokens,
         target=round(policy.target * window),
@@ -47,7 +47,8 @@ def budget_for(window: int, policy: Policy) -> Budget:
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
-        lines=round(lines),
+        lines=round(min(policy.lines * window, policy.lines_tokens)),
+        lines_of_past=policy.lines_of_past,
         recalled=round(policy.recalled * window),
         recalled_units=policy.recalled_units,
         spool=round(policy.spool * window),

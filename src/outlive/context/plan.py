@@ -30,7 +30,7 @@ STUB_GAIN = 0.85
 """A result is only replaced when its stub is at most this part of it."""
 LARGEST_TAIL = 0.6
 """Of what the window has left: one more unit must not make the tail larger than this."""
-SHALLOWEST = 0.8
+SHALLOWEST = 0.9
 """Of the high-water mark: a pass spends no more on lines than leaves this depth."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
@@ -159,8 +159,9 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     fixed += sum(min(p.tokens, cap(p) + SHORTENED) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    worth = min(reach.lines, budget.lines_of_past * sum(unit.tokens for unit in scene.units[:start]))
     least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
-    room = max(reach.target - fixed, min(reach.lines, SHALLOWEST * budget.engage - fixed), least)
+    room = max(reach.target - fixed, min(worth, SHALLOWEST * budget.engage - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))

@@ -24,9 +24,11 @@ class Policy(Struct, frozen=True, kw_only=True):
     """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
     skeleton: float = 0.005
     """Older units that keep their calls in place while only results shrink; what is older still is folded."""
-    lines: float = 0.2
-    kept_tokens: int = 34_000
-    """What lines chosen by last mention get: this share of the window, but no more than makes this with the tail."""
+    lines_of_past: float = 0.15
+    lines: float = 0.25
+    lines_tokens: int = 30_000
+    """What lines chosen by last mention get: this share of what they stand for, at most this share of the window and
+    this many tokens. A short past needs few lines, and a long one must not be squeezed into as many."""
     words: float = 0.15
     """The user's own words stay verbatim up to this."""
     recalled: float = 0.1
@@ -43,8 +45,16 @@ class Policy(Struct, frozen=True, kw_only=True):
     cache_seconds: float = CACHE_SECONDS
 
 
-LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines=0.08, kept_tokens=20_000)
-MEDIUM = Policy(name="medium", engage=0.8, engage_tokens=100_000, lines=0.15, kept_tokens=28_000)
+LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines_of_past=0.06, lines=0.1)
+MEDIUM = Policy(name="medium", engage=0.8, lines_of_past=0.1, lines=0.18)
 RICH = Policy(name="rich")
-MAX = Policy(name="max", engage_tokens=1_000_000, lines=0.35, kept_tokens=120_000, cold=0.5, cold_tokens=100_000)
+MAX = Policy(
+    name="max",
+    engage_tokens=1_000_000,
+    lines_of_past=0.4,
+    lines=0.35,
+    lines_tokens=120_000,
+    cold=0.5,
+    cold_tokens=100_000,
+)
 POLICIES = {policy.name: policy for policy in (LEAN, MEDIUM, RICH, MAX)}

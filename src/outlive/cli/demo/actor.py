@@ -20,7 +20,7 @@ from outlive.session.opening import Opener, Options
 from outlive.testing.scripted import numbered
 
 WINDOW = 26_000
-POLICY = "rich,skeleton=0.12"
+POLICY = "rich,skeleton=0.12,lines=0.1"
 """As by default, but older results shrink in place before they are folded, so that each rung is seen."""
 PRICE = Price(3.0, 3.75, 0.3, 15.0)
 """Dollars for a million tokens, as of a usual model: what the session would have cost."""
