@@ -47,7 +47,7 @@ def test_nothing_that_is_cleaned_can_control_a_terminal(text: str) -> None:
 def test_only_our_own_styles_become_codes(look: Look, text: str) -> None:
     painter = Painter(60, look)
     call = ToolCall("1", text, {"command": text, "old_text": text, "new_text": "x", "path": text})
-    question = Question(text, text, text, text)
+    question = Question(text, text, text, (text,))
     things = [
         Prose(text),
         Text(text),

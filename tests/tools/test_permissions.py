@@ -146,7 +146,7 @@ def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
     face = Face(Answer("yes"), Answer("no", "use the other file"), Answer("no"))
     house = House(tmp_path, "ask", face)
     assert house.ask(EDIT, "src/a.py").allowed
-    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", "edit_file(src/**)")
+    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", ("edit_file(src/**)",))
     assert house.ask(EDIT, "src/b.py").reason.endswith("the user said no: use the other file")
     assert "not run" in house.ask(BASH, "x").reason
     assert house.kept == []
@@ -165,9 +165,17 @@ def test_always_for_what_cannot_be_remembered_is_yes_once(tmp_path: Path) -> Non
     face = Face(Answer("always"), Answer("no"))
     house = House(tmp_path, "ask", face)
     assert house.ask(BASH, "echo $(date) > x").allowed
-    assert face.asked[0].always == ""
+    assert face.asked[0].always == ()
     assert not house.ask(BASH, "echo $(date) > x").allowed
     assert house.kept == []
+
+
+def test_always_for_a_line_of_several_commands_remembers_a_rule_for_each(tmp_path: Path) -> None:
+    face = Face(Answer("always"))
+    house = House(tmp_path, "ask", face)
+    assert house.ask(BASH, "pytest -x | tail -5").allowed
+    assert house.ask(BASH, "tail -f log").allowed
+    assert house.kept == ["bash(pytest*)", "bash(tail*)"]
 
 
 def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ class Question(Struct, frozen=True):
     tool: str
     subject: str
     preview: str = ""
-    always: str = ""
-    """The rule that "always" would remember, as people write it: `bash(git status*)`. Empty: cannot be remembered."""
+    always: tuple[str, ...] = ()
+    """The rules that "always" would remember, as people write them: `bash(git status*)`. None: only this once."""
 
 
 class Answer(Struct, frozen=True):

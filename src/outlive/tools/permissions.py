@@ -67,9 +67,10 @@ class Permissions:
         answer = await self._asker(Question(tool.name, subject, tool.preview(given, desk), always))
         if self._mode() == "plan":
             return Verdict(False, _planning(tool.name))
-        if answer.choice == "always" and always:
-            self._rules.add(always)
-            self._remember(always)
+        if answer.choice == "always":
+            for rule in always:
+                self._rules.add(rule)
+                self._remember(rule)
         return _YES if answer.choice in ("yes", "always") else _refused(tool.name, answer)
 
 
@@ -91,10 +92,10 @@ def _refused(name: str, answer: Answer) -> Verdict:
     return Verdict(False, f"{name} was not run: the user said no{said}")
 
 
-def _headless(tool: Tool[Any], subject: str, always: str) -> str:
+def _headless(tool: Tool[Any], subject: str, always: tuple[str, ...]) -> str:
     mode = "accept-edits" if tool.effect == "edit" else "bypass"
-    rule = f"--allow {shlex.quote(always or tool.name)}"
+    rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in always or (tool.name,))
     return (
-        f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {rule}, "
+        f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {rules}, "
         f"or with --permission-mode {mode}"
     )

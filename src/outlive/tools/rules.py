@@ -41,6 +41,9 @@ _WRAPPERS = frozenset(
 )
 """Programs that run others, or whose arguments are the danger: "always" means this very command."""
 
+MOST_AT_ONCE = 3
+"""Rules that one "always" adds: nobody reads more of them before pressing a key."""
+
 _WITH_SUBCOMMAND = frozenset(
     {
         *("git", "npm", "pnpm", "yarn", "npx", "cargo", "go", "pip", "uv", "poetry", "make", "gh", "dotnet"),
@@ -144,16 +147,16 @@ class Rules:
             return all(any(rule.covers_path(path) for rule in rules) for path in paths)
         return any(fnmatchcase(subject, rule.about or "*") for rule in rules)
 
-    def always(self, tool: str, subject: str, paths: Iterable[str]) -> str:
-        """The rule that "always allow this" would remember; empty when no single one says it."""
+    def always(self, tool: str, subject: str, paths: Iterable[str]) -> tuple[str, ...]:
+        """The rules that "always allow this" would remember; none when rules cannot say it, or it takes too many."""
         if tool not in COMMAND_TOOLS:
             return _always_path(tool, tuple(paths))
         rules = [rule for rule in self._allow if rule.tool == tool]
         line = commands(subject) or ()
-        missing = {_always_command(tool, one) for one in line if not any(rule.covers_command(one) for rule in rules)}
-        if len(missing) != 1 or not all_allowed(line, [*rules, Rule.parse(found := missing.pop())]):
-            return ""
-        return found
+        unknown = (one for one in line if not any(rule.covers_command(one) for rule in rules))
+        missing = tuple(dict.fromkeys(_always_command(tool, one) for one in unknown))
+        enough = all_allowed(line, [*rules, *map(Rule.parse, missing)])
+        return missing if enough and len(missing) <= MOST_AT_ONCE else ()
 
 
 def _denies(rule: Rule, tool: str, subject: str, paths: tuple[str, ...]) -> bool:
@@ -191,14 +194,16 @@ def _always_command(tool: str, command: Command) -> str:
     return f"{tool}({command.program}*)"
 
 
-def _always_path(tool: str, paths: tuple[str, ...]) -> str:
+def _always_path(tool: str, paths: tuple[str, ...]) -> tuple[str, ...]:
     if not paths:
-        return tool
+        return (tool,)
     folders = {os.path.dirname(path) for path in paths}
     folder = folders.pop()
     if folders or re.search(r"[*?\[]", folder + paths[0]):
-        return ""
-    return f"{tool}({folder}/**)" if folder else f"{tool}(./{paths[0]})" if len(paths) == 1 else ""
+        return ()
+    if folder:
+        return (f"{tool}({folder}/**)",)
+    return tuple(f"{tool}(./{path})" for path in paths)
 
 
 def _each(words: list[str], wanted: list[str]) -> bool:

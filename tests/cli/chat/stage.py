@@ -138,7 +138,7 @@ class AskingGate:
             return Verdict(True)
         subject = str(getattr(given, "command", getattr(given, "path", "")))
         answer = await self.ask(
-            Question(tool.name, subject, self.previews.get(tool.name, ""), f"{tool.name}({subject}*)")
+            Question(tool.name, subject, self.previews.get(tool.name, ""), (f"{tool.name}({subject}*)",))
         )
         return Verdict(answer.choice != "no", f"the user said no: {answer.why}")
 

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,7 @@ def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
         def until(text: bytes) -> None:
             nonlocal seen
             while text not in seen:
+                assert select.select([master], [], [], 60)[0], f"waited in vain for {text!r} after {seen!r}"
                 seen += os.read(master, 4096)
 
         until(b"> ")

@@ -9,7 +9,7 @@ from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.question import PAUSE, Questions, asked, preview
 from outlive.tools.asking import Answer, Question
 
-RM = Question("bash", "rm -rf build", always="bash(rm *)")
+RM = Question("bash", "rm -rf build", always=("bash(rm *)",))
 
 
 class Asking:
@@ -103,6 +103,14 @@ def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
 def test_the_rule_behind_always_is_shown() -> None:
     lines = [line for text in asked(RM, armed=True, reason=False) for line in Painter(80, "plain").lines(text)]
     assert lines == ["? bash rm -rf build", "  y yes   n no, and why   Enter no", "  a always bash(rm *)"]
+
+
+def test_what_cannot_be_remembered_is_said_to_be_for_once() -> None:
+    texts = asked(Question("bash", "a > b"), armed=True, reason=False)
+    assert [text.plain for text in texts][1:] == [
+        "  y yes   n no, and why   Enter no",
+        "  only this once: no plain rule covers all of it",
+    ]
 
 
 def test_a_preview_is_shown_as_a_diff() -> None:

@@ -139,6 +139,17 @@ def test_ctrl_c_stops_the_tool_and_twice_when_idle_leaves(terminal: Open) -> Non
     window.until("EXIT 0")
 
 
+def test_escape_stops_what_runs_and_nothing_else(terminal: Open) -> None:
+    window = terminal("slow")
+    window.keys("Escape")
+    window.type("run it")
+    window.until("started")
+    window.keys("Escape")
+    window.until("⏹ interrupted ·")
+    window.keys("C-c", "C-c")
+    window.until("EXIT 0")
+
+
 def test_a_question_is_answered_by_a_key(terminal: Open, tmp_path: Path) -> None:
     window = terminal("asking")
     window.type("do it")

@@ -76,6 +76,13 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     def _(event: KeyPressEvent) -> None:
         screen.input.insert_text("\n")
 
+    @keys.add("escape", filter=here)
+    def _(event: KeyPressEvent) -> None:
+        if screen.input.complete_state is not None:
+            screen.input.complete_state = None
+        else:
+            screen.talk.stop()
+
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
         screen.paste(event.data)
@@ -89,7 +96,7 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
     @keys.add("c-d", filter=here & Condition(lambda: not screen.input.text))
     def _(event: KeyPressEvent) -> None:
         if screen.talk.working:
-            screen.talk.note("the agent works; Ctrl-C stops it")
+            screen.talk.note("the agent works; Esc stops it")
         else:
             screen.leave()
 

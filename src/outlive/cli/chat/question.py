@@ -124,7 +124,8 @@ def asked(question: Question, *, armed: bool, reason: bool, writing: bool = Fals
     lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
     if question.always:
         lines.append([("a", f"always {_rule(question)}")])
-    return [head, *(_keys(line, armed=armed) for line in lines)]
+    once = [] if question.always else [Text("  only this once: no plain rule covers all of it", "quiet")]
+    return [head, *(_keys(line, armed=armed) for line in lines), *once]
 
 
 def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
@@ -138,7 +139,7 @@ def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
 
 def _rule(question: Question) -> str:
     """What would be allowed from now on, on one line."""
-    return cut(clean(question.always).replace("\n", "⏎"), LONGEST_RULE)
+    return cut(clean(" and ".join(question.always)).replace("\n", "⏎"), LONGEST_RULE)
 
 
 def _is_long(question: Question) -> bool:

@@ -27,7 +27,7 @@ def header(agent: Agent, version: str) -> Item:
         Group(
             Text.assemble(("outlive", "strong"), (f" {version} · ", "quiet"), one_line(folder)),
             Text(" · ".join(map(one_line, about)), "quiet"),
-            Text("/help lists the commands · Ctrl-C stops · Ctrl-D leaves", "quiet"),
+            Text("/help lists the commands · Esc stops · Ctrl-D leaves", "quiet"),
         ),
     )
 

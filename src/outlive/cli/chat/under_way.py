@@ -70,7 +70,7 @@ def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> Renderabl
         (f"{spin} ", "accent"),
         (
             cut(
-                " · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Ctrl-C stops"])), width - 2
+                " · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"])), width - 2
             ),
             "quiet",
         ),

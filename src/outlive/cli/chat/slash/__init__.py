@@ -29,7 +29,7 @@ async def obey(talk: Talk, line: str) -> None:
         talk.complain(f"there is no /{name}" + (f"; did you mean /{near}?" if near else "; /help lists the commands"))
         return
     if found.resting and talk.working:
-        talk.complain(f"/{name} has to wait until the agent rests; Ctrl-C stops it")
+        talk.complain(f"/{name} has to wait until the agent rests; Esc stops it")
         return
     try:
         shown = await found.run(talk, words.strip())

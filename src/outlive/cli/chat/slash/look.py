@@ -24,6 +24,7 @@ BAR = 24
 KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
+    ("Esc", "stop the agent"),
     ("Ctrl-C", "stop the agent; twice when it rests: leave"),
     ("Ctrl-D", "leave"),
     ("Ctrl-O", "the last results in full"),
