@@ -515,7 +515,7 @@ def test_a_pass_that_is_due_is_said_before_it_happens(store: FileLogStore) -> No
         talk(session, 2)
         assert session.due() == ""
         while not session.due():
-            talk(session, 5)
+            talk(session, 1)
         assert session.due() == "pressure"
         assert session.next_request().new_events
         assert session.due() == ""

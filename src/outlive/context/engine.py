@@ -291,7 +291,7 @@ class Engine:
 
     def _is_cold(self, now: float | None) -> bool:
         asked = self.past.asked_at
-        moment = self.past.last_time if now is None else now
+        moment = self.past.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
 
     def _pass(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:

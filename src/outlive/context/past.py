@@ -39,6 +39,8 @@ class Past:
         """Tokens of system prompt and tools, which no pass can change."""
         self.last_id = 0
         self.last_time = 0.0
+        self.heard_at = 0.0
+        """When the model got something to answer, for how cold the cache is."""
         self.asked_at: float | None = None
         """When the last request that was answered went out."""
         self._open: dict[str, tuple[Unit, ToolCall]] = {}
@@ -46,6 +48,7 @@ class Past:
     def append(self, event: Event) -> Unit | None:
         """Take in an event; the unit is returned when an existing one changed."""
         self.last_id = max(self.last_id, event.id)
+        self.last_time = max(self.last_time, event.time)
         self.state = self.state.apply(event)
         match event:
             case SessionStarted() | SystemChanged():
@@ -53,18 +56,18 @@ class Past:
                 tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
                 self.overhead = estimate(event.system) + estimate(tools)
             case UserSaid():
-                self.last_time = event.time
+                self.heard_at = event.time
                 unit = user_unit(event)
                 self.words += unit.tokens
                 self._add(unit)
                 self.notes.clear()
             case AssistantSaid():
-                self.asked_at = self.last_time
+                self.asked_at = self.heard_at
                 unit = step_unit(event)
                 self._add(unit)
                 self._open.update((call.id, (unit, call)) for call in tool_calls(event.blocks))
             case ToolFinished():
-                self.last_time = event.time
+                self.heard_at = event.time
                 return self._finish(event)
             case Noted() if event.kind != LEARNED:
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]

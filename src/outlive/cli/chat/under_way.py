@@ -69,9 +69,7 @@ def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> Renderabl
     return Text.assemble(
         (f"{spin} ", "accent"),
         (
-            cut(
-                " · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"])), width - 2
-            ),
+            cut(" · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"])), width - 2),
             "quiet",
         ),
     )
