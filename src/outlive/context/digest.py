@@ -14,6 +14,8 @@ from outlive.context.units import Unit
 
 LABEL = 56
 """Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
+LABELLED = 60
+"""Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
 HEAD = (
     "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
@@ -49,13 +51,20 @@ class Writer:
 
 
 def write_digest(
-    units: Sequence[Unit], choice: Choice, words: Callable[[Piece], str], facts: str = "", summary: str = ""
+    units: Sequence[Unit],
+    choice: Choice,
+    words: Callable[[Piece], str],
+    facts: str = "",
+    summary: str = "",
+    *,
+    labels: int = LABELLED,
 ) -> str:
-    """The digest of `units`, oldest first."""
+    """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it."""
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
     joined = join_files(units, choice)
-    for unit in units:
+    named = len(units) - labels
+    for number, unit in enumerate(units):
         if unit.kind == "user":
             _asked(out, unit, words)
         else:
@@ -67,7 +76,13 @@ def write_digest(
                     _looked(out, joined.hosts[piece.key], choice)
                 else:
                     kept = [] if piece.key in joined.guests else choice.of(piece)
-                    _did(out, piece, kept, labelled=not headed)
+                    if kept:
+                        _did(out, piece, kept, labelled=not headed)
+                    elif number >= named and piece.kind == "result" and piece.pages[-1:] > (out.shown,):
+                        out.point(piece.pages)
+                        out.row(f"→ {short_label(piece)}", piece.pages)
+                    else:
+                        out.point(piece.pages)
     out.flush()
     return "\n".join(out.rows)
 
@@ -81,8 +96,6 @@ def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
 
 def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> None:
     out.point(piece.pages)
-    if not kept:
-        return
     rows = piece.text.split("\n") if len(kept) == len(piece.lines) else render_lines(kept)
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"

@@ -87,6 +87,7 @@ class Engine:
         self._checked = 0
         self._tokens = 0.0
         self._after_pass = 0.0
+        self._passed_at = -1000
         self._tried = 0
         self._asked_tokens: dict[int, float] = {}
         self._refusals = 0
@@ -263,7 +264,7 @@ class Engine:
         if not reason:
             return made
         best: tuple[Plan, float] | None = None
-        for reach in (ladder.usual(budget), ladder.floor()):
+        for reach in (ladder.usual(budget, len(self.past.units) - self._passed_at), ladder.floor()):
             best = self._plan(reach, reason) or best
             if (best[1] if best else total) <= budget.hard:
                 break
@@ -342,6 +343,7 @@ class Engine:
         self._passes.append(_Pass(projection, folded, pool))
         self._render_all()
         self._after_pass, self._tried = self._tokens, 0
+        self._passed_at = len(self.past.units)
         if projection.digest != now.projection.digest:
             self._late = []  # a new digest has their handles
 

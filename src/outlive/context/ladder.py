@@ -15,9 +15,16 @@ from outlive.context.view import Projection, history
 from outlive.events import Compacted, Edit
 
 
-def usual(budget: Budget) -> Reach:
-    """Under pressure, or with a cold cache."""
-    return Reach("", budget.target, budget.tail, budget.skeleton, budget.lines)
+SOON = 3
+"""Units within which a second pass shows that the first was not deep enough."""
+SHALLOW, DEEP = 0.9, 0.8
+"""Of the high-water mark: chosen lines may fill the view up to there."""
+
+
+def usual(budget: Budget, since: int) -> Reach:
+    """Under pressure, or with a cold cache; deeper when the last pass was only `since` units ago."""
+    depth = SHALLOW if since > SOON else DEEP
+    return Reach("", budget.target, budget.tail, budget.skeleton, budget.lines, depth=depth * budget.engage)
 
 
 def deep(budget: Budget, rung: str) -> Reach:

@@ -11,7 +11,7 @@ from itertools import chain
 from outlive.context.bones import header, stub
 from outlive.context.budget import Budget
 from outlive.context.choose import Choice, Scored, best, score, take
-from outlive.context.digest import fixed_cost, opening_cost, write_digest
+from outlive.context.digest import LABELLED, fixed_cost, opening_cost, write_digest
 from outlive.context.index import Index
 from outlive.context.pieces import Line, Piece
 from outlive.context.protect import Guarded, Pinned, preserved, recalled, weigher
@@ -22,6 +22,8 @@ from outlive.context.words import allowances, shorten
 
 Cap = Callable[[Piece], float]
 
+ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.02
+"""Tokens that the beginning of an answer to the user and of any other remark keeps, and the share of the window of all."""
 POOL = 3.0
 """Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
@@ -30,8 +32,6 @@ STUB_GAIN = 0.85
 """A result is only replaced when its stub is at most this part of it."""
 LARGEST_TAIL = 0.6
 """Of what the window has left: one more unit must not make the tail larger than this."""
-SHALLOWEST = 0.9
-"""Of the high-water mark: a pass spends no more on lines than leaves this depth."""
 FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
 SAFE = 0.985
@@ -49,6 +49,8 @@ class Reach:
     tail: float
     skeleton: float
     lines: float
+    depth: float = float("inf")
+    """Lines may fill the view up to this, however many there may be."""
     squeeze: bool = False
     """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
 
@@ -160,20 +162,48 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     fixed += sum(min(p.tokens, cap(p) + SHORTENED) + 3 for u in folding if u.kind == "user" for p in u.pieces)
     worth = min(reach.lines, budget.lines_of_past * sum(unit.tokens for unit in scene.units[:start]))
+    spoken = {} if reach.squeeze else spoken_lines(scene.units[:boundary], SPOKEN * budget.window)
+    fixed += sum(line.cost for lines in spoken.values() for line in lines)
     least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
-    room = max(reach.target - fixed, min(worth, SHALLOWEST * budget.engage - fixed), least)
+    room = max(reach.target - fixed, min(worth, reach.depth - fixed), least)
     goal = max(reach.target, fixed + room)
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))
     for _ in range(2):
         choice = take(scored, room, opening_cost)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        plan = _render(scene, boundary, start, cap, shrinkable, choice)
+        for key, lines in spoken.items():
+            kept = {line.id: line for line in (*lines, *choice.by_piece.get(key, ()))}
+            choice.by_piece[key] = [kept[number] for number in sorted(kept)]
+        plan = _render(scene, boundary, start, cap, shrinkable, choice, labels=0 if reach.squeeze else LABELLED)
         excess = view_tokens(scene, plan) - goal
         if excess < 0.02 * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
+
+
+def spoken_lines(units: list[Unit], room: float) -> dict[tuple[int, int], list[Line]]:
+    """How what the assistant said began, newest first: what it found and decided. Answers to the user get more."""
+    found = {}
+    for number in range(len(units) - 1, -1, -1):
+        answer = number + 1 < len(units) and units[number + 1].kind == "user"
+        for piece in units[number].pieces:
+            if piece.kind == "said" and piece.lines and room > 0:
+                kept = _beginning(piece, ANSWER if answer else REMARK)
+                room -= sum(line.cost for line in kept)
+                found[piece.key] = kept
+    return found
+
+
+def _beginning(piece: Piece, room: float) -> list[Line]:
+    kept: list[Line] = []
+    for line in piece.lines:
+        room -= line.cost
+        if room < 0 and kept:
+            break
+        kept.append(line)
+    return kept
 
 
 def candidates(
@@ -221,7 +251,9 @@ def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[P
                 yield piece
 
 
-def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice) -> Plan:
+def _render(
+    scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+) -> Plan:
     edits = {
         key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
@@ -243,7 +275,7 @@ def _render(scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[
                 return scene.projection.edits.get(piece.key, piece.text)
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        digest = write_digest(folding, choice, words, scene.facts, scene.summary)
+        digest = write_digest(folding, choice, words, scene.facts, scene.summary, labels=labels)
         fold_to = folding[-1].event
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
