@@ -1,5 +1,6 @@
 """Sessions: resume rebuilds the same view byte for byte, forks share the past, undo appends, renewal starts fresh."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -443,6 +444,26 @@ def test_a_compaction_is_followed_by_a_look_at_the_world(store: FileLogStore, pr
         assert session.compact() is not None
         assert "app.py" in notes(store)[0]
         assert "app.py" in session.next_request().state_block
+
+
+def test_a_file_that_was_changed_and_given_its_old_size_and_time_back_is_noticed(
+    store: FileLogStore, project: Path
+) -> None:
+    path, long_ago = project / "app.py", 1_000_000_000
+    os.utime(path, ns=(long_ago, long_ago))
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+        for part in range(2):
+            for number in range(6):
+                step(session, part * 6 + number, lines=60)
+            assert session.compact() is not None
+        assert notes(store) == []
+        path.write_text("print(9)\n")
+        os.utime(path, ns=(long_ago, long_ago))
+        for number in range(6):
+            step(session, 12 + number, lines=60)
+        assert session.compact() is not None
+        assert "app.py" in notes(store)[0]
 
 
 def test_processes_of_the_last_life_are_said_to_be_gone(store: FileLogStore, project: Path) -> None:

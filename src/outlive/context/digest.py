@@ -55,9 +55,12 @@ def write_digest(
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
     joined = join_files(units, choice)
+    with_lines = {event for event, _ in choice.by_piece}
     for unit in units:
         if unit.kind == "user":
             _asked(out, unit, words)
+        elif not any(piece.event in with_lines for piece in unit.pieces):
+            out.point(unit.pages)
         else:
             headed = len(unit.calls) == 1 and any(
                 kept and not kept[0].start for kept in map(choice.of, unit.calls.values())
@@ -83,7 +86,7 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> 
     out.point(piece.pages)
     if not kept:
         return
-    rows = piece.text.split("\n") if len(kept) == len(piece.lines) else render_lines(kept)
+    rows = piece.text.split("\n") if len(kept) == len(piece.named) else render_lines(kept)
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"
     elif piece.kind == "result":
@@ -125,5 +128,5 @@ def opening_cost(piece: Piece) -> float:
 
 def fixed_cost(units: Iterable[Unit]) -> float:
     """Tokens of the handles, which are shown whatever happens."""
-    pages = {page for unit in units if unit.kind != "user" for piece in unit.pieces for page in piece.pages}
+    pages = set[int]().union(*(unit.pages for unit in units if unit.kind != "user"))
     return estimate(HEAD) + 1.9 * len(pages)

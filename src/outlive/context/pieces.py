@@ -1,7 +1,10 @@
 """Pieces: the log cut into the smallest things that can be shown or left out, each with its lines and names."""
 
 import json
+from array import array
 from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from outlive.context.names import names
 from outlive.context.tokens import CHARS_PER_TOKEN, estimate
@@ -16,8 +19,7 @@ Kind = str
 """`user`, `said` (assistant text), `thought`, `call`, `result`, or `other`."""
 
 
-@dataclass(slots=True, eq=False)
-class Line:
+class Line(Struct, eq=False):
     """A line of a piece (or a part of an overlong one) with the names in it."""
 
     piece: "Piece"
@@ -25,7 +27,7 @@ class Line:
     start: int
     end: int
     names: tuple[str, ...]
-    id: int = -1
+    id: int
 
     @property
     def text(self) -> str:
@@ -58,25 +60,65 @@ class Piece:
     is_error: bool = False
     exit_code: int | None = None
     images: tuple[Image, ...] = ()
-    lines: list[Line] = field(default_factory=list)
+    spans: "array[int]" = field(default_factory=lambda: array("I"))
+    """Number, start and end of each line, one after the other: a session has too many lines for an object each."""
+    named: tuple[tuple[str, ...], ...] = ()
+    """The names in each line."""
+    first_line: int = -1
+    """The id of the first line; those of the others follow."""
     line_count: int = 0
     pages: tuple[int, ...] = ()
+    spelled: frozenset[str] | None = None
+    """The names of a call without their folders, once somebody asked."""
+    short: tuple[float, tuple[int, ...], str] | None = None
+    """As it was shortened last: the room it had, the lines that were chosen, the text."""
+    asked: tuple[tuple[str, ...], bool] | None = None
+    """Whether one of these names stands in it, as it was asked last."""
+    rules: tuple[int, ...] | None = None
+    """Which lines of the user's words sound like rules, once somebody asked."""
+    _lines: list[Line] | None = None
 
     @property
     def key(self) -> tuple[int, int]:
         return self.event, self.block
 
+    @property
+    def lines(self) -> list[Line]:
+        """All lines that are not blank, made when they are first asked for."""
+        if self._lines is None:
+            self._lines = self.some_lines(0, len(self.named))
+        return self._lines
+
+    def some_lines(self, start: int, stop: int) -> list[Line]:
+        """A part of the lines, counted from 0."""
+        if self._lines is not None:
+            return self._lines[start:stop]
+        spans, named, first = self.spans, self.named, self.first_line
+        return [
+            Line(self, spans[3 * at], spans[3 * at + 1], spans[3 * at + 2], named[at], first + at)
+            for at in range(start, min(stop, len(named)))
+        ]
+
+    def line_text(self, at: int) -> str:
+        """One line, counted from 0."""
+        return self.text[self.spans[3 * at + 1] : self.spans[3 * at + 2]]
+
+    def forget_lines(self) -> None:
+        """Let go of lines that are not likely to be asked for again."""
+        self._lines = None
+
 
 def make_piece(event: int, block: int, kind: Kind, text: str) -> Piece:
     """A piece with its lines cut and its names read: the only time its text is looked at."""
     piece = Piece(event, block, kind, text, estimate(text))
-    piece.lines, piece.line_count = cut_lines(piece)
+    _cut_lines(piece)
     return piece
 
 
-def cut_lines(piece: Piece) -> tuple[list[Line], int]:
-    """All lines that are not blank; overlong ones in segments."""
-    lines: list[Line] = []
+def _cut_lines(piece: Piece) -> None:
+    """Find all lines that are not blank; overlong ones in segments."""
+    spans = piece.spans
+    named: list[tuple[str, ...]] = []
     text = piece.text
     start = number = 0
     while start < len(text):
@@ -86,24 +128,25 @@ def cut_lines(piece: Piece) -> tuple[list[Line], int]:
         if end - start <= LONG_LINE:
             line = text[start:end]
             if line and not line.isspace():
-                lines.append(Line(piece, number, start, end, names(line)))
+                spans.extend((number, start, end))
+                named.append(names(line))
         else:
-            lines.extend(_segments(piece, number, start, end))
+            for first, last in _segments(text, start, end):
+                spans.extend((number, first, last))
+                named.append(names(text[first:last]))
         start = end + 1
-    return lines, number
+    piece.named, piece.line_count = tuple(named), number
 
 
-def _segments(piece: Piece, number: int, start: int, end: int) -> list[Line]:
+def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     found = []
-    text = piece.text
     while start < end:
         stop = min(start + SEGMENT, end)
         if stop < end:
             room = text[stop : min(stop + SEGMENT // 2, end)]
             stop += next((i + 1 for i, char in enumerate(room) if char in _BREAKS), len(room))
-        part = text[start:stop]
-        if not part.isspace():
-            found.append(Line(piece, number, start, stop, names(part)))
+        if not text[start:stop].isspace():
+            found.append((start, stop))
         start = stop
     return found
 
