@@ -563,11 +563,14 @@ def test_secrets_are_masked_before_they_reach_the_log(store: FileLogStore) -> No
 
     with begin(store, mask=mask) as session:
         session.user_said("my password is hunter2")
+        session.user_said("here is all of it: hunter2 " + "and so on " * 3000)
         session.assistant_said((ToolCall("a", "bash", {"command": "login hunter2", "more": ["hunter2"]}),))
         session.tool_finished("a", "hello hunter2")
         session.note("saw hunter2")
         assert "hunter2" not in shown(session.next_request())
     assert "hunter2" not in "".join(map(str, store.read("s").events))
+    (blob,) = store.blobs.folder.iterdir()
+    assert "here is all of it: ****" in blob.read_text()
 
 
 def test_another_system_prompt_is_in_force_from_then_on(store: FileLogStore) -> None:

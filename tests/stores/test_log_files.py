@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.errors import StoreUnavailable
-from outlive.events import Event, encode
+from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
+from outlive.messages import Image, Text
 from outlive.stores.files.log import FileLogStore
-from outlive.stores.log_lines import SPILL
+from outlive.stores.log_elsewhere import SPILL
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import DamagedBlob, SessionBusy
 from outlive.testing.log_store import AWKWARD, note, result, started
@@ -255,6 +257,55 @@ def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, dama
     assert str(blob) in str(log.damage[0])
     with pytest.raises(DamagedBlob):
         logs.get_blob(blob.stem)
+
+
+PICTURE = Image(data="aGFsbG8=" * SPILL)
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_a_lost_paste_or_picture_is_named_in_its_place_and_the_rest_goes_on(
+    logs: FileLogStore, path: Path, damage: str
+) -> None:
+    pasted = UserSaid(id=4, time=2.0, parent=3, blocks=(Text("Mind this:"), Text(f"BEGINNING {LARGE}"), PICTURE))
+    seen = ToolFinished(id=5, time=2.0, parent=4, call_id="c", text="a chart", images=(Image(data="YQ=="), PICTURE))
+    with logs.writer("s") as writer:
+        writer.append([pasted, seen, note(6)])
+    blobs = list(logs.blobs.folder.iterdir())
+    assert len(blobs) == 2
+    for blob in blobs:
+        blob.unlink() if damage == "missing" else blob.write_text("something else")
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5, 6]
+    first, second, third = (block.text for block in log.events[3].blocks)  # type: ignore[union-attr]
+    assert first == "Mind this:"
+    assert second.startswith("BEGINNING a line of output")
+    assert "is lost" in second
+    assert "picture is lost" in third
+    result = log.events[4]
+    assert isinstance(result, ToolFinished)
+    assert result.images == (Image(data="YQ=="),)
+    assert result.text.startswith("a chart\n[a picture is lost")
+    assert all(f"{path}, line {n}:" in str(damage) for n, damage in zip((4, 4, 5), log.damage, strict=True))
+    assert all(any(str(blob) in str(damage) for damage in log.damage) for blob in blobs)
+
+
+def test_a_blob_that_is_no_text_is_named(logs: FileLogStore, path: Path) -> None:
+    digest = logs.put_blob(b"\xff\xfe")
+    line = {"type": "user_said", "id": 4, "time": 2.0, "parent": 3, "blocks": [{"type": "elsewhere", "blob": digest}]}
+    result = {"type": "tool_finished", "id": 5, "time": 2.0, "call_id": "c", "text": "", "blob": digest}
+    with path.open("ab") as file:
+        file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in (line, result)))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5]
+    assert len(log.damage) == 2
+
+
+def test_an_older_outlive_carries_a_paste_that_is_kept_elsewhere_along(logs: FileLogStore, path: Path) -> None:
+    with logs.writer("s") as writer:
+        writer.append([UserSaid(id=4, time=2.0, parent=3, blocks=(Text(LARGE),))])
+    line = lines_in(path)[3]
+    assert encode(decode(line)) == line
+    assert isinstance(decode(line), Unknown)  # and no message with a hole
 
 
 def test_a_damaged_blob_is_written_anew_and_what_was_there_is_kept(logs: FileLogStore, blob: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from outlive.stores import open_log_store
-from outlive.stores.log_lines import SPILL
+from outlive.stores.log_elsewhere import SPILL
 from outlive.stores.log_protocol import SessionBusy
 from outlive.stores.sql import log as sql_log
 from outlive.stores.sql.log import SQLLogStore

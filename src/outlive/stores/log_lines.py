@@ -1,6 +1,6 @@
-"""Events as lines, for every engine: large results are kept as blobs, what cannot be read is named and left out."""
+"""Events as lines, for every engine: large texts are kept as blobs, what cannot be read is named and left out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -19,23 +19,22 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import plain_text
-from outlive.stores.log_protocol import Damage, DamagedBlob
+from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, outsourced, sketch, stored, whole, with_text
+from outlive.stores.log_protocol import Damage
 
-SPILL = 16 * 1024
-"""Characters from which on the text of a result is kept as a blob."""
 TITLE = 80
 REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
 
-def to_line(event: Event, put_blob: Callable[[bytes], str]) -> bytes:
-    """One line of the log, without the line end. The blob is on disk before the line that names it."""
+def to_line(event: Event, put_blob: PutBlob) -> bytes:
+    """One line of the log, without the line end. A blob is on disk before the line that names it."""
     if isinstance(event, ToolFinished):
         if len(event.text) >= SPILL:
             event = replace(event, text="", blob=put_blob(event.text.encode()))
         elif event.text and event.blob:
             event = replace(event, blob="")
-    return encode(event)
+    return outsourced(event, put_blob) or encode(event)
 
 
 def mended(event: Event) -> Event:
@@ -57,9 +56,7 @@ def mended_value(value: Any) -> Any:
     return value
 
 
-def from_lines(
-    lines: Iterable[tuple[str, bytes]], get_blob: Callable[[str], bytes]
-) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
+def from_lines(lines: Iterable[tuple[str, bytes]], get_blob: GetBlob) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
     """Read lines, each with the name of its place; what comes out is what went in."""
     events: list[Event] = []
     damage: list[Damage] = []
@@ -76,18 +73,14 @@ def from_lines(
             damage.append(Damage(where, f"event {event.id} after event {last}; left out, the line stays as it is"))
             continue
         last = event.id
-        if isinstance(event, ToolFinished) and event.blob:
-            event = _whole(event, where, get_blob, damage)
+        lost: list[str] = []
+        if isinstance(event, ToolFinished):
+            event = with_text(event, get_blob, lost.append)
+        elif (found := stored(event)) is not None:
+            event = whole(found, get_blob, lost.append)
+        damage += [Damage(where, what) for what in lost]
         events.append(event)
     return tuple(events), tuple(damage)
-
-
-def _whole(event: ToolFinished, where: str, get_blob: Callable[[str], bytes], damage: list[Damage]) -> ToolFinished:
-    try:
-        return replace(event, text=get_blob(event.blob).decode(), blob="")
-    except DamagedBlob as error:
-        damage.append(Damage(where, f"the text of result {event.id} is lost: {error}"))
-        return replace(event, text=f"[the text of this result is lost: {error}]")
 
 
 def _reason(error: Exception) -> str:
@@ -119,10 +112,12 @@ class Head:
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events among lines; what is none is passed over."""
+    """The events among lines, without a look at blobs; what is none is passed over."""
     for line in lines:
         if line.strip():
             try:
-                yield decode(line)
+                event = decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
+            found = stored(event)
+            yield event if found is None else sketch(found)

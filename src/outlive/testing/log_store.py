@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from outlive.errors import StoreError
 from outlive.events import Checkpointed, Event, Forked, Noted, SessionStarted, ToolFinished, Unknown, UserSaid
-from outlive.messages import Text
-from outlive.stores.log_lines import REPLAY, SPILL
+from outlive.messages import Image, Text
+from outlive.stores.log_elsewhere import SPILL
+from outlive.stores.log_lines import REPLAY
 from outlive.stores.log_names import InvalidSession, new_session_id
 from outlive.stores.log_protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
 from outlive.stores.log_reading import full_log
@@ -251,6 +253,28 @@ class LogStoreConformance:
         assert other.read("s").events[1:] == (result(2, text), result(3, text), result(4, "short"))
         assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
         assert other.info("s").size < 2000
+
+    def test_a_large_paste_and_pictures_come_back_whole(self, logs: LogStore, other: LogStore) -> None:
+        text, picture = "Zeile ü\x00 \U0001f600\n" * SPILL, Image(data="aGFsbG8=" * SPILL)
+        blocks = (Text("look"), Text(text), picture, Image("image/gif", url="https://example.org/a.gif"), Text(""))
+        pasted = UserSaid(id=2, time=2.0, parent=1, blocks=blocks)
+        seen = ToolFinished(id=3, time=3.0, parent=2, call_id="c", text="seen", images=(picture, Image(data="YQ==")))
+        both = replace(seen, id=4, parent=3, text=text, exit_code=1)
+        with logs.create("s") as writer:
+            writer.append([started("s"), pasted, seen, both, note(5)])
+        log = other.read("s")
+        assert log.events == (started("s"), pasted, seen, both, note(5))
+        assert log.damage == ()
+        assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+        assert other.get_blob(hashlib.sha256(picture.data.encode()).hexdigest()) == picture.data.encode()
+        assert other.info("s").size < 4000
+
+    def test_a_session_that_begins_with_a_large_paste_is_named_after_it(
+        self, logs: LogStore, other: LogStore
+    ) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s"), said(2, "fix\n this: " + "trace " * SPILL)])
+        assert other.info("s").title.startswith("fix this: trace trace")
 
     def test_a_blob_is_what_was_put(self, logs: LogStore, other: LogStore) -> None:
         for data in (b"", b"\x00\xff" * 1000, b"\r\n"):
