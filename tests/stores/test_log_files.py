@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.errors import StoreUnavailable
+from outlive.errors import StoreError, StoreUnavailable
 from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
 from outlive.messages import Image, Text
+from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from outlive.stores.log_elsewhere import SPILL
 from outlive.stores.log_names import file_name, session_of
-from outlive.stores.log_protocol import DamagedBlob, SessionBusy
+from outlive.stores.log_protocol import DamagedBlob, SessionBusy, SessionTooLarge
 from outlive.testing.log_store import AWKWARD, note, result, started
 from tests.talk import lines_in
 
@@ -226,6 +227,44 @@ def test_a_full_disk_leaves_the_log_as_it_was(logs: FileLogStore, path: Path, fu
     assert [event.id for event in logs.read("s").events] == [1, 2, 3, 4]
 
 
+# -- logs that nobody wrote in earnest
+
+
+def test_a_log_of_many_gigabytes_is_refused_before_it_is_read(logs: FileLogStore, path: Path) -> None:
+    os.truncate(path, 5 << 30)
+    for ask in (logs.read, logs.writer, lambda name: Session.resume(logs, name)):
+        with pytest.raises(SessionTooLarge, match=r"s\.jsonl has 5\.0 GiB.*Move it away"):
+            ask("s")
+    assert path.stat().st_size == 5 << 30
+    assert [info.last_event for info in logs.sessions()] == [0]
+
+
+def test_a_line_too_long_to_read_is_named_and_the_rest_is_used(
+    logs: FileLogStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outlive.stores.files.log.LONGEST", 70_000)
+    for number in (4, 5):
+        with path.open("ab") as file:
+            file.write(b"x" * 200_000)
+        with logs.writer("s") as writer:
+            with pytest.raises(StoreError, match="cannot follow"):
+                writer.append([note(number - 1)])
+            writer.append([note(number)])
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5]
+    assert [str(damage).partition(": ")[0] for damage in log.damage] == [f"{path}, line 4", f"{path}, line 6"]
+    assert "longer than" in str(log.damage[0])
+
+
+def test_of_very_many_damaged_lines_most_are_only_counted(logs: FileLogStore, path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"junk\n" * 5000 + encode(note(4)) + b"\n")
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4]
+    assert len(log.damage) == 1001
+    assert "4000 more lines" in str(log.damage[-1])
+
+
 # -- blobs
 
 LARGE = "a line of output\n" * SPILL
@@ -245,10 +284,14 @@ def test_a_large_result_lies_in_task_outputs(blob: Path, tmp_path: Path) -> None
     assert blob.read_text() == LARGE
 
 
-@pytest.mark.parametrize("damage", ["missing", "changed", "cut"])
+@pytest.mark.parametrize("damage", ["missing", "changed", "cut", "endless", "folder", "pipe"])
 def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, damage: str) -> None:
-    if damage == "missing":
+    if damage == "endless":
+        os.truncate(blob, 5 << 30)
+    elif damage in ("missing", "folder", "pipe"):
         blob.unlink()
+        if damage != "missing":
+            blob.mkdir() if damage == "folder" else os.mkfifo(blob)
     else:
         blob.write_text(LARGE.replace("output", "0utput") if damage == "changed" else LARGE[:100])
     log = logs.read("s")

@@ -18,7 +18,7 @@ SHORTEST = 5
 LONGEST = 200
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 14)
 def _names_of_token(token: str) -> tuple[str, ...]:
     """The token itself if it is a name, and the last part of a path, which is often used alone; each is kept once."""
     if len(token) > LONGEST or not _INNER.search(token):
@@ -29,7 +29,7 @@ def _names_of_token(token: str) -> tuple[str, ...]:
     return (sys.intern(token),)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 15)
 def names(line: str) -> tuple[str, ...]:
     """The names in a line, each once, in order."""
     found = _TOKEN.findall(line)

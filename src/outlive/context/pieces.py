@@ -93,11 +93,9 @@ class Piece:
         """A part of the lines, counted from 0."""
         if self._lines is not None:
             return self._lines[start:stop]
-        spans, named, first = self.spans, self.named, self.first_line
-        return [
-            Line(self, spans[3 * at], spans[3 * at + 1], spans[3 * at + 2], named[at], first + at)
-            for at in range(start, min(stop, len(named)))
-        ]
+        spans = self.spans[3 * start : 3 * stop]
+        rows = zip(spans[::3], spans[1::3], spans[2::3], self.named[start:stop], strict=True)
+        return [Line(self, *row, id) for id, row in enumerate(rows, start=self.first_line + start)]
 
     def line_text(self, at: int) -> str:
         """One line, counted from 0."""
@@ -117,25 +115,21 @@ def make_piece(event: int, block: int, kind: Kind, text: str) -> Piece:
 
 def _cut_lines(piece: Piece) -> None:
     """Find all lines that are not blank; overlong ones in segments."""
-    spans = piece.spans
+    spans: list[int] = []
     named: list[tuple[str, ...]] = []
-    text = piece.text
-    start = number = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
+    number = start = 0
+    for line in piece.text.removesuffix("\n").split("\n") if piece.text else ():
         number += 1
-        if end - start <= LONG_LINE:
-            line = text[start:end]
-            if line and not line.isspace():
-                spans.extend((number, start, end))
-                named.append(names(line))
-        else:
-            for first, last in _segments(text, start, end):
-                spans.extend((number, first, last))
-                named.append(names(text[first:last]))
+        end = start + len(line)
+        if end - start > LONG_LINE:
+            for first, last in _segments(piece.text, start, end):
+                spans += (number, first, last)
+                named.append(names(piece.text[first:last]))
+        elif line and not line.isspace():
+            spans += (number, start, end)
+            named.append(names(line))
         start = end + 1
-    piece.named, piece.line_count = tuple(named), number
+    piece.spans, piece.named, piece.line_count = array("I", spans), tuple(named), number
 
 
 def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ BEGINS = 200
 
 PutBlob = Callable[[bytes], str]
 GetBlob = Callable[[str], bytes]
+GetText = Callable[[str], str]
 Lost = Callable[[str], None]
 """Is told what could not be had back."""
 
@@ -82,7 +83,7 @@ def _put(block: Block, put_blob: PutBlob) -> Elsewhere:
     return Elsewhere(put_blob(text.encode()), begins=text[:BEGINS])
 
 
-def stored(event: Event) -> _Stored | None:
+def _stored(event: Event) -> _Stored | None:
     """The parts of a line that `decode` could not read, when it is one of ours."""
     if not isinstance(event, Unknown) or b'"elsewhere"' not in event.raw:
         return None
@@ -92,31 +93,33 @@ def stored(event: Event) -> _Stored | None:
         return None
 
 
-def whole(found: _Stored, get_blob: GetBlob, lost: Lost) -> Event:
+def has_parts_elsewhere(event: Event) -> bool:
+    """Whether an event, as its line has it, is not all there."""
+    return _stored(event) is not None or (isinstance(event, ToolFinished) and bool(event.blob))
+
+
+def whole(event: Event, get_text: GetText, lost: Lost) -> Event:
     """The event as it was, with what was kept elsewhere put back. What is lost is said in its place."""
+    if isinstance(event, ToolFinished):
+        return _with_text(event, get_text, lost)
+    found = _stored(event)
+    if found is None:
+        return event
     if isinstance(found, _UserSaid):
-        blocks = tuple(_got(b, get_blob, lost) if isinstance(b, Elsewhere) else b for b in found.blocks)
+        blocks = tuple(_got(b, get_text, lost) if isinstance(b, Elsewhere) else b for b in found.blocks)
         return UserSaid(**{**asdict(found), "blocks": blocks})
-    images = [_got(i, get_blob, lost) if isinstance(i, Elsewhere) else i for i in found.images]
+    images = [_got(i, get_text, lost) if isinstance(i, Elsewhere) else i for i in found.images]
     kept = tuple(image for image in images if isinstance(image, Image))
     gone = "".join(f"\n{block.text}" for block in images if isinstance(block, Text))
-    event = with_text(ToolFinished(**{**asdict(found), "images": kept}), get_blob, lost)
-    return replace(event, text=event.text + gone) if gone else event
+    result = _with_text(ToolFinished(**{**asdict(found), "images": kept}), get_text, lost)
+    return replace(result, text=result.text + gone) if gone else result
 
 
-def with_text(event: ToolFinished, get_blob: GetBlob, lost: Lost) -> ToolFinished:
-    """A result with its text put back."""
-    if not event.blob:
-        return event
-    try:
-        return replace(event, text=_text(event.blob, get_blob), blob="")
-    except DamagedBlob as error:
-        lost(f"the text of result {event.id} is lost: {error}")
-        return replace(event, text=f"[the text of this result is lost: {error}]")
-
-
-def sketch(found: _Stored) -> Event:
+def sketch(event: Event) -> Event:
     """The event without a look at blobs: of a large text how it begins, of a picture nothing."""
+    found = _stored(event)
+    if found is None:
+        return event
     if isinstance(found, _UserSaid):
         blocks = (Text(b.begins) if isinstance(b, Elsewhere) else b for b in found.blocks)
         return UserSaid(**{**asdict(found), "blocks": tuple(blocks)})
@@ -124,9 +127,34 @@ def sketch(found: _Stored) -> Event:
     return ToolFinished(**{**asdict(found), "images": images})
 
 
-def _got(part: Elsewhere, get_blob: GetBlob, lost: Lost) -> Text | Image:
+def once(get_blob: GetBlob) -> GetText:
+    """Reads each blob once: a file that was printed ten times is one text in memory."""
+    known: dict[str, str] = {}
+
+    def get_text(digest: str) -> str:
+        if digest not in known:
+            try:
+                known[digest] = get_blob(digest).decode()
+            except UnicodeDecodeError:
+                raise DamagedBlob(f"blob {digest} is no text") from None
+        return known[digest]
+
+    return get_text
+
+
+def _with_text(event: ToolFinished, get_text: GetText, lost: Lost) -> ToolFinished:
+    if not event.blob:
+        return event
     try:
-        text = _text(part.blob, get_blob)
+        return replace(event, text=get_text(event.blob), blob="")
+    except DamagedBlob as error:
+        lost(f"the text of result {event.id} is lost: {error}")
+        return replace(event, text=f"[the text of this result is lost: {error}]")
+
+
+def _got(part: Elsewhere, get_text: GetText, lost: Lost) -> Text | Image:
+    try:
+        text = get_text(part.blob)
     except DamagedBlob as error:
         if part.what == "image":
             lost(f"a picture is lost: {error}")
@@ -134,10 +162,3 @@ def _got(part: Elsewhere, get_blob: GetBlob, lost: Lost) -> Text | Image:
         lost(f"a text is lost: {error}")
         return Text(f"{part.begins}… [the rest of this text is lost: {error}]")
     return Text(text) if part.what == "text" else Image(part.media_type, text)
-
-
-def _text(digest: str, get_blob: GetBlob) -> str:
-    try:
-        return get_blob(digest).decode()
-    except UnicodeDecodeError:
-        raise DamagedBlob(f"blob {digest} is no text") from None

@@ -19,10 +19,16 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import plain_text
-from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, outsourced, sketch, stored, whole, with_text
-from outlive.stores.log_protocol import Damage
+from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, once, outsourced, sketch, whole
+from outlive.stores.log_protocol import Damage, SessionTooLarge
 
 TITLE = 80
+LARGEST = 1 << 30
+"""Bytes of a log that are read: a long session has a thousandth of it."""
+LONGEST = 256 * 2**20
+"""Bytes of a line that are read."""
+MOST_DAMAGE = 1000
+"""Damaged lines that are named one by one."""
 REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
@@ -56,31 +62,51 @@ def mended_value(value: Any) -> Any:
     return value
 
 
-def from_lines(lines: Iterable[tuple[str, bytes]], get_blob: GetBlob) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
-    """Read lines, each with the name of its place; what comes out is what went in."""
+def from_lines(
+    lines: Iterable[tuple[str, bytes | None]], get_blob: GetBlob
+) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
+    """Read lines, each with the name of its place; what comes out is what went in. None: a line too long to read."""
     events: list[Event] = []
     damage: list[Damage] = []
-    last = 0
+    more, last, where = 0, 0, ""
+    get_text = once(get_blob)
     for where, line in lines:
-        if not line.strip():
+        if line is not None and not line.strip():
             continue
-        try:
-            event = decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            damage.append(Damage(where, f"not an event ({_reason(error)}); left out, the line stays as it is"))
+        found = _read(line, last)
+        if isinstance(found, str):
+            if len(damage) < MOST_DAMAGE:
+                damage.append(Damage(where, f"{found}; left out, the line stays as it is"))
+            else:
+                more += 1
             continue
-        if event.id <= last:
-            damage.append(Damage(where, f"event {event.id} after event {last}; left out, the line stays as it is"))
-            continue
-        last = event.id
+        last = found.id
         lost: list[str] = []
-        if isinstance(event, ToolFinished):
-            event = with_text(event, get_blob, lost.append)
-        elif (found := stored(event)) is not None:
-            event = whole(found, get_blob, lost.append)
+        events.append(whole(found, get_text, lost.append))
         damage += [Damage(where, what) for what in lost]
-        events.append(event)
+    if more:
+        damage.append(Damage(where, f"and {more} more lines before this one are no events; left out, they stay"))
     return tuple(events), tuple(damage)
+
+
+def _read(line: bytes | None, last: int) -> Event | str:
+    """The event in a line, or why there is none."""
+    if line is None:
+        return f"longer than {LONGEST >> 20} MiB"
+    try:
+        event = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return f"not an event ({_reason(error)})"
+    return event if event.id > last else f"event {event.id} after event {last}"
+
+
+def refuse_too_large(where: str, size: int) -> None:
+    """A log that would not fit into memory is refused before it is read."""
+    if size > LARGEST:
+        raise SessionTooLarge(
+            f"{where} has {size / 2**30:.1f} GiB, and at most {LARGEST >> 30} GiB of a session are read; "
+            "nothing was read or changed. Move it away, or begin a new session"
+        )
 
 
 def _reason(error: Exception) -> str:
@@ -119,5 +145,4 @@ def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
                 event = decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
-            found = stored(event)
-            yield event if found is None else sketch(found)
+            yield sketch(event)

@@ -10,7 +10,7 @@ from outlive.messages import ToolResult
 from outlive.models.importers.lines import Line
 from outlive.models.importers.recording import Joiner, Recording
 from outlive.stores.files.log import TRANSCRIPTS, FileLogStore
-from outlive.stores.log_elsewhere import sketch, stored
+from outlive.stores.log_elsewhere import has_parts_elsewhere, sketch
 from outlive.stores.log_names import session_of
 from outlive.stores.log_reading import full_log
 
@@ -29,11 +29,9 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         except msgspec.DecodeError as error:
             lost.append(f"{path}, line {line.number}: not an event ({error})")
             continue
-        found = stored(event)
-        if found is not None or (isinstance(event, ToolFinished) and event.blob and not event.text):
+        if has_parts_elsewhere(event):
             lost.append(f"{path}, line {line.number}: the text is kept elsewhere; replay an export instead")
-        event = event if found is None else sketch(found)
-        events.append(event)
+        events.append(sketch(event))
     return _recording(path.name.partition(".jsonl")[0], events, tuple(lost))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.log_lines import Head, decoded, from_lines, to_line
+from outlive.stores.log_lines import Head, decoded, from_lines, refuse_too_large, to_line
 from outlive.stores.log_names import file_name
 from outlive.stores.log_protocol import (
     DamagedBlob,
@@ -68,6 +68,7 @@ class SQLLogStore:
     def read(self, session: str) -> Log:
         def work(connection: Connection) -> list[tuple[int, bytes]]:
             self._known(connection, session)
+            refuse_too_large(f"{self.url}, session {session!r}", _size(connection, session))
             rows = connection.rows(
                 "SELECT id, body FROM outlive_session_events WHERE session = :session ORDER BY id", session=session
             )
@@ -257,6 +258,13 @@ def _writer(connection: Connection, session: str) -> str | None:
 
 def _last(connection: Connection, session: str) -> int:
     rows = connection.rows("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
+    return int(rows[0][0] or 0)
+
+
+def _size(connection: Connection, session: str) -> int:
+    rows = connection.rows(
+        "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
+    )
     return int(rows[0][0] or 0)
 
 
