@@ -5,8 +5,9 @@ UTC) and a `parent` (the event before it, 0 for the first). Events are never cha
 earlier ones are seen.
 
 Version 1: the first.
-Version 2: large texts and pictures of what the user said, and pictures of results, may stand elsewhere (in a log, not
-here: `stores/log_elsewhere.py`).
+Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
+results, may stand elsewhere (`stores/log_elsewhere.py`), and the digest of a pass may stand as the rows in which it
+differs from the one before (`stores/log_digests.py`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.

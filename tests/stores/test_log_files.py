@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from outlive.errors import StoreError, StoreUnavailable
 from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
@@ -17,9 +18,10 @@ from outlive.messages import Image, Text
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from outlive.stores.log_elsewhere import SPILL
+from outlive.stores.log_lines import Lines, from_lines
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import DamagedBlob, SessionBusy, SessionTooLarge
-from outlive.testing.log_store import AWKWARD, note, result, started
+from outlive.testing.log_store import AWKWARD, compacted, note, result, started
 from tests.talk import lines_in
 
 
@@ -225,6 +227,80 @@ def test_a_full_disk_leaves_the_log_as_it_was(logs: FileLogStore, path: Path, fu
         full_disk[0] = False
         writer.append([note(4)])
     assert [event.id for event in logs.read("s").events] == [1, 2, 3, 4]
+
+
+# -- passes
+
+
+def passes(logs: FileLogStore, path: Path, numbers: range) -> None:
+    with logs.writer("s") as writer:
+        for number in numbers:
+            writer.append([compacted(number)])
+
+
+def test_what_builds_on_a_damaged_pass_is_named_and_left_out_until_one_stands_alone(
+    logs: FileLogStore, path: Path
+) -> None:
+    passes(logs, path, range(4, 50))
+    lines = lines_in(path)
+    lines[9] = lines[9][:60]
+    path.write_bytes(b"\n".join(lines))
+    log = logs.read("s")
+    lost = [number for number in range(4, 50) if number not in {event.id for event in log.events}]
+    assert lost == list(range(10, 10 + len(lost)))
+    assert 2 <= len(lost) <= 16
+    assert [event for event in log.events if event.id > 3] == [compacted(n) for n in range(4, 50) if n not in lost]
+    assert all(f"{path}, line {number}:" in str(found) for number, found in zip(lost, log.damage, strict=True))
+    assert "pass 11 builds on pass 10" in str(log.damage[1])
+
+
+def test_a_pass_that_was_changed_by_hand_is_not_built_upon(logs: FileLogStore, path: Path) -> None:
+    passes(logs, path, range(4, 8))
+    path.write_bytes(path.read_bytes().replace(b"row 30 says", b"row 30 lies"))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3]
+    assert "does not come out as it was written" in str(log.damage[0])
+
+
+def test_a_pass_that_did_not_get_into_the_log_is_not_built_upon(
+    logs: FileLogStore, path: Path, full_disk: list[bool]
+) -> None:
+    full_disk[0] = False
+    with logs.writer("s") as writer:
+        writer.append([compacted(4)])
+        full_disk[0] = True
+        with pytest.raises(StoreUnavailable):
+            writer.append([compacted(5)])
+        full_disk[0] = False
+        writer.append([compacted(6)])
+        writer.append([compacted(7)])
+    assert logs.read("s").events[3:] == (compacted(4), compacted(6), compacted(7))
+
+
+def test_a_pass_that_makes_gigabytes_of_a_few_rows_is_refused(logs: FileLogStore, path: Path) -> None:
+    passes(logs, path, range(4, 5))
+    form = msgspec.json.decode(lines_in(path)[3])
+    grown = [
+        {**form, "id": 5, "base": 4, "rows": [[0, 90]] * 1_000_000},
+        {**form, "id": 6, "handles": [[0, 1 << 62]]},
+    ]
+    with path.open("ab") as file:
+        file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in grown))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4]
+    assert all("would make all digests together larger" in str(damage) for damage in log.damage)
+
+
+digests = st.lists(
+    st.sampled_from(["", "…", "a", "a longer row of this digest", "@h1 @h2 ·", "User: ü"]), max_size=12
+)
+
+
+@given(st.lists(digests.map("\n".join), max_size=30))
+def test_any_digests_come_back_as_they_were(texts: list[str]) -> None:
+    events = [replace(compacted(n), digest=text) for n, text in enumerate(texts, start=2)]
+    lines = Lines(lambda data: "").of(events)
+    assert from_lines([("", line) for line in lines], lambda name: b"") == (tuple(events), ())
 
 
 # -- logs that nobody wrote in earnest

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from outlive.events import (
     Checkpointed,
+    Compacted,
     Event,
     Forked,
     KnownEvent,
@@ -19,7 +20,9 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import plain_text
-from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, once, outsourced, sketch, whole
+from outlive.stores import log_digests, log_elsewhere
+from outlive.stores.log_digests import DigestReader, DigestWriter
+from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, once, outsourced, whole
 from outlive.stores.log_protocol import Damage, SessionTooLarge
 
 TITLE = 80
@@ -33,14 +36,34 @@ REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
 
-def to_line(event: Event, put_blob: PutBlob) -> bytes:
-    """One line of the log, without the line end. A blob is on disk before the line that names it."""
-    if isinstance(event, ToolFinished):
-        if len(event.text) >= SPILL:
-            event = replace(event, text="", blob=put_blob(event.text.encode()))
-        elif event.text and event.blob:
-            event = replace(event, blob="")
-    return outsourced(event, put_blob) or encode(event)
+class Lines:
+    """Makes the lines of one log. What it has made must get into the log, or it has to `forget`."""
+
+    def __init__(self, put_blob: PutBlob) -> None:
+        self._put_blob = put_blob
+        self._digests = DigestWriter()
+
+    def forget(self) -> None:
+        """The last lines did not get into the log."""
+        self._digests.forget()
+
+    def of(self, events: Iterable[Event]) -> list[bytes]:
+        """A line for each event, without the line end. A blob is on disk before the line that names it."""
+        try:
+            return [self._line(event) for event in events]
+        except BaseException:
+            self.forget()
+            raise
+
+    def _line(self, event: Event) -> bytes:
+        if isinstance(event, Compacted):
+            return self._digests.line(event)
+        if isinstance(event, ToolFinished):
+            if len(event.text) >= SPILL:
+                event = replace(event, text="", blob=self._put_blob(event.text.encode()))
+            elif event.text and event.blob:
+                event = replace(event, blob="")
+        return outsourced(event, self._put_blob) or encode(event)
 
 
 def mended(event: Event) -> Event:
@@ -69,7 +92,7 @@ def from_lines(
     events: list[Event] = []
     damage: list[Damage] = []
     more, last, where = 0, 0, ""
-    get_text = once(get_blob)
+    get_text, digests = once(get_blob), DigestReader()
     for where, line in lines:
         if line is not None and not line.strip():
             continue
@@ -81,8 +104,12 @@ def from_lines(
                 more += 1
             continue
         last = found.id
+        known = digests.whole(found)
+        if isinstance(known, str):
+            damage.append(Damage(where, f"{known}; left out, the line stays as it is"))
+            continue
         lost: list[str] = []
-        events.append(whole(found, get_text, lost.append))
+        events.append(whole(known, get_text, lost.append))
         damage += [Damage(where, what) for what in lost]
     if more:
         damage.append(Damage(where, f"and {more} more lines before this one are no events; left out, they stay"))
@@ -146,3 +173,8 @@ def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
             yield sketch(event)
+
+
+def sketch(event: Event) -> Event:
+    """An event as its line alone tells it: of a large text how it begins, of a pass no digest."""
+    return log_elsewhere.sketch(log_digests.sketch(event))

@@ -16,7 +16,7 @@ from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.files.blobs import Blobs, sync_folder
 from outlive.stores.files.disk import errors_named, open_regular, private_folder
-from outlive.stores.log_lines import LONGEST, Head, decoded, from_lines, refuse_too_large, to_line
+from outlive.stores.log_lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
@@ -100,7 +100,7 @@ class FileLogStore:
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
-                _write(descriptor, b"".join(to_line(event, self.put_blob) + b"\n" for event in events))
+                _write(descriptor, b"".join(line + b"\n" for line in Lines(self.put_blob).of(events)))
                 if self.durable:
                     os.fsync(descriptor)
                 part.replace(path)
@@ -161,6 +161,7 @@ class FileLogWriter:
         self.session = session
         self._path = path
         self._descriptor = descriptor
+        self._lines = Lines(store.put_blob)
         try:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):
@@ -185,14 +186,16 @@ class FileLogWriter:
         # An unfinished line of a writer that died stays, and no longer touches what follows.
         data = b"\n" * self._torn
         with errors_named("appending to", self._path):
-            data += b"".join(to_line(event, self._store.put_blob) + b"\n" for event in events)
+            data += b"".join(line + b"\n" for line in self._lines.of(events))
             size = os.fstat(self._descriptor).st_size
             try:
                 _write(self._descriptor, data)
                 if self._store.durable:
                     os.fsync(self._descriptor)
-            except OSError:
-                os.ftruncate(self._descriptor, size)
+            except BaseException as error:
+                self._lines.forget()
+                if isinstance(error, OSError):
+                    os.ftruncate(self._descriptor, size)
                 raise
         self._last, self._torn = last, False
 
