@@ -65,10 +65,10 @@ def _base(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _spelled(call: Piece) -> frozenset[str]:
+def _spelled(call: Piece) -> tuple[str, ...]:
     """The names in a call without their folders; each call is asked at every pass."""
     if call.spelled is None:
-        call.spelled = frozenset(_base(name) for named in call.named for name in named)
+        call.spelled = tuple(dict.fromkeys(_base(name) for named in call.named for name in named))
     return call.spelled
 
 

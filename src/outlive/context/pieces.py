@@ -2,7 +2,8 @@
 
 import json
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from struct import Struct as Packed
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from outlive.messages import Image, ToolCall
 LONG_LINE = 360
 SEGMENT = 200
 SHORT_VALUE = 160
+SPAN = Packed("=3I")
 _BREAKS = " ,;|>}\t"
 
 Kind = str
@@ -60,15 +62,15 @@ class Piece:
     is_error: bool = False
     exit_code: int | None = None
     images: tuple[Image, ...] = ()
-    spans: "array[int]" = field(default_factory=lambda: array("I"))
-    """Number, start and end of each line, one after the other: a session has too many lines for an object each."""
+    spans: bytes = b""
+    """Number, start and end of each line, packed: a session has too many lines for an object each."""
     named: tuple[tuple[str, ...], ...] = ()
     """The names in each line."""
     first_line: int = -1
     """The id of the first line; those of the others follow."""
     line_count: int = 0
     pages: tuple[int, ...] = ()
-    spelled: frozenset[str] | None = None
+    spelled: tuple[str, ...] | None = None
     """The names of a call without their folders, once somebody asked."""
     short: tuple[float, tuple[int, ...], str] | None = None
     """As it was shortened last: the room it had, the lines that were chosen, the text."""
@@ -93,13 +95,14 @@ class Piece:
         """A part of the lines, counted from 0."""
         if self._lines is not None:
             return self._lines[start:stop]
-        spans = self.spans[3 * start : 3 * stop]
-        rows = zip(spans[::3], spans[1::3], spans[2::3], self.named[start:stop], strict=True)
-        return [Line(self, *row, id) for id, row in enumerate(rows, start=self.first_line + start)]
+        spans = SPAN.iter_unpack(self.spans[SPAN.size * start : SPAN.size * stop])
+        rows = enumerate(zip(spans, self.named[start:stop], strict=True), start=self.first_line + start)
+        return [Line(self, number, begin, end, names, id) for id, ((number, begin, end), names) in rows]
 
     def line_text(self, at: int) -> str:
         """One line, counted from 0."""
-        return self.text[self.spans[3 * at + 1] : self.spans[3 * at + 2]]
+        _, start, end = SPAN.unpack_from(self.spans, SPAN.size * at)
+        return self.text[start:end]
 
     def forget_lines(self) -> None:
         """Let go of lines that are not likely to be asked for again."""
@@ -129,7 +132,7 @@ def _cut_lines(piece: Piece) -> None:
             spans += (number, start, end)
             named.append(names(line))
         start = end + 1
-    piece.spans, piece.named, piece.line_count = array("I", spans), tuple(named), number
+    piece.spans, piece.named, piece.line_count = array("I", spans).tobytes(), tuple(named), number
 
 
 def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:

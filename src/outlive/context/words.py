@@ -64,7 +64,7 @@ def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
 def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
     chosen = {line.id: line for line in kept}
     used = sum(line.cost for line in kept)
-    lines = piece.lines
+    lines = piece.some_lines(0, len(piece.named))  # not kept: it is asked for again only when something changed
     rules = (lines[at] for at in _rules(piece))
     ends = (line for pair in zip(lines, reversed(lines), strict=True) for line in pair)
     for line in chain(lines[:3], rules, ends):
