@@ -103,7 +103,7 @@ class DigestReader:
         if _hash(digest) != found.hash:
             return f"pass {event.id} does not come out as it was written: it, or pass {found.base}, was changed"
         self._remember(event.id, digest)
-        return _as_event(found, digest, tuple(self._counted(found.handles)))
+        return _as_event(found, digest, self._counted(found.handles))
 
     def _remember(self, id: int, digest: str) -> None:
         self._base, self._rows = id, digest.split("\n")
@@ -129,12 +129,14 @@ class DigestReader:
                 start, stop = self._span(part)
                 yield from self._rows[start:stop]
 
-    def _counted(self, ranges: Ranges) -> Iterator[int]:
+    def _counted(self, ranges: Ranges) -> tuple[int, ...]:
         """The same number is the same object in every receipt, because there are very many."""
+        found: list[int] = []
         for first, last in ranges:
             if 0 <= first <= last < MOST_PAGES:
                 self._numbers.extend(range(len(self._numbers), last + 1))
-                yield from self._numbers[first : last + 1]
+                found += self._numbers[first : last + 1]
+        return tuple(found)
 
 
 def sketch(event: Event) -> Event:
