@@ -286,8 +286,10 @@ def test_a_pass_that_makes_gigabytes_of_a_few_rows_is_refused(logs: FileLogStore
     ]
     with path.open("ab") as file:
         file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in grown))
+    passes(logs, path, range(7, 9))
     log = logs.read("s")
-    assert [event.id for event in log.events] == [1, 2, 3, 4]
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 7, 8]
+    assert len(log.damage) == 2
     assert all("would make all digests together larger" in str(damage) for damage in log.damage)
 
 

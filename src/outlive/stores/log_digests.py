@@ -96,12 +96,13 @@ class DigestReader:
             return event
         if found.base and found.base != self._base:
             return f"pass {event.id} builds on pass {found.base}, which cannot be read"
-        self._room -= self._size(found)
-        if self._room < 0:
+        size = self._size(found)
+        if size > self._room:
             return f"pass {event.id} would make all digests together larger than {LARGEST >> 20} MiB"
         digest = "\n".join(self._expanded(found.rows))
         if _hash(digest) != found.hash:
             return f"pass {event.id} does not come out as it was written: it, or pass {found.base}, was changed"
+        self._room -= size
         self._remember(event.id, digest)
         return _as_event(found, digest, self._counted(found.handles))
 
