@@ -18,12 +18,17 @@ GOLDEN = Path(__file__).parent / "golden" / "session_v1"
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileLogStore:
-    (tmp_path / TRANSCRIPTS).mkdir()
-    (tmp_path / OUTPUTS).mkdir(parents=True)
-    shutil.copy(GOLDEN / "log.jsonl", tmp_path / TRANSCRIPTS / "golden.jsonl")
-    for blob in GOLDEN.glob("*.txt"):
-        shutil.copy(blob, tmp_path / OUTPUTS)
-    return FileLogStore(tmp_path)
+    return placed(tmp_path, GOLDEN)
+
+
+def placed(folder: Path, golden: Path) -> FileLogStore:
+    """A golden session where sessions lie."""
+    (folder / TRANSCRIPTS).mkdir(parents=True)
+    (folder / OUTPUTS).mkdir(parents=True)
+    shutil.copy(golden / "log.jsonl", folder / TRANSCRIPTS / "golden.jsonl")
+    for blob in golden.glob("*.txt"):
+        shutil.copy(blob, folder / OUTPUTS)
+    return FileLogStore(folder)
 
 
 def test_every_line_is_written_back_as_it_was() -> None:
@@ -53,3 +58,25 @@ def test_its_state_is_what_it_was_and_it_goes_on(store: FileLogStore) -> None:
             assert found[key] == expected[key]
         assert not problems(session.next_request().messages)
         session.user_said("still here")
+
+
+# -- a session of version 1 with a large paste and pictures in its lines, twelve passes and an undo
+
+LARGE = Path(__file__).parent / "golden" / "session_v1_large"
+
+
+@pytest.mark.parametrize("format", ["session_v1_large", "session_v2"])
+def test_a_long_session_is_read_whole_and_shown_to_the_letter(tmp_path: Path, format: str) -> None:
+    store = placed(tmp_path, GOLDEN.parent / format)
+    log = store.read("golden")
+    assert log.damage == ()
+    assert not any(isinstance(event, Unknown) for event in log.events)
+    with Session.resume(store, "golden", window=12_000) as session:
+        assert msgspec.json.encode(session.engine.shown()) == (LARGE / "view.json").read_bytes()
+
+
+def test_both_formats_say_the_same(tmp_path: Path) -> None:
+    old, new = (placed(tmp_path / name, GOLDEN.parent / name) for name in ("session_v1_large", "session_v2"))
+    first, *rest = old.read("golden").events
+    assert (msgspec.structs.replace(first, version=2), *rest) == new.read("golden").events
+    assert old.info("golden").size > 1.7 * new.info("golden").size

@@ -1,5 +1,6 @@
 """Sessions: resume rebuilds the same view byte for byte, forks share the past, undo appends, renewal starts fresh."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -445,6 +446,26 @@ def test_a_compaction_is_followed_by_a_look_at_the_world(store: FileLogStore, pr
         assert "app.py" in session.next_request().state_block
 
 
+def test_a_file_that_was_changed_and_given_its_old_size_and_time_back_is_noticed(
+    store: FileLogStore, project: Path
+) -> None:
+    path, long_ago = project / "app.py", 1_000_000_000
+    os.utime(path, ns=(long_ago, long_ago))
+    with begin(store, folder=str(project)) as session:
+        work(session, project)
+        for part in range(2):
+            for number in range(6):
+                step(session, part * 6 + number, lines=60)
+            assert session.compact() is not None
+        assert notes(store) == []
+        path.write_text("print(9)\n")
+        os.utime(path, ns=(long_ago, long_ago))
+        for number in range(6):
+            step(session, 12 + number, lines=60)
+        assert session.compact() is not None
+        assert "app.py" in notes(store)[0]
+
+
 def test_processes_of_the_last_life_are_said_to_be_gone(store: FileLogStore, project: Path) -> None:
     sleeper = subprocess.Popen(["sleep", "60"])
     with begin(store, folder=str(project)) as session:
@@ -542,11 +563,14 @@ def test_secrets_are_masked_before_they_reach_the_log(store: FileLogStore) -> No
 
     with begin(store, mask=mask) as session:
         session.user_said("my password is hunter2")
+        session.user_said("here is all of it: hunter2 " + "and so on " * 3000)
         session.assistant_said((ToolCall("a", "bash", {"command": "login hunter2", "more": ["hunter2"]}),))
         session.tool_finished("a", "hello hunter2")
         session.note("saw hunter2")
         assert "hunter2" not in shown(session.next_request())
     assert "hunter2" not in "".join(map(str, store.read("s").events))
+    (blob,) = store.blobs.folder.iterdir()
+    assert "here is all of it: ****" in blob.read_text()
 
 
 def test_another_system_prompt_is_in_force_from_then_on(store: FileLogStore) -> None:

@@ -24,6 +24,8 @@ SMALLEST = 100_000
 """Characters: a session that fits into every window costs the same under every policy."""
 NONE = "no compaction"
 FOREVER = 10**9
+LENGTHS = (2_000, 8_000)
+"""Turns of the sessions that are timed."""
 
 
 @lru_cache(maxsize=64)
@@ -71,6 +73,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--quick", action="store_true", help="our default and two others, two windows, eight sessions"
     )
     parser.add_argument("--no-ablation", action="store_true")
+    parser.add_argument("--speed", action="store_true", help="how long a turn takes, and nothing else")
     parser.add_argument("--processes", type=int, default=2, choices=(1, 2))
     return parser.parse_args(arguments)
 
@@ -80,6 +83,9 @@ def main(arguments: Sequence[str]) -> int:
     recordings = manifest(options.data, SMALLEST)
     if not recordings:
         print(f"no recorded sessions in {options.data}: nothing to measure", file=sys.stderr)
+        return 0
+    if options.speed:
+        speed.report([path for path, _ in recordings], LENGTHS)
         return 0
     held = [path for path, source in recordings if source not in TUNED]
     tuned = [path for path, source in recordings if source in TUNED]
@@ -103,9 +109,7 @@ def main(arguments: Sequence[str]) -> int:
                 (v.name, w, v) for w in (50_000, 100_000) for v in VARIANTS
             ]
             table("Ablation, sources the weights were not fitted on", held, variants, pool)
-    print("\n### Speed (a made-up session of 2,000 turns, window 200k; milliseconds a turn)\n")
-    for what, value in speed.measure(400 if options.quick else 2_000).items():
-        print(f"- {what}: {value:.2f}")
+    speed.report(held + tuned, (400,) if options.quick else LENGTHS)
     return 0
 
 

@@ -4,8 +4,13 @@ An event has an `id` (1, 2, 3 … within its session; a fork goes on counting), 
 UTC) and a `parent` (the event before it, 0 for the first). Events are never changed; later ones alter how
 earlier ones are seen.
 
-Version 1: the first. A reader that meets a type or a field layout it does not know keeps the event as
-`Unknown`, raw, and writes it back as it was.
+Version 1: the first.
+Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
+results, may stand elsewhere (`stores/log_elsewhere.py`), and the digest of a pass may stand as the rows in which it
+differs from the one before (`stores/log_digests.py`).
+
+A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
+it was.
 """
 
 from typing import Any
@@ -15,7 +20,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 1
+VERSION = 2
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -33,7 +38,8 @@ class SessionStarted(Base, frozen=True, kw_only=True, tag="session_started"):
     """First event of a log: what does not change while the session lives."""
 
     session: str
-    version: int = VERSION
+    version: int = 1
+    """The newest that the program knew which began the session; later events may be of a later one."""
     system: str = ""
     tools: tuple[dict[str, Any], ...] = ()
     model: str = ""

@@ -1,5 +1,6 @@
 """`outlive recall` as a user has it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,14 @@ def test_refusals(outlive: Outlive) -> None:
 )
 def test_wrong_usage(outlive: Outlive, arguments: tuple[str, ...]) -> None:
     assert outlive(*arguments).code == 2
+
+
+def test_a_session_too_large_to_read_is_named_and_the_others_are_searched(outlive: Outlive) -> None:
+    os.truncate(outlive.folder / ".transcripts" / "two.jsonl", 5 << 30)
+    result = outlive("recall", "--search", "handler_1_7(", "--all")
+    assert result.code == 0
+    assert "@h2" in result.out
+    assert "two.jsonl has 5.0 GiB" in result.err
+    alone = outlive("recall", "--search", "handler_1_7(", "--session", "two")
+    assert (alone.code, alone.out) == (1, "")
+    assert "Traceback" not in alone.err

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from outlive.events import GoalSet, decode
+from outlive.messages import Image, Text
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from tests.cli.command import Outlive
@@ -98,6 +99,27 @@ def test_export(outlive: Outlive) -> None:
     outlive("session", "export", "work", "-o", str(path))
     assert path.read_text().splitlines() == lines
     assert not any(json.loads(line).get("blob") for line in lines)
+
+
+def test_a_large_paste_is_exported_recalled_found_forked_and_replayed(outlive: Outlive) -> None:
+    paste = "\n".join(f"row {n}: the purple_lighthouse_{n} blinks" for n in range(1500))
+    store = FileLogStore(outlive.folder, durability="process")
+    with Session.resume(store, "work", window=12_000, clock=Ticks(2_000_000.0)) as session:
+        session.user_said((Text(paste), Image(data="aGFsbG8=" * 4000)))
+    lines = outlive("session", "export", "work").out.splitlines()
+    blocks = json.loads(lines[-1])["blocks"]
+    assert blocks[0]["text"] == paste
+    assert blocks[1]["data"] == "aGFsbG8=" * 4000
+    assert paste not in (outlive.folder / ".transcripts" / "work.jsonl").read_text()
+    found = outlive("recall", "--session", "work", "--search", "purple_lighthouse_777", "--json").json
+    text = outlive("recall", found[0]["handle"], "--session", "work").out
+    assert "row 777: the purple_lighthouse_777 blinks" in text
+    outlive("session", "fork", "work", "--name", "twin")
+    assert json.loads(outlive("session", "export", "twin").out.splitlines()[-2])["blocks"] == blocks
+    copied = outlive.folder / "copy.jsonl"
+    copied.write_bytes((outlive.folder / ".transcripts" / "work.jsonl").read_bytes())
+    result = outlive("replay", str(copied), "--window", "12000")
+    assert "kept elsewhere; replay an export instead" in result.err
 
 
 def test_a_damaged_log_is_named_and_shown_as_far_as_it_goes(outlive: Outlive) -> None:

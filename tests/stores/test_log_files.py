@@ -6,17 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from outlive.errors import StoreUnavailable
-from outlive.events import Event, encode
+from outlive.errors import StoreError, StoreUnavailable
+from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
+from outlive.messages import Image, Text
+from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
-from outlive.stores.log_lines import SPILL
+from outlive.stores.log_elsewhere import SPILL
+from outlive.stores.log_lines import Lines, from_lines
 from outlive.stores.log_names import file_name, session_of
-from outlive.stores.log_protocol import DamagedBlob, SessionBusy
-from outlive.testing.log_store import AWKWARD, note, result, started
+from outlive.stores.log_protocol import DamagedBlob, SessionBusy, SessionTooLarge
+from outlive.testing.log_store import AWKWARD, compacted, note, result, started
 from tests.talk import lines_in
 
 
@@ -224,6 +229,120 @@ def test_a_full_disk_leaves_the_log_as_it_was(logs: FileLogStore, path: Path, fu
     assert [event.id for event in logs.read("s").events] == [1, 2, 3, 4]
 
 
+# -- passes
+
+
+def passes(logs: FileLogStore, path: Path, numbers: range) -> None:
+    with logs.writer("s") as writer:
+        for number in numbers:
+            writer.append([compacted(number)])
+
+
+def test_what_builds_on_a_damaged_pass_is_named_and_left_out_until_one_stands_alone(
+    logs: FileLogStore, path: Path
+) -> None:
+    passes(logs, path, range(4, 50))
+    lines = lines_in(path)
+    lines[9] = lines[9][:60]
+    path.write_bytes(b"\n".join(lines))
+    log = logs.read("s")
+    lost = [number for number in range(4, 50) if number not in {event.id for event in log.events}]
+    assert lost == list(range(10, 10 + len(lost)))
+    assert 2 <= len(lost) <= 16
+    assert [event for event in log.events if event.id > 3] == [compacted(n) for n in range(4, 50) if n not in lost]
+    assert all(f"{path}, line {number}:" in str(found) for number, found in zip(lost, log.damage, strict=True))
+    assert "pass 11 builds on pass 10" in str(log.damage[1])
+
+
+def test_a_pass_that_was_changed_by_hand_is_not_built_upon(logs: FileLogStore, path: Path) -> None:
+    passes(logs, path, range(4, 8))
+    path.write_bytes(path.read_bytes().replace(b"row 30 says", b"row 30 lies"))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3]
+    assert "does not come out as it was written" in str(log.damage[0])
+
+
+def test_a_pass_that_did_not_get_into_the_log_is_not_built_upon(
+    logs: FileLogStore, path: Path, full_disk: list[bool]
+) -> None:
+    full_disk[0] = False
+    with logs.writer("s") as writer:
+        writer.append([compacted(4)])
+        full_disk[0] = True
+        with pytest.raises(StoreUnavailable):
+            writer.append([compacted(5)])
+        full_disk[0] = False
+        writer.append([compacted(6)])
+        writer.append([compacted(7)])
+    assert logs.read("s").events[3:] == (compacted(4), compacted(6), compacted(7))
+
+
+def test_a_pass_that_makes_gigabytes_of_a_few_rows_is_refused(logs: FileLogStore, path: Path) -> None:
+    passes(logs, path, range(4, 5))
+    form = msgspec.json.decode(lines_in(path)[3])
+    grown = [
+        {**form, "id": 5, "base": 4, "rows": [[0, 90]] * 1_000_000},
+        {**form, "id": 6, "handles": [[0, 1 << 62]]},
+    ]
+    with path.open("ab") as file:
+        file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in grown))
+    passes(logs, path, range(7, 9))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 7, 8]
+    assert len(log.damage) == 2
+    assert all("would make all digests together larger" in str(damage) for damage in log.damage)
+
+
+digests = st.lists(
+    st.sampled_from(["", "…", "a", "a longer row of this digest", "@h1 @h2 ·", "User: ü"]), max_size=12
+)
+
+
+@given(st.lists(digests.map("\n".join), max_size=30))
+def test_any_digests_come_back_as_they_were(texts: list[str]) -> None:
+    events = [replace(compacted(n), digest=text) for n, text in enumerate(texts, start=2)]
+    lines = Lines(lambda data: "").of(events)
+    assert from_lines([("", line) for line in lines], lambda name: b"") == (tuple(events), ())
+
+
+# -- logs that nobody wrote in earnest
+
+
+def test_a_log_of_many_gigabytes_is_refused_before_it_is_read(logs: FileLogStore, path: Path) -> None:
+    os.truncate(path, 5 << 30)
+    for ask in (logs.read, logs.writer, lambda name: Session.resume(logs, name)):
+        with pytest.raises(SessionTooLarge, match=r"s\.jsonl has 5\.0 GiB.*Move it away"):
+            ask("s")
+    assert path.stat().st_size == 5 << 30
+    assert [info.last_event for info in logs.sessions()] == [0]
+
+
+def test_a_line_too_long_to_read_is_named_and_the_rest_is_used(
+    logs: FileLogStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("outlive.stores.files.log.LONGEST", 70_000)
+    for number in (4, 5):
+        with path.open("ab") as file:
+            file.write(b"x" * 200_000)
+        with logs.writer("s") as writer:
+            with pytest.raises(StoreError, match="cannot follow"):
+                writer.append([note(number - 1)])
+            writer.append([note(number)])
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5]
+    assert [str(damage).partition(": ")[0] for damage in log.damage] == [f"{path}, line 4", f"{path}, line 6"]
+    assert "longer than" in str(log.damage[0])
+
+
+def test_of_very_many_damaged_lines_most_are_only_counted(logs: FileLogStore, path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"junk\n" * 5000 + encode(note(4)) + b"\n")
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4]
+    assert len(log.damage) == 1001
+    assert "4000 more lines" in str(log.damage[-1])
+
+
 # -- blobs
 
 LARGE = "a line of output\n" * SPILL
@@ -243,10 +362,14 @@ def test_a_large_result_lies_in_task_outputs(blob: Path, tmp_path: Path) -> None
     assert blob.read_text() == LARGE
 
 
-@pytest.mark.parametrize("damage", ["missing", "changed", "cut"])
+@pytest.mark.parametrize("damage", ["missing", "changed", "cut", "endless", "folder", "pipe"])
 def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, damage: str) -> None:
-    if damage == "missing":
+    if damage == "endless":
+        os.truncate(blob, 5 << 30)
+    elif damage in ("missing", "folder", "pipe"):
         blob.unlink()
+        if damage != "missing":
+            blob.mkdir() if damage == "folder" else os.mkfifo(blob)
     else:
         blob.write_text(LARGE.replace("output", "0utput") if damage == "changed" else LARGE[:100])
     log = logs.read("s")
@@ -255,6 +378,55 @@ def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, dama
     assert str(blob) in str(log.damage[0])
     with pytest.raises(DamagedBlob):
         logs.get_blob(blob.stem)
+
+
+PICTURE = Image(data="aGFsbG8=" * SPILL)
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_a_lost_paste_or_picture_is_named_in_its_place_and_the_rest_goes_on(
+    logs: FileLogStore, path: Path, damage: str
+) -> None:
+    pasted = UserSaid(id=4, time=2.0, parent=3, blocks=(Text("Mind this:"), Text(f"BEGINNING {LARGE}"), PICTURE))
+    seen = ToolFinished(id=5, time=2.0, parent=4, call_id="c", text="a chart", images=(Image(data="YQ=="), PICTURE))
+    with logs.writer("s") as writer:
+        writer.append([pasted, seen, note(6)])
+    blobs = list(logs.blobs.folder.iterdir())
+    assert len(blobs) == 2
+    for blob in blobs:
+        blob.unlink() if damage == "missing" else blob.write_text("something else")
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5, 6]
+    first, second, third = (block.text for block in log.events[3].blocks)  # type: ignore[union-attr]
+    assert first == "Mind this:"
+    assert second.startswith("BEGINNING a line of output")
+    assert "is lost" in second
+    assert "picture is lost" in third
+    result = log.events[4]
+    assert isinstance(result, ToolFinished)
+    assert result.images == (Image(data="YQ=="),)
+    assert result.text.startswith("a chart\n[a picture is lost")
+    assert all(f"{path}, line {n}:" in str(damage) for n, damage in zip((4, 4, 5), log.damage, strict=True))
+    assert all(any(str(blob) in str(damage) for damage in log.damage) for blob in blobs)
+
+
+def test_a_blob_that_is_no_text_is_named(logs: FileLogStore, path: Path) -> None:
+    digest = logs.put_blob(b"\xff\xfe")
+    line = {"type": "user_said", "id": 4, "time": 2.0, "parent": 3, "blocks": [{"type": "elsewhere", "blob": digest}]}
+    result = {"type": "tool_finished", "id": 5, "time": 2.0, "call_id": "c", "text": "", "blob": digest}
+    with path.open("ab") as file:
+        file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in (line, result)))
+    log = logs.read("s")
+    assert [event.id for event in log.events] == [1, 2, 3, 4, 5]
+    assert len(log.damage) == 2
+
+
+def test_an_older_outlive_carries_a_paste_that_is_kept_elsewhere_along(logs: FileLogStore, path: Path) -> None:
+    with logs.writer("s") as writer:
+        writer.append([UserSaid(id=4, time=2.0, parent=3, blocks=(Text(LARGE),))])
+    line = lines_in(path)[3]
+    assert encode(decode(line)) == line
+    assert isinstance(decode(line), Unknown)  # and no message with a hole
 
 
 def test_a_damaged_blob_is_written_anew_and_what_was_there_is_kept(logs: FileLogStore, blob: Path) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from outlive.stores import open_log_store
-from outlive.stores.log_lines import SPILL
-from outlive.stores.log_protocol import SessionBusy
+from outlive.stores.log_elsewhere import SPILL
+from outlive.stores.log_protocol import SessionBusy, SessionTooLarge
 from outlive.stores.sql import log as sql_log
 from outlive.stores.sql.log import SQLLogStore
 from outlive.testing.log_store import note, result, started
@@ -76,6 +76,16 @@ def test_a_damaged_row_is_named_and_passed_over(logs: SQLLogStore) -> None:
     assert logs.info("s").last_event == 4
     logs.put_blob(b"x" * SPILL)
     assert len(logs.read("s").damage) == 1
+
+
+def test_a_session_that_would_not_fit_into_memory_is_refused(
+    logs: SQLLogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logs.create("s") as writer:
+        writer.append([started("s"), note(2, "x" * 5000)])
+    monkeypatch.setattr("outlive.stores.log_lines.LARGEST", 4000)
+    with pytest.raises(SessionTooLarge, match="'s' has"):
+        logs.read("s")
 
 
 def test_a_connection_that_is_gone_does_not_keep_a_writer_from_closing(logs: SQLLogStore) -> None:

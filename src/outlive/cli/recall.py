@@ -12,7 +12,7 @@ from outlive.cli.echo import echo, echo_exact
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.context.pages import Pages
 from outlive.session.recall import Hit, lines_of, pages_of, related, search
-from outlive.stores.log_protocol import LogStore
+from outlive.stores.log_protocol import Damage, LogStore, SessionTooLarge
 from outlive.stores.log_reading import full_log
 
 
@@ -113,7 +113,13 @@ def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[Hit]
 
 def _pages(store: LogStore, names: list[str]) -> Iterator[tuple[str, Pages]]:
     for name in names:
-        log = full_log(store, name)
+        try:
+            log = full_log(store, name)
+        except SessionTooLarge as error:
+            if len(names) == 1:
+                raise
+            say_damage([Damage(f"session {name!r}", str(error))])
+            continue
         say_damage(log.damage)
         yield name, pages_of(log.events)
 

@@ -58,12 +58,13 @@ def gap_before(line: Line, previous: Line | None) -> str:
     indent = _indent(line.text)
     if not indent or not line.piece.file:
         return GAP
-    lines = line.piece.lines
-    at = line.id - lines[0].id
-    stop = previous.id - lines[0].id if previous else -1
-    for other in lines[max(at - LOOK_BACK, stop + 1, 0) : at][::-1]:
-        found = _DEFINITION.match(other.text)
-        if found and _indent(other.text) < indent:
+    piece = line.piece
+    at = line.id - piece.first_line
+    stop = previous.id - piece.first_line if previous else -1
+    for other in range(at - 1, max(at - LOOK_BACK, stop + 1, 0) - 1, -1):
+        text = piece.line_text(other)
+        found = _DEFINITION.match(text)
+        if found and _indent(text) < indent:
             return f"{GAP} {found[1]}"
     return GAP
 

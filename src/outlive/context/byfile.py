@@ -5,6 +5,7 @@ version would lie.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -29,14 +30,23 @@ class Joined:
 
 def join_files(units: Iterable[Unit], choice: Choice) -> Joined:
     """Find the results of `units` that can be shown together."""
-    groups: dict[str, list[Piece]] = {}
+    results = (piece for piece in choice.pieces() if piece.kind == "result" and piece.file)
+    numbered = [piece for piece in results if _is_numbered(piece, choice.of(piece))]
+    times = Counter(piece.file for piece in numbered)
+    groups: dict[str, list[Piece]] = {file: [] for file, count in times.items() if count > 1}
     joined = Joined()
+    if not groups:
+        return joined
+    parts = {piece.key for piece in numbered if piece.file in groups}
+    bases = {_base(file) for file in groups}
     for piece in (piece for unit in units for piece in unit.pieces):
         if piece.kind == "call":
-            for file in _changed_by(piece, groups):
-                _close(joined, groups.pop(file))
-        elif piece.kind == "result" and piece.file and _is_numbered(piece, choice.of(piece)):
-            groups.setdefault(piece.file, []).append(piece)
+            if piece.file in groups or not bases.isdisjoint(_spelled(piece)):
+                for file in _changed_by(piece, groups):
+                    _close(joined, groups[file])
+                    groups[file] = []
+        elif piece.file in groups and piece.key in parts:
+            groups[piece.file].append(piece)
     for group in groups.values():
         _close(joined, group)
     return joined
@@ -44,14 +54,22 @@ def join_files(units: Iterable[Unit], choice: Choice) -> Joined:
 
 def _changed_by(call: Piece, groups: dict[str, list[Piece]]) -> list[str]:
     """The files that a call may have changed: all that it spells, unless it is another look by the same tool."""
-    if not groups:
-        return []
-    spelled = {name.rpartition("/")[2] for line in call.lines for name in line.names}
     return [
         file
         for file, group in groups.items()
-        if call.tool != group[-1].tool and (file == call.file or file.rpartition("/")[2] in spelled)
+        if group and call.tool != group[-1].tool and (file == call.file or _base(file) in _spelled(call))
     ]
+
+
+def _base(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _spelled(call: Piece) -> tuple[str, ...]:
+    """The names in a call without their folders; each call is asked at every pass."""
+    if call.spelled is None:
+        call.spelled = tuple(dict.fromkeys(_base(name) for named in call.named for name in named))
+    return call.spelled
 
 
 def _close(joined: Joined, group: list[Piece]) -> None:
@@ -62,7 +80,7 @@ def _close(joined: Joined, group: list[Piece]) -> None:
 
 def _is_numbered(piece: Piece, kept: Sequence[Line]) -> bool:
     """A part of a listing; what is shown whole stays as it is."""
-    return 0 < len(kept) < len(piece.lines) and all(_NUMBER.match(line.text) for line in kept)
+    return 0 < len(kept) < len(piece.named) and all(_NUMBER.match(line.text) for line in kept)
 
 
 def joined_rows(pieces: Iterable[Piece], choice: Choice) -> list[str]:

@@ -53,11 +53,15 @@ def _unreachable(scene: Scene, plan: Plan) -> list[str]:
     """Every piece that is not whole in the view must have its handles there."""
     projection = plan.projection
     visible = visible_pages(projection.digest)
+    stands = _Finder(projection.digest)
     found = []
     for unit in scene.units[: plan.folded]:
+        if visible.issuperset(unit.pages):
+            continue
         for piece in unit.pieces:
-            whole = unit.kind == "user" and piece.text in projection.digest
-            if not whole and not visible.issuperset(piece.pages):
+            if visible.issuperset(piece.pages):
+                continue
+            if unit.kind != "user" or not stands.holds(piece.text):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
     for unit in scene.units[plan.folded :]:
         for piece in unit.pieces:
@@ -65,6 +69,22 @@ def _unreachable(scene: Scene, plan: Plan) -> list[str]:
             if text is not None and not visible_pages(text).issuperset(piece.pages):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
     return found
+
+
+class _Finder:
+    """Looks for many texts in a long one: they mostly stand in it in the order in which they are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def holds(self, wanted: str) -> bool:
+        at = self._text.find(wanted, self._at)
+        if at < 0:
+            at = self._text.find(wanted, 0, self._at + len(wanted))
+        else:
+            self._at = at
+        return at >= 0
 
 
 def visible_pages(text: str) -> set[int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from outlive.context.bones import outcome, render_lines
-from outlive.context.byfile import join_files, joined_rows
+from outlive.context.byfile import Joined, join_files, joined_rows
 from outlive.context.choose import Choice
 from outlive.context.pages import handle
 from outlive.context.pieces import Line, Piece
@@ -31,12 +31,12 @@ class Writer:
     pending: list[int]
     shown: int = 0
 
-    def point(self, pages: Iterable[int]) -> None:
-        """These pages must be visible from here on."""
-        for page in pages:
-            if page > self.shown:
-                self.pending.append(page)
-                self.shown = page
+    def point(self, pages: Iterable[int]) -> bool:
+        """These pages must be visible from here on; whether one of them was not yet."""
+        new = [page for page in pages if page > self.shown]
+        self.pending += new
+        self.shown = max([self.shown, *new])
+        return bool(new)
 
     def row(self, text: str, pages: tuple[int, ...] = ()) -> None:
         """A row with its own handles before it, and before those, set apart, the handles of what is not shown."""
@@ -63,28 +63,31 @@ def write_digest(
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
     joined = join_files(units, choice)
-    named = len(units) - labels
-    for number, unit in enumerate(units):
+    with_lines = {event for event, _ in choice.by_piece}
+    for number, unit in enumerate(units, start=labels - len(units)):
         if unit.kind == "user":
             _asked(out, unit, words)
+        elif number < 0 and not any(piece.event in with_lines for piece in unit.pieces):
+            out.point(unit.pages)
         else:
-            headed = len(unit.calls) == 1 and any(
-                kept and not kept[0].start for kept in map(choice.of, unit.calls.values())
-            )
-            for piece in unit.pieces:
-                if piece.key in joined.hosts:
-                    _looked(out, joined.hosts[piece.key], choice)
-                else:
-                    kept = [] if piece.key in joined.guests else choice.of(piece)
-                    if kept:
-                        _did(out, piece, kept, labelled=not headed)
-                    elif number >= named and piece.kind == "result" and piece.pages[-1:] > (out.shown,):
-                        out.point(piece.pages)
-                        out.row(f"→ {short_label(piece)}", piece.pages)
-                    else:
-                        out.point(piece.pages)
+            _worked(out, unit, joined, choice, named=number >= 0)
     out.flush()
     return "\n".join(out.rows)
+
+
+def _worked(out: Writer, unit: Unit, joined: Joined, choice: Choice, *, named: bool) -> None:
+    headed = len(unit.calls) == 1 and any(kept and not kept[0].start for kept in map(choice.of, unit.calls.values()))
+    for piece in unit.pieces:
+        kept = [] if piece.key in joined.guests else choice.of(piece)
+        if piece.key in joined.hosts:
+            _looked(out, joined.hosts[piece.key], choice)
+        elif kept:
+            _did(out, piece, kept, labelled=not headed)
+        else:
+            label = f"→ {short_label(piece)}" if named and piece.kind == "result" and not headed else ""
+            new = out.point(piece.pages)
+            if label and new:
+                out.row(label, piece.pages)
 
 
 def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
@@ -96,7 +99,7 @@ def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
 
 def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> None:
     out.point(piece.pages)
-    rows = piece.text.split("\n") if len(kept) == len(piece.lines) else render_lines(kept)
+    rows = piece.text.split("\n") if len(kept) == len(piece.named) else render_lines(kept)
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"
     elif piece.kind == "result":
@@ -138,5 +141,5 @@ def opening_cost(piece: Piece) -> float:
 
 def fixed_cost(units: Iterable[Unit]) -> float:
     """Tokens of the handles, which are shown whatever happens."""
-    pages = {page for unit in units if unit.kind != "user" for piece in unit.pieces for page in piece.pages}
+    pages = set[int]().union(*(unit.pages for unit in units if unit.kind != "user"))
     return estimate(HEAD) + 1.9 * len(pages)

@@ -4,6 +4,7 @@ A session drives it. Events that the engine itself makes (a pass) are returned w
 the session writes them to its log before it sends the request. The same events give the same requests, byte for byte.
 """
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -63,7 +64,8 @@ class _Pass:
 
     projection: Projection
     folded: int
-    pool: list[Line]
+    pool: "array[int]"
+    """Ids of the folded lines that the next pass chooses from; only those of the newest pass are kept at hand."""
 
 
 def late_note(piece: Piece) -> str:
@@ -81,7 +83,8 @@ class Engine:
         self.past = Past()
         self.events: list[Event] = []
         """All that is in force, oldest first; what was taken back is in the log alone."""
-        self._passes = [_Pass(Projection(), 0, [])]
+        self._passes = [_Pass(Projection(), 0, array("I"))]
+        self._pool: list[Line] = []
         self._messages: list[Message] = []
         self._rendered = 0
         self._checked = 0
@@ -324,7 +327,7 @@ class Engine:
             index=self.past.index,
             projection=now.projection,
             folded=now.folded,
-            pool=now.pool,
+            pool=self._pool,
             overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)),
             budget=self.budget,
             guard=guarded(self.past.state, self.past.ledger, focus),
@@ -339,8 +342,13 @@ class Engine:
         folded = now.folded
         while folded < len(self.past.units) and self.past.units[folded].event <= projection.fold_to:
             folded += 1
-        pool = next_pool(self._scene(), folded) if folded > now.folded else now.pool
-        self._passes.append(_Pass(projection, folded, pool))
+        ids = now.pool
+        if folded > now.folded:
+            self._pool = next_pool(self._scene(), folded)
+            ids = array("I", (line.id for line in self._pool))
+            for piece in (piece for unit in self.past.units[now.folded : folded] for piece in unit.pieces):
+                piece.forget_lines()
+        self._passes.append(_Pass(projection, folded, ids))
         self._render_all()
         self._after_pass, self._tried = self._tokens, 0
         self._passed_at = len(self.past.units)
@@ -356,6 +364,7 @@ class Engine:
         """Back to the projection before; what had come late in the meantime is said again."""
         self._settled = None
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
+        self._pool = self.past.index.find(self._passes[-1].pool)
         self._render_all()
         visible = visible_pages(self.projection.digest)
         folded = (piece for unit in self.past.units[: self._passes[-1].folded] for piece in unit.pieces)

@@ -3,16 +3,19 @@
 Adding a piece costs by its own size. Nothing here decides anything; `choose` does.
 """
 
-from dataclasses import dataclass
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from msgspec import Struct
 
 from outlive.context.pieces import Line, Piece
 
 REPORTING_TOOLS = ("task", "agent", "subagent", "sub_agent", "delegate")
 
 
-@dataclass(slots=True)
-class Seen:
-    """What is known about one name."""
+class Seen(Struct, gc=False):
+    """What is known about one name. There are very many, and none can be part of a cycle."""
 
     line: int = -1
     """The line of its last mention."""
@@ -29,7 +32,10 @@ class Index:
     """Names and lines of a session."""
 
     def __init__(self) -> None:
-        self.lines: list[Line] = []
+        self.lines = 0
+        """How many there are."""
+        self._pieces: list[Piece] = []
+        self._first = array("I")
         self.names: dict[str, Seen] = {}
         self.file_used: dict[str, float] = {}
         self.file_written: dict[str, float] = {}
@@ -46,14 +52,17 @@ class Index:
         is_call, is_user = piece.kind == "call", piece.kind == "user"
         is_report = piece.kind == "result" and piece.tool.lower() in REPORTING_TOOLS
         known = self.names
-        for line in piece.lines:
-            line.id = len(self.lines)
-            self.lines.append(line)
-            for name in line.names:
+        piece.first_line = self.lines
+        if piece.named:
+            self._pieces.append(piece)
+            self._first.append(self.lines)
+        self.lines += len(piece.named)
+        for line, named in enumerate(piece.named, start=piece.first_line):
+            for name in named:
                 seen = known.get(name)
                 if seen is None:
                     seen = known[name] = Seen()
-                seen.line = line.id
+                seen.line = line
                 seen.times += 1
                 if is_call:
                     seen.used += 1
@@ -63,7 +72,11 @@ class Index:
                 elif is_report:
                     seen.reported = True
 
-    def live(self, line: Line) -> list[Seen]:
-        """The names of which this line is the last mention."""
-        known = self.names
-        return [known[name] for name in line.names if known[name].line == line.id]
+    def find(self, ids: Iterable[int]) -> list[Line]:
+        """The lines with these ids."""
+        found: list[Line] = []
+        for id in ids:
+            piece = self._pieces[bisect_right(self._first, id) - 1]
+            at = id - piece.first_line
+            found += piece.some_lines(at, at + 1)
+        return found

@@ -14,7 +14,6 @@ from outlive.context.spool import spool
 from outlive.context.view import Projection, history
 from outlive.events import Compacted, Edit
 
-
 SOON = 3
 """Units within which a second pass shows that the first was not deep enough."""
 SHALLOW, DEEP = 0.9, 0.8

@@ -5,6 +5,7 @@ they are everywhere, and keeping a line for their sake keeps the wrong lines.
 """
 
 import re
+import sys
 from functools import lru_cache
 from itertools import chain
 
@@ -17,15 +18,15 @@ SHORTEST = 5
 LONGEST = 200
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _names_of_token(token: str) -> tuple[str, ...]:
-    """The token itself if it is a name, and the last part of a path, which is often used alone."""
+    """The token itself if it is a name, and the last part of a path, which is often used alone; each is kept once."""
     if len(token) > LONGEST or not _INNER.search(token):
         return ()
     _, slash, base = token.rpartition("/")
     if slash and len(base) >= SHORTEST and _INNER.search(base):
-        return (token, base)
-    return (token,)
+        return (sys.intern(token), sys.intern(base))
+    return (sys.intern(token),)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -39,7 +40,7 @@ def names(line: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(map(_names_of_token, found))))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 15)
 def shape_odds(name: str) -> float:
     """How the look of a name alone changes its odds of being used again."""
     if _NUMBER.fullmatch(name):

@@ -8,6 +8,8 @@ each whole and under a line that says what it is.
 import re
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from outlive.context.errors import UnknownHandle
 from outlive.context.pieces import Piece
 from outlive.context.tokens import estimate
@@ -18,9 +20,8 @@ _HANDLE = re.compile(r"@?h?([0-9]+)")
 HANDLE_IN_TEXT = re.compile(r"@h([0-9]+)")
 
 
-@dataclass(slots=True)
-class Part:
-    """A span of a piece."""
+class Part(Struct, gc=False):
+    """A span of a piece. There are very many, and none can be part of a cycle."""
 
     piece: Piece
     start: int

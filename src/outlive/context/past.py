@@ -77,21 +77,22 @@ class Past:
 
     def _add(self, unit: Unit) -> None:
         self.units.append(unit)
-        self._read(unit.pieces)
+        self._read(unit, unit.pieces)
 
     def _finish(self, event: ToolFinished) -> Unit | None:
         if event.call_id not in self._open:
             self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][-RECENT_NOTES:]
             return None
         unit, call = self._open.pop(event.call_id)
-        self._read([add_result(unit, event)])
+        self._read(unit, [add_result(unit, event)])
         self.ledger.note(call, event.id, event.text, is_error=event.is_error, exit_code=event.exit_code)
         return unit
 
-    def _read(self, pieces: Iterable[Piece]) -> None:
+    def _read(self, unit: Unit, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             self.pages.add(piece)
             self.index.add(piece)
+            unit.pages = tuple(dict.fromkeys((*unit.pages, *piece.pages)))
 
     @property
     def waiting(self) -> tuple[ToolCall, ...]:

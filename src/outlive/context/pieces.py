@@ -1,7 +1,11 @@
 """Pieces: the log cut into the smallest things that can be shown or left out, each with its lines and names."""
 
 import json
-from dataclasses import dataclass, field
+from array import array
+from dataclasses import dataclass
+from struct import Struct as Packed
+
+from msgspec import Struct
 
 from outlive.context.names import names
 from outlive.context.tokens import CHARS_PER_TOKEN, estimate
@@ -10,14 +14,14 @@ from outlive.messages import Image, ToolCall
 LONG_LINE = 360
 SEGMENT = 200
 SHORT_VALUE = 160
+SPAN = Packed("=3I")
 _BREAKS = " ,;|>}\t"
 
 Kind = str
 """`user`, `said` (assistant text), `thought`, `call`, `result`, or `other`."""
 
 
-@dataclass(slots=True, eq=False)
-class Line:
+class Line(Struct, eq=False):
     """A line of a piece (or a part of an overlong one) with the names in it."""
 
     piece: "Piece"
@@ -25,7 +29,7 @@ class Line:
     start: int
     end: int
     names: tuple[str, ...]
-    id: int = -1
+    id: int
 
     @property
     def text(self) -> str:
@@ -58,52 +62,88 @@ class Piece:
     is_error: bool = False
     exit_code: int | None = None
     images: tuple[Image, ...] = ()
-    lines: list[Line] = field(default_factory=list)
+    spans: bytes = b""
+    """Number, start and end of each line, packed: a session has too many lines for an object each."""
+    named: tuple[tuple[str, ...], ...] = ()
+    """The names in each line."""
+    first_line: int = -1
+    """The id of the first line; those of the others follow."""
     line_count: int = 0
     pages: tuple[int, ...] = ()
+    spelled: tuple[str, ...] | None = None
+    """The names of a call without their folders, once somebody asked."""
+    short: tuple[float, tuple[int, ...], str] | None = None
+    """As it was shortened last: the room it had, the lines that were chosen, the text."""
+    asked: tuple[tuple[str, ...], bool] | None = None
+    """Whether one of these names stands in it, as it was asked last."""
+    rules: tuple[int, ...] | None = None
+    """Which lines of the user's words sound like rules, once somebody asked."""
+    _lines: list[Line] | None = None
 
     @property
     def key(self) -> tuple[int, int]:
         return self.event, self.block
 
+    @property
+    def lines(self) -> list[Line]:
+        """All lines that are not blank, made when they are first asked for."""
+        if self._lines is None:
+            self._lines = self.some_lines(0, len(self.named))
+        return self._lines
+
+    def some_lines(self, start: int, stop: int) -> list[Line]:
+        """A part of the lines, counted from 0."""
+        if self._lines is not None:
+            return self._lines[start:stop]
+        spans = SPAN.iter_unpack(self.spans[SPAN.size * start : SPAN.size * stop])
+        rows = enumerate(zip(spans, self.named[start:stop], strict=True), start=self.first_line + start)
+        return [Line(self, number, begin, end, names, id) for id, ((number, begin, end), names) in rows]
+
+    def line_text(self, at: int) -> str:
+        """One line, counted from 0."""
+        _, start, end = SPAN.unpack_from(self.spans, SPAN.size * at)
+        return self.text[start:end]
+
+    def forget_lines(self) -> None:
+        """Let go of lines that are not likely to be asked for again."""
+        self._lines = None
+
 
 def make_piece(event: int, block: int, kind: Kind, text: str) -> Piece:
     """A piece with its lines cut and its names read: the only time its text is looked at."""
     piece = Piece(event, block, kind, text, estimate(text))
-    piece.lines, piece.line_count = cut_lines(piece)
+    _cut_lines(piece)
     return piece
 
 
-def cut_lines(piece: Piece) -> tuple[list[Line], int]:
-    """All lines that are not blank; overlong ones in segments."""
-    lines: list[Line] = []
-    text = piece.text
-    start = number = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
+def _cut_lines(piece: Piece) -> None:
+    """Find all lines that are not blank; overlong ones in segments."""
+    spans: list[int] = []
+    named: list[tuple[str, ...]] = []
+    number = start = 0
+    for line in piece.text.removesuffix("\n").split("\n") if piece.text else ():
         number += 1
-        if end - start <= LONG_LINE:
-            line = text[start:end]
-            if line and not line.isspace():
-                lines.append(Line(piece, number, start, end, names(line)))
-        else:
-            lines.extend(_segments(piece, number, start, end))
+        end = start + len(line)
+        if end - start > LONG_LINE:
+            for first, last in _segments(piece.text, start, end):
+                spans += (number, first, last)
+                named.append(names(piece.text[first:last]))
+        elif line and not line.isspace():
+            spans += (number, start, end)
+            named.append(names(line))
         start = end + 1
-    return lines, number
+    piece.spans, piece.named, piece.line_count = array("I", spans).tobytes(), tuple(named), number
 
 
-def _segments(piece: Piece, number: int, start: int, end: int) -> list[Line]:
+def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     found = []
-    text = piece.text
     while start < end:
         stop = min(start + SEGMENT, end)
         if stop < end:
             room = text[stop : min(stop + SEGMENT // 2, end)]
             stop += next((i + 1 for i, char in enumerate(room) if char in _BREAKS), len(room))
-        part = text[start:stop]
-        if not part.isspace():
-            found.append(Line(piece, number, start, stop, names(part)))
+        if not text[start:stop].isspace():
+            found.append((start, stop))
         start = stop
     return found
 

@@ -23,7 +23,7 @@ from outlive.context.words import allowances, shorten
 Cap = Callable[[Piece], float]
 
 ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.02
-"""Tokens that the beginning of an answer to the user and of any other remark keeps, and the share of the window of all."""
+"""Tokens that the beginning of an answer to the user keeps, and of any other remark; all of them: of the window."""
 POOL = 3.0
 """Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0

@@ -55,13 +55,20 @@ def weigher(guard: Guarded) -> Callable[[Piece], float]:
             weight *= PRESERVED
         if piece.file and piece.file in guard.edited:
             weight *= EDITED
-        if guard.named and any(name in piece.text for name in guard.named):
+        if guard.named and _spells(piece, guard.named):
             weight *= OPEN_TASK
         if guard.focus and any(word in piece.text.lower() for word in guard.focus):
             weight *= FOCUS
         return weight
 
     return weigh
+
+
+def _spells(piece: Piece, wanted: tuple[str, ...]) -> bool:
+    """Whether one of the names stands in a piece; open tasks change less often than passes are made."""
+    if piece.asked is None or piece.asked[0] != wanted:
+        piece.asked = wanted, any(name in piece.text for name in wanted)
+    return piece.asked[1]
 
 
 def preserved(units: Sequence[Unit], guard: Guarded, room: float) -> Pinned:

@@ -13,6 +13,7 @@ def make_receipt(scene: Scene, plan: Plan, reason: str, before: float, after: fl
     """The receipt of a plan. A cold cache costs nothing more; a warm one is written anew from the first change."""
     projection = plan.projection
     shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
+    own = {page: page for unit in scene.units for page in unit.pages}  # receipts share the numbers that units have
     return Receipt(
         rungs=plan.rungs,
         reason=reason,
@@ -23,7 +24,7 @@ def make_receipt(scene: Scene, plan: Plan, reason: str, before: float, after: fl
         units_shrunk=plan.shrunk,
         units_folded=plan.folded - scene.folded,
         lines_kept=plan.lines,
-        handles=tuple(sorted(shown)),
+        handles=tuple(own.get(page, page) for page in sorted(shown)),
         cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - scene.overhead),
     )
 

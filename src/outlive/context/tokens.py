@@ -1,6 +1,7 @@
 """Counting tokens without a tokenizer: an estimate by characters, corrected by what the provider reports."""
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -8,6 +9,7 @@ CHARS_PER_TOKEN = 3.2
 IMAGE_TOKENS = 1600
 BLOCK_TOKENS = 4
 """Roles, brackets and ids around a block."""
+LONG = 8_000
 
 # East Asian scripts and symbols beyond: about one token a character, where Latin text needs a third of one.
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]")
@@ -17,8 +19,16 @@ def estimate(text: str) -> float:
     """Tokens of `text`, unrounded."""
     if text.isascii():
         return len(text) / CHARS_PER_TOKEN
-    wide = len(_WIDE.findall(text))
+    wide = _wide(text) if len(text) < LONG else _wide_of_long(text)
     return wide + (len(text) - wide) / CHARS_PER_TOKEN
+
+
+def _wide(text: str) -> int:
+    return len(_WIDE.findall(text))
+
+
+_wide_of_long = lru_cache(maxsize=8)(_wide)
+"""A digest is counted several times in a pass."""
 
 
 class Meter(Struct, frozen=True):

@@ -35,6 +35,8 @@ class Unit:
     pieces: list[Piece] = field(default_factory=list)
     calls: dict[str, Piece] = field(default_factory=dict)
     results: dict[str, tuple[ToolFinished, Piece]] = field(default_factory=dict)
+    pages: tuple[int, ...] = ()
+    """Those of all its pieces, in their order."""
     extra: float = 0.0
     """Tokens that are no text: pictures, brackets, signatures."""
 

@@ -6,12 +6,16 @@ room they leave.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from outlive.context.bones import GAP, handles
 from outlive.context.pieces import Line, Piece
+from outlive.context.tokens import CHARS_PER_TOKEN
 
 SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
 """Tokens that even the longest text keeps."""
+CHEAPEST = 4 / CHARS_PER_TOKEN
+"""Tokens of a line of one character: there is no smaller one."""
 _RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
 
 
@@ -51,22 +55,39 @@ def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float
 
 def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
     """Beginning and end, every line that sounds like a rule, and what was chosen besides; the rest by handle."""
+    ids = tuple(line.id for line in kept)
+    if piece.short is None or piece.short[:2] != (room, ids):
+        piece.short = room, ids, _shortened(piece, room, kept)
+    return piece.short[2]
+
+
+def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
     chosen = {line.id: line for line in kept}
     used = sum(line.cost for line in kept)
-    rules = [line for line in piece.lines if _RULE.search(line.text)]
-    ends = [line for pair in zip(piece.lines, reversed(piece.lines), strict=True) for line in pair]
-    for line in [*piece.lines[:3], *rules, *ends]:
+    lines = piece.some_lines(0, len(piece.named))  # not kept: it is asked for again only when something changed
+    rules = (lines[at] for at in _rules(piece))
+    ends = (line for pair in zip(lines, reversed(lines), strict=True) for line in pair)
+    for line in chain(lines[:3], rules, ends):
+        if used + CHEAPEST > room:
+            break
         if line.id not in chosen and used + line.cost <= room:
             chosen[line.id] = line
             used += line.cost
-    return "\n".join([*_rows(piece, sorted(chosen)), f"[shortened; whole text: {handles(piece)}]"])
+    rows = _rows(piece, (chosen[number] for number in sorted(chosen)))
+    return "\n".join([*rows, f"[shortened; whole text: {handles(piece)}]"])
 
 
-def _rows(piece: Piece, ids: Sequence[int]) -> list[str]:
-    by_id = {line.id: line for line in piece.lines}
+def _rules(piece: Piece) -> tuple[int, ...]:
+    """Which lines sound like a rule; every pass asks again."""
+    if piece.rules is None:
+        piece.rules = tuple(at for at in range(len(piece.named)) if _RULE.search(piece.line_text(at)))
+    return piece.rules
+
+
+def _rows(piece: Piece, lines: Iterable[Line]) -> list[str]:
     rows: list[str] = []
     last: Line | None = None
-    for line in (by_id[number] for number in ids):
+    for line in lines:
         if last is not None and line.number == last.number:
             rows[-1] += line.text if line.start == last.end else GAP + line.text
         else:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
-from outlive.events import Checkpointed, Compacted, Event, SessionStarted
+from outlive.events import VERSION, Checkpointed, Compacted, Event, SessionStarted
 from outlive.messages import ToolResult
 from outlive.models.importers.recording import Recorded, Recording
 from outlive.session.session import Session
@@ -69,6 +69,7 @@ class Replay:
         self.session.log(
             SessionStarted,
             session=recording.id,
+            version=VERSION,
             system=recording.system,
             model=recording.model,
             folder=recording.folder,

@@ -17,6 +17,7 @@ from outlive.context.policy import RICH, Policy
 from outlive.context.stateblock import shortened
 from outlive.context.summary import ask, checked, largest
 from outlive.events import (
+    VERSION,
     AssistantSaid,
     Checkpointed,
     Compacted,
@@ -111,7 +112,7 @@ class Session:
         session = cls(writer, **options)
         about = {"system": system, "tools": tools, "model": model, "folder": folder}
         try:
-            session.log(SessionStarted, session=writer.session, **about)
+            session.log(SessionStarted, session=writer.session, version=VERSION, **about)
             session._see((), head=True)
         except BaseException:
             writer.close()

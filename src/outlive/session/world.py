@@ -5,7 +5,9 @@ Seen things go into the log as checkpoints, so that a session resumed on another
 
 import hashlib
 import os
+import stat
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,24 +18,36 @@ from outlive.events import Checkpointed, Event
 SEEN = "seen"
 LARGEST = 32 * 2**20
 """Bytes: larger files are not watched."""
+SETTLED = 2 * 10**9
+"""Nanoseconds: of a file that was written more recently, the next write might bear the same time."""
 NAMED = 12
 GONE = "-"
 """Instead of a hash: the file is not there."""
 
 
 class World:
-    """The folder a session works in. Every question costs one look; nothing is remembered here."""
+    """The folder a session works in. Every question costs one look; a file that nobody touched is not read again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def hash(self, name: str) -> str:
         """SHA-256 of a file, GONE when there is none, nothing when it cannot be told."""
         path = self.folder / name
         try:
-            if path.stat().st_size > LARGEST or not path.is_file():
+            found = path.stat()
+            if found.st_size > LARGEST or not stat.S_ISREG(found.st_mode):
                 return ""
-            return hashlib.sha256(path.read_bytes()).hexdigest()
+            mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            known = self._hashes.get(name)
+            if known is not None and known[0] == mark:
+                return known[1]
+            began = time.time_ns()
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            if began - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED:
+                self._hashes[name] = mark, digest
+            return digest
         except (FileNotFoundError, NotADirectoryError):
             return GONE
         except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Events as lines, for every engine: large results are kept as blobs, what cannot be read is named and left out."""
+"""Events as lines, for every engine: large texts are kept as blobs, what cannot be read is named and left out."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from outlive.events import (
     Checkpointed,
+    Compacted,
     Event,
     Forked,
     KnownEvent,
@@ -19,23 +20,50 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import plain_text
-from outlive.stores.log_protocol import Damage, DamagedBlob
+from outlive.stores import log_digests, log_elsewhere
+from outlive.stores.log_digests import DigestReader, DigestWriter
+from outlive.stores.log_elsewhere import SPILL, GetBlob, PutBlob, once, outsourced, whole
+from outlive.stores.log_protocol import Damage, SessionTooLarge
 
-SPILL = 16 * 1024
-"""Characters from which on the text of a result is kept as a blob."""
 TITLE = 80
+LARGEST = 1 << 30
+"""Bytes of a log that are read: a long session has a thousandth of it."""
+LONGEST = 256 * 2**20
+"""Bytes of a line that are read."""
+MOST_DAMAGE = 1000
+"""Damaged lines that are named one by one."""
 REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
 
-def to_line(event: Event, put_blob: Callable[[bytes], str]) -> bytes:
-    """One line of the log, without the line end. The blob is on disk before the line that names it."""
-    if isinstance(event, ToolFinished):
-        if len(event.text) >= SPILL:
-            event = replace(event, text="", blob=put_blob(event.text.encode()))
-        elif event.text and event.blob:
-            event = replace(event, blob="")
-    return encode(event)
+class Lines:
+    """Makes the lines of one log. What it has made must get into the log, or it has to `forget`."""
+
+    def __init__(self, put_blob: PutBlob) -> None:
+        self._put_blob = put_blob
+        self._digests = DigestWriter()
+
+    def forget(self) -> None:
+        """The last lines did not get into the log."""
+        self._digests.forget()
+
+    def of(self, events: Iterable[Event]) -> list[bytes]:
+        """A line for each event, without the line end. A blob is on disk before the line that names it."""
+        try:
+            return [self._line(event) for event in events]
+        except BaseException:
+            self.forget()
+            raise
+
+    def _line(self, event: Event) -> bytes:
+        if isinstance(event, Compacted):
+            return self._digests.line(event)
+        if isinstance(event, ToolFinished):
+            if len(event.text) >= SPILL:
+                event = replace(event, text="", blob=self._put_blob(event.text.encode()))
+            elif event.text and event.blob:
+                event = replace(event, blob="")
+        return outsourced(event, self._put_blob) or encode(event)
 
 
 def mended(event: Event) -> Event:
@@ -58,36 +86,54 @@ def mended_value(value: Any) -> Any:
 
 
 def from_lines(
-    lines: Iterable[tuple[str, bytes]], get_blob: Callable[[str], bytes]
+    lines: Iterable[tuple[str, bytes | None]], get_blob: GetBlob
 ) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
-    """Read lines, each with the name of its place; what comes out is what went in."""
+    """Read lines, each with the name of its place; what comes out is what went in. None: a line too long to read."""
     events: list[Event] = []
     damage: list[Damage] = []
-    last = 0
+    more, last, where = 0, 0, ""
+    get_text, digests = once(get_blob), DigestReader()
     for where, line in lines:
-        if not line.strip():
+        if line is not None and not line.strip():
             continue
-        try:
-            event = decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            damage.append(Damage(where, f"not an event ({_reason(error)}); left out, the line stays as it is"))
+        found = _read(line, last)
+        if isinstance(found, str):
+            if len(damage) < MOST_DAMAGE:
+                damage.append(Damage(where, f"{found}; left out, the line stays as it is"))
+            else:
+                more += 1
             continue
-        if event.id <= last:
-            damage.append(Damage(where, f"event {event.id} after event {last}; left out, the line stays as it is"))
+        last = found.id
+        known = digests.whole(found)
+        if isinstance(known, str):
+            damage.append(Damage(where, f"{known}; left out, the line stays as it is"))
             continue
-        last = event.id
-        if isinstance(event, ToolFinished) and event.blob:
-            event = _whole(event, where, get_blob, damage)
-        events.append(event)
+        lost: list[str] = []
+        events.append(whole(known, get_text, lost.append))
+        damage += [Damage(where, what) for what in lost]
+    if more:
+        damage.append(Damage(where, f"and {more} more lines before this one are no events; left out, they stay"))
     return tuple(events), tuple(damage)
 
 
-def _whole(event: ToolFinished, where: str, get_blob: Callable[[str], bytes], damage: list[Damage]) -> ToolFinished:
+def _read(line: bytes | None, last: int) -> Event | str:
+    """The event in a line, or why there is none."""
+    if line is None:
+        return f"longer than {LONGEST >> 20} MiB"
     try:
-        return replace(event, text=get_blob(event.blob).decode(), blob="")
-    except DamagedBlob as error:
-        damage.append(Damage(where, f"the text of result {event.id} is lost: {error}"))
-        return replace(event, text=f"[the text of this result is lost: {error}]")
+        event = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return f"not an event ({_reason(error)})"
+    return event if event.id > last else f"event {event.id} after event {last}"
+
+
+def refuse_too_large(where: str, size: int) -> None:
+    """A log that would not fit into memory is refused before it is read."""
+    if size > LARGEST:
+        raise SessionTooLarge(
+            f"{where} has {size / 2**30:.1f} GiB, and at most {LARGEST >> 30} GiB of a session are read; "
+            "nothing was read or changed. Move it away, or begin a new session"
+        )
 
 
 def _reason(error: Exception) -> str:
@@ -119,10 +165,16 @@ class Head:
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
-    """The events among lines; what is none is passed over."""
+    """The events among lines, without a look at blobs; what is none is passed over."""
     for line in lines:
         if line.strip():
             try:
-                yield decode(line)
+                event = decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
+            yield sketch(event)
+
+
+def sketch(event: Event) -> Event:
+    """An event as its line alone tells it: of a large text how it begins, of a pass no digest."""
+    return log_elsewhere.sketch(log_digests.sketch(event))

@@ -7,6 +7,7 @@ StoreError
 ├── UnknownSession   no log has that name
 ├── SessionExists    a new log cannot have the name of an old one
 ├── SessionBusy      another writer has it, or took it over after a long silence
+├── SessionTooLarge  its log has more than is read into memory
 └── DamagedBlob      a large text is missing or is not what was written
 """
 
@@ -29,6 +30,10 @@ class SessionExists(StoreError):
 
 
 class SessionBusy(StoreError):
+    pass
+
+
+class SessionTooLarge(StoreError):
     pass
 
 
@@ -106,7 +111,10 @@ class LogStore(Protocol):
         """One of them. Raises UnknownSession."""
 
     def read(self, session: str) -> Log:
-        """The session's own events; those before a fork are in the log it forked from. Raises UnknownSession."""
+        """The session's own events; those before a fork are in the log it forked from.
+
+        Raises UnknownSession, and SessionTooLarge.
+        """
 
     def create(self, session: str) -> LogWriter:
         """Begin a log. Raises SessionExists."""

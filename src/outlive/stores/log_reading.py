@@ -1,7 +1,7 @@
 """The whole past of a session: a fork shares the events before it with the log it came from."""
 
 from outlive.events import Forked
-from outlive.stores.log_protocol import Damage, Log, LogStore, UnknownSession
+from outlive.stores.log_protocol import Damage, Log, LogStore, SessionTooLarge, UnknownSession
 
 
 def full_log(store: LogStore, session: str) -> Log:
@@ -18,7 +18,7 @@ def full_log(store: LogStore, session: str) -> Log:
         met.add(source)
         try:
             past = store.read(source)
-        except UnknownSession as error:
+        except (UnknownSession, SessionTooLarge) as error:
             damage.append(Damage(f"session {session!r}", f"its past is out of reach: {error}"))
             break
         damage += past.damage

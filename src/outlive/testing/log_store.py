@@ -14,11 +14,26 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from outlive.errors import StoreError
-from outlive.events import Checkpointed, Event, Forked, Noted, SessionStarted, ToolFinished, Unknown, UserSaid
-from outlive.messages import Text
-from outlive.stores.log_lines import REPLAY, SPILL
+from outlive.events import (
+    Checkpointed,
+    Compacted,
+    Edit,
+    Event,
+    Forked,
+    Noted,
+    Receipt,
+    SessionStarted,
+    ToolFinished,
+    Unknown,
+    UserSaid,
+    encode,
+)
+from outlive.messages import Image, Text
+from outlive.stores.log_elsewhere import SPILL
+from outlive.stores.log_lines import REPLAY
 from outlive.stores.log_names import InvalidSession, new_session_id
 from outlive.stores.log_protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
 from outlive.stores.log_reading import full_log
@@ -55,6 +70,21 @@ def said(number: int, text: str, *, time: float = 2.0) -> UserSaid:
 
 def result(number: int, text: str) -> ToolFinished:
     return ToolFinished(id=number, time=3.0, parent=number - 1, call_id="c1", text=text)
+
+
+def compacted(number: int) -> Compacted:
+    """A pass whose digest has most rows in common with the one before."""
+    rows = [f"row {n} says ünï value_{n * 7}" for n in range(number, number + 80) if n % number]
+    return Compacted(
+        id=number,
+        time=4.0,
+        parent=number - 1,
+        fold_to=number,
+        digest="\n".join(["[Earlier:]", "", *rows, "…", f"newest {number}", ""]),
+        edits=(Edit(number, 0, "short"),),
+        receipt=Receipt(("micro",), "pressure", 90, 40, {"user": 3}, handles=(*range(1, number), number + 5)),
+        summary=f"sum {number}",
+    )
 
 
 class LogStoreConformance:
@@ -252,6 +282,28 @@ class LogStoreConformance:
         assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
         assert other.info("s").size < 2000
 
+    def test_a_large_paste_and_pictures_come_back_whole(self, logs: LogStore, other: LogStore) -> None:
+        text, picture = "Zeile ü\x00 \U0001f600\n" * SPILL, Image(data="aGFsbG8=" * SPILL)
+        blocks = (Text("look"), Text(text), picture, Image("image/gif", url="https://example.org/a.gif"), Text(""))
+        pasted = UserSaid(id=2, time=2.0, parent=1, blocks=blocks)
+        seen = ToolFinished(id=3, time=3.0, parent=2, call_id="c", text="seen", images=(picture, Image(data="YQ==")))
+        both = replace(seen, id=4, parent=3, text=text, exit_code=1)
+        with logs.create("s") as writer:
+            writer.append([started("s"), pasted, seen, both, note(5)])
+        log = other.read("s")
+        assert log.events == (started("s"), pasted, seen, both, note(5))
+        assert log.damage == ()
+        assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
+        assert other.get_blob(hashlib.sha256(picture.data.encode()).hexdigest()) == picture.data.encode()
+        assert other.info("s").size < 4000
+
+    def test_a_session_that_begins_with_a_large_paste_is_named_after_it(
+        self, logs: LogStore, other: LogStore
+    ) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s"), said(2, "fix\n this: " + "trace " * SPILL)])
+        assert other.info("s").title.startswith("fix this: trace trace")
+
     def test_a_blob_is_what_was_put(self, logs: LogStore, other: LogStore) -> None:
         for data in (b"", b"\x00\xff" * 1000, b"\r\n"):
             digest = logs.put_blob(data)
@@ -262,6 +314,37 @@ class LogStoreConformance:
         for digest in ("0" * 64, "../../etc/passwd", ""):
             with pytest.raises(DamagedBlob):
                 logs.get_blob(digest)
+
+    # -- passes
+
+    def test_passes_that_are_mostly_the_same_come_back_as_they_were(self, logs: LogStore, other: LogStore) -> None:
+        events: list[Event] = [started("s"), *(compacted(number) for number in range(2, 60))]
+        with logs.create("s") as writer:
+            for event in events[:30]:
+                writer.append([event])
+            writer.append(events[30:40])
+        with logs.writer("s") as writer:
+            writer.append(events[40:])
+        log = other.read("s")
+        assert log.events == tuple(events)
+        assert log.damage == ()
+        assert other.info("s").size < sum(len(encode(event)) for event in events) / 2
+
+    def test_a_pass_after_a_refused_one_comes_back_as_it_was(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("s") as writer:
+            writer.append([started("s"), compacted(4)])
+            with pytest.raises(StoreError, match="cannot follow"):
+                writer.append([compacted(5), note(3)])
+            writer.append([compacted(6)])
+        assert other.read("s").events[1:] == (compacted(4), compacted(6))
+
+    def test_a_pass_of_a_fork_needs_nothing_of_its_past(self, logs: LogStore, other: LogStore) -> None:
+        with logs.create("a") as writer:
+            writer.append([started("a"), compacted(2), compacted(3)])
+        with logs.create("b") as writer:
+            writer.append([Forked(id=4, time=5.0, parent=3, session="a", at=3), compacted(5), compacted(6)])
+        assert other.read("b").events[1:] == (compacted(5), compacted(6))
+        assert other.read("b").damage == ()
 
     # -- replays
 

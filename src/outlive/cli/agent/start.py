@@ -1,5 +1,6 @@
 """From the options of the command line to an agent at work."""
 
+import gc
 import os
 import select
 import stat
@@ -51,9 +52,23 @@ def start(options: Mapping[str, Any]) -> int:
     opener = Opener(workspace, chosen)
     form = options["output_format"] or "text"
     try:
-        return run_headless(opener.open(session), prompt, form, partial=options["include_partial"])
+        agent = opener.open(session)
+        settle()
+        return run_headless(agent, prompt, form, partial=options["include_partial"])
     finally:
         opener.close()
+
+
+def settle() -> None:
+    """Tell the collector of garbage that what is there now stays: the modules, and the past of the session.
+
+    Going over all of it would hold up a turn for a tenth of a second now and then. What another session of this
+    process has left behind is collected first.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
+    gc.freeze()
 
 
 def resume(session: str, store: str | None) -> int:
@@ -73,7 +88,9 @@ def _chat(workspace: Workspace, options: Options, session: str | None) -> int:
     opener = Opener(workspace, options)
 
     def open_agent(session: str | None, asker: Asker) -> Agent:
-        return opener.open(session, asker=asker)
+        agent = opener.open(session, asker=asker)
+        settle()
+        return agent
 
     try:
         return chat(open_agent, store=opener.logs, root=workspace.root, session=session, choose=opener.choose)

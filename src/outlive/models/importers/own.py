@@ -10,6 +10,8 @@ from outlive.messages import ToolResult
 from outlive.models.importers.lines import Line
 from outlive.models.importers.recording import Joiner, Recording
 from outlive.stores.files.log import TRANSCRIPTS, FileLogStore
+from outlive.stores.log_elsewhere import has_parts_elsewhere
+from outlive.stores.log_lines import sketch
 from outlive.stores.log_names import session_of
 from outlive.stores.log_reading import full_log
 
@@ -28,9 +30,9 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         except msgspec.DecodeError as error:
             lost.append(f"{path}, line {line.number}: not an event ({error})")
             continue
-        if isinstance(event, ToolFinished) and event.blob and not event.text:
+        if has_parts_elsewhere(event):
             lost.append(f"{path}, line {line.number}: the text is kept elsewhere; replay an export instead")
-        events.append(event)
+        events.append(sketch(event))
     return _recording(path.name.partition(".jsonl")[0], events, tuple(lost))
 
 

@@ -1,13 +1,13 @@
 """Large texts by content: `.task_outputs/tool-results/<sha-256>.txt`, written once, verified on every read."""
 
+import errno
 import hashlib
 import os
 import re
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
-from outlive.stores.files.disk import errors_named, private_folder
+from outlive.stores.files.disk import errors_named, private_folder, read_bytes
 from outlive.stores.log_protocol import DamagedBlob
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -65,9 +65,15 @@ class Blobs:
 
 
 def _read(path: Path) -> bytes | None:
-    with suppress(FileNotFoundError, IsADirectoryError):
-        return path.read_bytes()
-    return None
+    """What is in the file; one that is too large to have been written is as good as empty."""
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            return b""
+        if error.errno in (errno.EINVAL, errno.EISDIR):  # a pipe, a folder
+            return None
+        raise
 
 
 def _aside(path: Path) -> Path:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.stores.files.blobs import Blobs, sync_folder
 from outlive.stores.files.disk import errors_named, open_regular, private_folder
-from outlive.stores.log_lines import Head, decoded, from_lines, to_line
+from outlive.stores.log_lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
@@ -60,12 +60,13 @@ class FileLogStore:
         path = self.path(session)
         with errors_named("reading", path):
             try:
-                with open_regular(path) as file:
-                    raw = file.read()
+                file = open_regular(path)
             except FileNotFoundError:
                 raise self._unknown(session) from None
-        numbered = ((f"{path}, line {n}", line) for n, line in enumerate(raw.split(b"\n"), start=1))
-        events, damage = from_lines(numbered, self.blobs.get)
+            with file:
+                refuse_too_large(str(path), os.fstat(file.fileno()).st_size)
+                numbered = ((f"{path}, line {n}", line) for n, line in enumerate(_lines(file), start=1))
+                events, damage = from_lines(numbered, self.blobs.get)
         return Log(session, events, damage)
 
     def create(self, session: str) -> "FileLogWriter":
@@ -99,7 +100,7 @@ class FileLogStore:
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
-                _write(descriptor, b"".join(to_line(event, self.put_blob) + b"\n" for event in events))
+                _write(descriptor, b"".join(line + b"\n" for line in Lines(self.put_blob).of(events)))
                 if self.durable:
                     os.fsync(descriptor)
                 part.replace(path)
@@ -160,12 +161,14 @@ class FileLogWriter:
         self.session = session
         self._path = path
         self._descriptor = descriptor
+        self._lines = Lines(store.put_blob)
         try:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):
                 raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
             size = os.fstat(descriptor).st_size
-            last = next(_backwards(descriptor, size), None)
+            refuse_too_large(str(path), size)
+            last = next(_backwards(descriptor, size, most=LONGEST), None) or _last_of_all(descriptor)
             self._torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         except BaseException:
             self.close()
@@ -183,14 +186,16 @@ class FileLogWriter:
         # An unfinished line of a writer that died stays, and no longer touches what follows.
         data = b"\n" * self._torn
         with errors_named("appending to", self._path):
-            data += b"".join(to_line(event, self._store.put_blob) + b"\n" for event in events)
+            data += b"".join(line + b"\n" for line in self._lines.of(events))
             size = os.fstat(self._descriptor).st_size
             try:
                 _write(self._descriptor, data)
                 if self._store.durable:
                     os.fsync(self._descriptor)
-            except OSError:
-                os.ftruncate(self._descriptor, size)
+            except BaseException as error:
+                self._lines.forget()
+                if isinstance(error, OSError):
+                    os.ftruncate(self._descriptor, size)
                 raise
         self._last, self._torn = last, False
 
@@ -226,16 +231,36 @@ def _same_file(path: Path, descriptor: int) -> bool:
     return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
 
 
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """One after the other, without their ends; None for one that is too long to be read."""
+    while line := file.readline(LONGEST + 1):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+        elif len(line) <= LONGEST:
+            yield line
+        else:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_BLOCK)
+            yield None
+
+
 def _write(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
-def _backwards(descriptor: int, size: int, *, most: int | None = None) -> Iterator[Event]:
+def _last_of_all(descriptor: int) -> Event | None:
+    """The last event of a file that ends with a line too long to read."""
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        return max(decoded(line for line in _lines(file) if line), key=lambda event: event.id, default=None)
+
+
+def _backwards(descriptor: int, size: int, *, most: int) -> Iterator[Event]:
     """The events of a file from its end, read no further than asked for; of lines not longer than `most`."""
     start, tail = size, b""
-    while start > 0 and (most is None or len(tail) < most):
+    while start > 0 and len(tail) < most:
         step = min(start, max(_BLOCK, len(tail)))
         start -= step
         tail = os.pread(descriptor, step, start) + tail

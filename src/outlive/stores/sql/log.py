@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.log_lines import Head, decoded, from_lines, to_line
+from outlive.stores.log_lines import Head, Lines, decoded, from_lines, refuse_too_large
 from outlive.stores.log_names import file_name
 from outlive.stores.log_protocol import (
     DamagedBlob,
@@ -68,6 +68,7 @@ class SQLLogStore:
     def read(self, session: str) -> Log:
         def work(connection: Connection) -> list[tuple[int, bytes]]:
             self._known(connection, session)
+            refuse_too_large(f"{self.url}, session {session!r}", _size(connection, session))
             rows = connection.rows(
                 "SELECT id, body FROM outlive_session_events WHERE session = :session ORDER BY id", session=session
             )
@@ -107,7 +108,7 @@ class SQLLogStore:
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         file_name(session)
-        rows = self.rows(session, events)
+        rows = _rows(session, events, Lines(self.put_blob))
         me = new_writer()
 
         def work(connection: Connection) -> None:
@@ -120,9 +121,9 @@ class SQLLogStore:
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
         self.release(session, me)
 
-    def append(self, session: str, writer: str, events: Sequence[Event]) -> None:
+    def append(self, session: str, writer: str, events: Sequence[Event], lines: Lines) -> None:
         """For the writer that holds the session."""
-        rows = self.rows(session, events)
+        rows = _rows(session, events, lines)
 
         def work(connection: Connection) -> None:
             held = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
@@ -142,13 +143,11 @@ class SQLLogStore:
             return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
 
         if rows:
-            self._write(work, landed=landed)
-
-    def rows(self, session: str, events: Sequence[Event]) -> list[dict[str, Any]]:
-        return [
-            {"session": session, "id": event.id, "time": event.time, "body": to_line(event, self.put_blob)}
-            for event in events
-        ]
+            try:
+                self._write(work, landed=landed)
+            except BaseException:
+                lines.forget()
+                raise
 
     def put_blob(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
@@ -200,11 +199,12 @@ class SQLLogWriter:
         self._store = store
         self.session = session
         self._name = name
+        self._lines = Lines(store.put_blob)
 
     def append(self, events: Sequence[Event]) -> None:
         if not self._name:
             raise StoreError(f"session {self.session!r}: the writer was closed")
-        self._store.append(self.session, self._name, events)
+        self._store.append(self.session, self._name, events, self._lines)
 
     def close(self) -> None:
         name, self._name = self._name, ""
@@ -257,6 +257,20 @@ def _writer(connection: Connection, session: str) -> str | None:
 
 def _last(connection: Connection, session: str) -> int:
     rows = connection.rows("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
+    return int(rows[0][0] or 0)
+
+
+def _rows(session: str, events: Sequence[Event], lines: Lines) -> list[dict[str, Any]]:
+    return [
+        {"session": session, "id": event.id, "time": event.time, "body": line}
+        for event, line in zip(events, lines.of(events), strict=True)
+    ]
+
+
+def _size(connection: Connection, session: str) -> int:
+    rows = connection.rows(
+        "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
+    )
     return int(rows[0][0] or 0)
 
 
