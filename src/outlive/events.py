@@ -211,6 +211,10 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     receipt: Receipt
     focus: str = ""
     summary: str = ""
+    pages: tuple[int, ...] = ()
+    """Event, block and first page of what has got its pages since the pass before, so that handles outlive damage."""
+    pictures: tuple[tuple[int, int], ...] = ()
+    """Blocks of the current request that are no text and are shown beside the digest: event and number."""
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from outlive.errors import OutliveError
 from outlive.events import KnownEvent
-from outlive.messages import Text, ToolCall
+from outlive.messages import Image, Text, ToolCall
 from outlive.session import Session
 from outlive.session.recall import search
 from outlive.state import WorkingState
@@ -48,8 +48,8 @@ class Door:
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
         return self.session.log(kind, **fields)
 
-    def recall(self, handle: str) -> str:
-        return self.session.engine.past.pages.get(handle).text
+    def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
+        return self.session.engine.past.pages.get(handle).text, ()
 
     def search(self, query: str, limit: int = 10) -> str:
         hits = itertools.islice(search(self.id, self.session.engine.past.pages, query), limit)

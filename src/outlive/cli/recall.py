@@ -2,15 +2,19 @@
 
 import re
 import sys
+from base64 import b64decode
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from outlive.cli.echo import echo, echo_exact
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.context.pages import Pages
+from outlive.context.pieces import describe_object
+from outlive.messages import Image
 from outlive.session.recall import Hit, lines_of, pages_of, related, search
 from outlive.stores.log_protocol import Damage, LogStore, SessionTooLarge
 from outlive.stores.log_reading import full_log
@@ -81,6 +85,9 @@ def recall(
         log = full_log(opened, name)
     say_damage(log.damage)
     page = pages_of(log.events).get(handle or "")
+    if isinstance(page.block, Image):
+        _print_picture(page.block, name, f"@h{page.number}", as_json=as_json)
+        return
     found = lines_of(page.text, span, grep)
     if as_json:
         print_json({"session": name, "handle": f"@h{page.number}", "text": found})
@@ -88,6 +95,17 @@ def recall(
         echo_exact(found.encode())
     if grep and not found:
         sys.exit(1)
+
+
+def _print_picture(picture: Image, session: str, handle: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"session": session, "handle": handle, **asdict(picture)})
+    elif picture.url:
+        echo(picture.url)
+    elif sys.stdout.isatty():
+        raise click.UsageError(f"{handle} is a {describe_object(picture)}: send it to a file, with > FILE")
+    else:
+        echo_exact(b64decode(picture.data))
 
 
 def _chosen(store: LogStore, session: str | None) -> str:

@@ -19,7 +19,12 @@ LOOK_BACK = 60
 
 def handles(piece: Piece) -> str:
     """The handles of a piece, as a view writes them."""
-    return " ".join(map(handle, piece.pages))
+    return " ".join(map(handle, (*piece.pages, *piece.objects)))
+
+
+def attached(piece: Piece) -> str:
+    """The handles of what is no text in a piece."""
+    return " ".join(map(handle, piece.objects))
 
 
 def outcome(piece: Piece) -> str:
@@ -32,7 +37,7 @@ def outcome(piece: Piece) -> str:
 def header(piece: Piece) -> str:
     """`[read_file src/app.py · 412 lines · @h12 @h13]`."""
     size = f"{piece.line_count} lines" if piece.line_count != 1 else f"{len(piece.text)} characters"
-    pictures = f"{len(piece.images)} images" if piece.images else ""
+    pictures = f"{len(piece.attached)} pictures" if piece.attached else ""
     parts = (piece.label[:60], outcome(piece), size, pictures, handles(piece))
     return "[" + " · ".join(part for part in parts if part) + "]"
 

@@ -56,6 +56,8 @@ def _unreachable(scene: Scene, plan: Plan) -> list[str]:
     stands = _Finder(projection.digest)
     found = []
     for unit in scene.units[: plan.folded]:
+        if not visible.issuperset(unit.objects):
+            found.append(f"a picture of event {unit.event} would be out of reach")
         if visible.issuperset(unit.pages):
             continue
         for piece in unit.pieces:
@@ -66,7 +68,7 @@ def _unreachable(scene: Scene, plan: Plan) -> list[str]:
     for unit in scene.units[plan.folded :]:
         for piece in unit.pieces:
             text = projection.edits.get(piece.key)
-            if text is not None and not visible_pages(text).issuperset(piece.pages):
+            if text is not None and not visible_pages(text).issuperset((*piece.pages, *piece.objects)):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
     return found
 

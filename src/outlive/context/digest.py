@@ -4,11 +4,11 @@ the handles and the lines that were chosen over all that was ever folded."""
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from outlive.context.bones import outcome, render_lines
+from outlive.context.bones import attached, outcome, render_lines
 from outlive.context.byfile import Joined, join_files, joined_rows
 from outlive.context.choose import Choice
 from outlive.context.pages import handle
-from outlive.context.pieces import Line, Piece
+from outlive.context.pieces import Line, Piece, describe_object
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 
@@ -16,6 +16,8 @@ LABEL = 56
 """Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
 LABELLED = 60
 """Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
+OBJECT_ROW = 16.0
+"""Tokens that the row of a picture takes."""
 HEAD = (
     "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
@@ -67,7 +69,7 @@ def write_digest(
     for number, unit in enumerate(units, start=labels - len(units)):
         if unit.kind == "user":
             _asked(out, unit, words)
-        elif number < 0 and not any(piece.event in with_lines for piece in unit.pieces):
+        elif number < 0 and not unit.objects and not any(piece.event in with_lines for piece in unit.pieces):
             out.point(unit.pages)
         else:
             _worked(out, unit, joined, choice, named=number >= 0)
@@ -79,6 +81,9 @@ def _worked(out: Writer, unit: Unit, joined: Joined, choice: Choice, *, named: b
     headed = len(unit.calls) == 1 and any(kept and not kept[0].start for kept in map(choice.of, unit.calls.values()))
     for piece in unit.pieces:
         kept = [] if piece.key in joined.guests else choice.of(piece)
+        if piece.attached:
+            what = filter(None, [short_label(piece), *map(describe_object, piece.attached)])
+            out.rows.append(f"→ {' · '.join(what)}: {attached(piece)}")
         if piece.key in joined.hosts:
             _looked(out, joined.hosts[piece.key], choice)
         elif kept:
@@ -93,7 +98,9 @@ def _worked(out: Writer, unit: Unit, joined: Joined, choice: Choice, *, named: b
 def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
     out.flush()
     for piece in unit.pieces:
-        if piece.text.strip():
+        if piece.attached:
+            out.rows.append(f"User: [{piece.text}: {attached(piece)}]")
+        elif piece.text.strip():
             out.rows.append(f"User: {words(piece)}")
 
 
@@ -139,7 +146,8 @@ def opening_cost(piece: Piece) -> float:
     return 4.0
 
 
-def fixed_cost(units: Iterable[Unit]) -> float:
+def fixed_cost(units: Sequence[Unit]) -> float:
     """Tokens of the handles, which are shown whatever happens."""
     pages = set[int]().union(*(unit.pages for unit in units if unit.kind != "user"))
-    return estimate(HEAD) + 1.9 * len(pages)
+    objects = sum(len(unit.objects) for unit in units)
+    return estimate(HEAD) + 1.9 * len(pages) + OBJECT_ROW * objects

@@ -24,6 +24,7 @@ from outlive.context.plan import (
     Plan,
     Reach,
     Scene,
+    digest_tokens,
     floor_tokens,
     next_pool,
     shown_tokens,
@@ -38,7 +39,7 @@ from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
 from outlive.context.units import Unit
 from outlive.context.valid import problems
-from outlive.context.view import Projection, history, join, projection_of, unit_messages, with_state
+from outlive.context.view import Projection, join, opening, projection_of, unit_messages, with_state
 from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
 from outlive.messages import Message
 
@@ -151,7 +152,7 @@ class Engine:
         made: list[Compacted] = []
         self._render_new()
         block = self._state_block()
-        if relieve and not self.past.mid_batch:
+        if relieve and (not self.past.mid_batch or self._estimate(block) > self.budget.hard):
             made = self._relieve(now, block, self._spool())
             block = self._state_block() if made else block
         messages = with_state(self._messages, block)
@@ -382,13 +383,13 @@ class Engine:
         self.__dict__.update(fresh.__dict__)
 
     def _renewal(self, event: Renewed) -> Projection:
-        pages = " ".join(handle(number) for number in range(1, len(self.past.pages) + 1))
+        pages = " ".join(handle(page.number) for page in self.past.pages)
         text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
         return Projection(event.id, event.id, text)
 
     def _render_all(self) -> None:
-        self._messages = history((), self.projection)
-        self._tokens = estimate(self.projection.digest)
+        self._messages = opening(self.past.units, self.projection)
+        self._tokens = digest_tokens(self.projection)
         self._rendered = self._passes[-1].folded
         self._checked = 0
         self._render_new()

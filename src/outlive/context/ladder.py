@@ -85,6 +85,8 @@ def compacted(
         receipt=make_receipt(scene, plan, reason, before, after),
         focus=focus,
         summary=plan.projection.summary,
+        pages=past.pages.unlogged(),
+        pictures=plan.projection.pictures,
     )
 
 
@@ -95,5 +97,5 @@ def spooled(past: Past, scene: Scene, room: float, spare: float = 0.0, *, again:
     if not previews:
         return None
     old = scene.projection
-    projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary)
+    projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
     return Plan(projection, len(scene.units), scene.folded, ("spool",), shrunk=len(previews))

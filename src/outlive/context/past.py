@@ -12,7 +12,16 @@ from outlive.context.pages import Pages
 from outlive.context.pieces import Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit, add_result, step_unit, user_unit
-from outlive.events import AssistantSaid, Event, Noted, SessionStarted, SystemChanged, ToolFinished, UserSaid
+from outlive.events import (
+    AssistantSaid,
+    Compacted,
+    Event,
+    Noted,
+    SessionStarted,
+    SystemChanged,
+    ToolFinished,
+    UserSaid,
+)
 from outlive.messages import ToolCall, tool_calls
 from outlive.state import WorkingState
 
@@ -69,6 +78,10 @@ class Past:
             case ToolFinished():
                 self.heard_at = event.time
                 return self._finish(event)
+            case Compacted():
+                if self.pages.settle(event.pages):
+                    for unit in self.units:
+                        unit.recount()
             case Noted() if event.kind != LEARNED:
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]
             case _:
@@ -92,7 +105,7 @@ class Past:
         for piece in pieces:
             self.pages.add(piece)
             self.index.add(piece)
-            unit.pages = tuple(dict.fromkeys((*unit.pages, *piece.pages)))
+        unit.recount()
 
     @property
     def waiting(self) -> tuple[ToolCall, ...]:

@@ -8,8 +8,8 @@ from struct import Struct as Packed
 from msgspec import Struct
 
 from outlive.context.names import names
-from outlive.context.tokens import CHARS_PER_TOKEN, estimate
-from outlive.messages import Image, ToolCall
+from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
+from outlive.messages import Image, Opaque, ToolCall
 
 LONG_LINE = 360
 SEGMENT = 200
@@ -18,7 +18,9 @@ SPAN = Packed("=3I")
 _BREAKS = " ,;|>}\t"
 
 Kind = str
-"""`user`, `said` (assistant text), `thought`, `call`, `result`, or `other`."""
+"""`user`, `said` (assistant text), `thought`, `call`, `result`, or `object` (what is no text)."""
+OBJECTS = 1_000_000
+"""Handles from here on stand for what is no text: a thousand for each event."""
 
 
 class Line(Struct, eq=False):
@@ -61,7 +63,8 @@ class Piece:
     """Asked for again, after it had left the view."""
     is_error: bool = False
     exit_code: int | None = None
-    images: tuple[Image, ...] = ()
+    attached: tuple[Image | Opaque, ...] = ()
+    """What is no text: pictures, and blocks that only their provider understands."""
     spans: bytes = b""
     """Number, start and end of each line, packed: a session has too many lines for an object each."""
     named: tuple[tuple[str, ...], ...] = ()
@@ -83,6 +86,12 @@ class Piece:
     @property
     def key(self) -> tuple[int, int]:
         return self.event, self.block
+
+    @property
+    def objects(self) -> tuple[int, ...]:
+        """The handles of what is attached."""
+        first = OBJECTS + 1000 * self.event + self.block
+        return tuple(range(first, first + len(self.attached)))
 
     @property
     def lines(self) -> list[Line]:
@@ -114,6 +123,20 @@ def make_piece(event: int, block: int, kind: Kind, text: str) -> Piece:
     piece = Piece(event, block, kind, text, estimate(text))
     _cut_lines(piece)
     return piece
+
+
+def object_piece(event: int, block: int, attached: Image | Opaque) -> Piece:
+    """A piece that is no text; it has no lines to choose from."""
+    tokens = IMAGE_TOKENS if isinstance(attached, Image) else estimate(json.dumps(attached.data))
+    return Piece(event, block, "object", describe_object(attached), tokens, attached=(attached,))
+
+
+def describe_object(found: Image | Opaque) -> str:
+    """What it is, in a few words."""
+    if isinstance(found, Opaque):
+        return f"block of {found.provider}: {found.data.get('type', 'unknown')}"
+    size = f"{max(1, len(found.data) * 3 // 4 // 1024)} KB" if found.data else found.url
+    return f"picture, {found.media_type}, {size}"
 
 
 def _cut_lines(piece: Piece) -> None:

@@ -15,10 +15,10 @@ from outlive.context.digest import LABELLED, fixed_cost, opening_cost, write_dig
 from outlive.context.index import Index
 from outlive.context.pieces import Line, Piece
 from outlive.context.protect import Guarded, Pinned, preserved, recalled, weigher
-from outlive.context.tokens import estimate
+from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection
-from outlive.context.words import allowances, shorten
+from outlive.context.words import allowances, is_injected, shorten
 
 Cap = Callable[[Piece], float]
 
@@ -134,16 +134,16 @@ def held_tokens(scene: Scene, start: int, boundary: int) -> float:
 def request_tokens(scene: Scene, boundary: int) -> float:
     """The current request, when it stands in the digest."""
     current = current_request(scene.units)
-    folded = current is not None and current.event < _first_event(scene.units, boundary)
-    return current.tokens if current and folded else 0.0
+    if current is None or current.event >= _first_event(scene.units, boundary):
+        return 0.0
+    return current.tokens + IMAGE_TOKENS * len(pictures_of(scene.units[:boundary], current))
 
 
 def floor_tokens(scene: Scene) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
     start = tail_start(scene.units, scene.folded, 0.0, 0.0)
     least = words_caps(scene, start, 0.0)
-    words = (piece for unit in scene.units[:start] if unit.kind == "user" for piece in unit.pieces)
-    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in words)
+    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in _words(scene.units[:start]))
     pinned = sum(piece.tokens for piece in pinned_pieces(scene, start, squeeze=True).values())
     return held_tokens(scene, start, start) + kept + pinned
 
@@ -160,7 +160,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     limit = SAFE * budget.hard if reach.squeeze else float("inf")
     cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
-    fixed += sum(min(p.tokens, cap(p) + SHORTENED) + 3 for u in folding if u.kind == "user" for p in u.pieces)
+    fixed += sum(min(piece.tokens, cap(piece) + SHORTENED) + 3 for piece in _words(folding))
     worth = min(reach.lines, budget.lines_of_past * sum(unit.tokens for unit in scene.units[:start]))
     spoken = {} if reach.squeeze else spoken_lines(scene.units[:boundary], SPOKEN * budget.window)
     fixed += sum(line.cost for lines in spoken.values() for line in lines)
@@ -231,15 +231,30 @@ def pinned_pieces(scene: Scene, start: int, *, squeeze: bool) -> Pinned:
 def words_caps(scene: Scene, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
     current = current_request(scene.units)
-    pieces = (p for unit in scene.units[:start] if unit.kind == "user" for p in unit.pieces)
-    caps = allowances((piece for piece in pieces if piece is not current), room)
+    caps = allowances((piece for piece in _words(scene.units[:start]) if piece is not current), room)
     return lambda piece: float("inf") if piece is current else caps(piece)
 
 
+def _words(units: Iterable[Unit]) -> Iterable[Piece]:
+    """What the user said in them."""
+    return (piece for unit in units if unit.kind == "user" for piece in unit.pieces if piece.kind == "user")
+
+
 def current_request(units: list[Unit]) -> Piece | None:
-    """What the user asked for last: the last text of the newest message (what stands before it is context)."""
-    unit = next((unit for unit in reversed(units) if unit.kind == "user" and unit.pieces), None)
-    return unit.pieces[-1] if unit else None
+    """What the user asked for last: the last text that no harness put there (what stands before it is context)."""
+    newest: Piece | None = None
+    for unit in reversed(units):
+        for piece in reversed(tuple(_words([unit]))):
+            if not is_injected(piece.text):
+                return piece
+            newest = newest or piece
+    return newest
+
+
+def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int, int], ...]:
+    """What belongs to the request and is no text."""
+    asked = (unit for unit in units if request is not None and unit.event == request.event)
+    return tuple(piece.key for unit in asked for piece in unit.pieces if piece.attached)
 
 
 def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
@@ -266,6 +281,7 @@ def _render(
         else:
             edits.pop(piece.key, None)
     digest, fold_to = "", 0
+    pictures: tuple[tuple[int, int], ...] = ()
     if boundary:
         folding = scene.units[:boundary]
         current = current_request(scene.units)
@@ -277,10 +293,11 @@ def _render(
 
         digest = write_digest(folding, choice, words, scene.facts, scene.summary, labels=labels)
         fold_to = folding[-1].event
+        pictures = pictures_of(folding, current)
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
-    projection = Projection(0, fold_to, digest, edits, scene.summary)
+    projection = Projection(0, fold_to, digest, edits, scene.summary, pictures)
     return Plan(projection, start, boundary, rungs, len(shrunk), choice.count)
 
 
@@ -296,10 +313,15 @@ def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
 
 def view_tokens(scene: Scene, plan: Plan) -> float:
     """Tokens of the request under a plan."""
-    total = scene.overhead + estimate(plan.projection.digest)
+    total = scene.overhead + digest_tokens(plan.projection)
     for unit in scene.units[plan.folded :]:
         total += unit_tokens(unit, plan.projection)
     return total
+
+
+def digest_tokens(projection: Projection) -> float:
+    """Tokens of the digest with the pictures beside it."""
+    return estimate(projection.digest) + IMAGE_TOKENS * len(projection.pictures)
 
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:

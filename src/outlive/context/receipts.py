@@ -6,7 +6,14 @@ from outlive.context.tokens import estimate
 from outlive.context.view import Projection
 from outlive.events import Receipt
 
-KINDS = {"user": "user", "said": "assistant", "thought": "thinking", "call": "calls", "result": "results"}
+KINDS = {
+    "user": "user",
+    "said": "assistant",
+    "thought": "thinking",
+    "call": "calls",
+    "result": "results",
+    "object": "pictures",
+}
 
 
 def make_receipt(scene: Scene, plan: Plan, reason: str, before: float, after: float) -> Receipt:

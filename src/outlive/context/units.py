@@ -6,12 +6,13 @@ results and the thinking that belongs to them. Nothing in this package ever show
 
 from dataclasses import dataclass, field
 
-from outlive.context.pieces import Piece, call_text, make_piece
+from outlive.context.pieces import Piece, call_text, make_piece, object_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
 from outlive.events import AssistantSaid, ToolFinished, UserSaid
 from outlive.messages import (
     Block,
     Image,
+    Opaque,
     Text,
     Thinking,
     ToolCall,
@@ -37,12 +38,19 @@ class Unit:
     results: dict[str, tuple[ToolFinished, Piece]] = field(default_factory=dict)
     pages: tuple[int, ...] = ()
     """Those of all its pieces, in their order."""
+    objects: tuple[int, ...] = ()
+    """The handles of all in it that is no text."""
     extra: float = 0.0
     """Tokens that are no text: pictures, brackets, signatures."""
 
     @property
     def tokens(self) -> float:
         return self.extra + sum(piece.tokens for piece in self.pieces)
+
+    def recount(self) -> None:
+        """Its pages and objects, after those of a piece have changed."""
+        self.pages = tuple(dict.fromkeys(page for piece in self.pieces for page in piece.pages))
+        self.objects = tuple(number for piece in self.pieces for number in piece.objects)
 
     @property
     def complete(self) -> bool:
@@ -57,8 +65,8 @@ def user_unit(event: UserSaid) -> Unit:
         unit.extra += BLOCK_TOKENS
         if isinstance(block, Text):
             unit.pieces.append(make_piece(event.id, number, "user", block.text))
-        elif isinstance(block, Image):
-            unit.extra += IMAGE_TOKENS
+        elif isinstance(block, (Image, Opaque)):
+            unit.pieces.append(object_piece(event.id, number, block))
     return unit
 
 
@@ -75,6 +83,8 @@ def step_unit(event: AssistantSaid) -> Unit:
         elif isinstance(block, ToolCall):
             unit.pieces.append(_call_piece(event.id, number, block))
             unit.calls[block.id] = unit.pieces[-1]
+        elif isinstance(block, (Image, Opaque)):
+            unit.pieces.append(object_piece(event.id, number, block))
     return unit
 
 
@@ -94,7 +104,7 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     piece = make_piece(event.id, 0, "result", event.text)
     piece.tool, piece.label, piece.file, piece.writes = call.tool, call.label, call.file, call.writes
     piece.call_id, piece.recalled = event.call_id, call.recalled and not event.is_error
-    piece.is_error, piece.exit_code, piece.images = event.is_error, event.exit_code, event.images
+    piece.is_error, piece.exit_code, piece.attached = event.is_error, event.exit_code, event.images
     unit.pieces.append(piece)
     unit.results[event.call_id] = (event, piece)
     unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)

@@ -4,7 +4,7 @@ A projection says which units are folded into a digest and which blocks read dif
 pass in the log that was not undone, so the same log always gives the same view.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from outlive.context.units import Unit
@@ -28,12 +28,14 @@ class Projection:
     digest: str = ""
     edits: Edits = field(default_factory=dict)
     summary: str = ""
+    pictures: tuple[tuple[int, int], ...] = ()
+    """What is no text of the current request, when that stands in the digest."""
 
 
 def projection_of(event: Compacted) -> Projection:
     """The projection that a pass put in force."""
     edits = {(edit.event, edit.block): edit.text for edit in event.edits}
-    return Projection(event.id, event.fold_to, event.digest, edits, event.summary)
+    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, event.pictures)
 
 
 def unit_messages(unit: Unit, edits: Edits) -> list[Message]:
@@ -76,11 +78,23 @@ def join(messages: list[Message], new: Iterable[Message]) -> None:
             messages.append(message)
 
 
-def history(units: Iterable[Unit], projection: Projection) -> list[Message]:
+def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
+    """The digest, with the pictures of the current request."""
+    if not projection.digest:
+        return []
+    wanted = set(projection.pictures)
+    pictures = (
+        block
+        for unit in (units if wanted else ())
+        for number, block in enumerate(unit.blocks)
+        if (unit.event, number) in wanted
+    )
+    return [Message("user", (Text(projection.digest), *pictures))]
+
+
+def history(units: Sequence[Unit], projection: Projection) -> list[Message]:
     """All messages under a projection, without the state block."""
-    messages: list[Message] = []
-    if projection.digest:
-        messages.append(Message("user", (Text(projection.digest),)))
+    messages = opening(units, projection)
     for unit in units:
         if unit.event > projection.fold_to:
             join(messages, unit_messages(unit, projection.edits))

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from outlive.events import KnownEvent
+from outlive.messages import Image
 from outlive.session.recall import related, search
 from outlive.session.session import Session
 from outlive.state import WorkingState
@@ -30,8 +31,9 @@ class Door:
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
         return self._session.log(kind, **fields)
 
-    def recall(self, handle: str) -> str:
-        return self._session.engine.recall(handle).text
+    def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
+        page = self._session.engine.recall(handle)
+        return page.text, (page.block,) if isinstance(page.block, Image) else ()
 
     def search(self, query: str, limit: int = 10) -> str:
         pages = self._session.engine.past.pages
@@ -45,7 +47,7 @@ class Door:
         """What the user said in this session, the newest first."""
         for unit in reversed(self._session.engine.past.units):
             if unit.kind == "user":
-                yield from (piece.text for piece in unit.pieces)
+                yield from (piece.text for piece in unit.pieces if piece.kind == "user")
 
     def ask_to_compact(self, focus: str) -> None:
         self._compact(focus)

@@ -56,8 +56,8 @@ def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") 
 def search(session: str, pages: Pages, text: str) -> Iterator[Hit]:
     """Every line that holds `text`, whatever its case, the newest page first."""
     wanted = text.casefold()
-    for number in range(len(pages), 0, -1):
-        yield from _in_page(session, pages.get(number), wanted)
+    for page in reversed(list(pages)):
+        yield from _in_page(session, page, wanted)
 
 
 def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
@@ -65,8 +65,7 @@ def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
     from outlive.memory.retrieval import Entry, Retriever
 
     retriever = Retriever(dense=False)
-    found = (pages.get(number) for number in range(1, len(pages) + 1))
-    by_key = {str(page.number): page for page in found}
+    by_key = {str(page.number): page for page in pages if page.parts}
     retriever.update(Entry(key=key, name="", description="", body=page.text) for key, page in by_key.items())
     stems = [word[:STEM] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
     return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]

@@ -42,6 +42,8 @@ class _Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     handles: Ranges = ()
     focus: str = ""
     summary: str = ""
+    pages: tuple[int, ...] = ()
+    pictures: tuple[tuple[int, int], ...] = ()
 
 
 _encode = msgspec.json.Encoder().encode

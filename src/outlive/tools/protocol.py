@@ -55,7 +55,7 @@ class SessionDoor(Protocol):
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
         """Append an event. Raises `StateError` when it makes no sense."""
 
-    def recall(self, handle: str) -> str:
+    def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
         """The exact text of a page. Raises `OutliveError` for a handle that was never given."""
 
     def search(self, query: str, limit: int = 10) -> str:

@@ -33,8 +33,8 @@ class Recall(Tool[RecallInput]):
             raise ToolError("give a handle, such as @h12, or a query to search for")
         if not handle:
             return Outcome(desk.session.search(query) or f"nothing in this session says {query!r}")
-        text = desk.session.recall(handle)
-        return Outcome(_lines(text, query, handle) if query else text)
+        text, pictures = desk.session.recall(handle)
+        return Outcome(_lines(text, query, handle) if query else text, images=pictures)
 
 
 def _lines(text: str, query: str, handle: str) -> str:

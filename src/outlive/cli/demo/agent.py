@@ -151,7 +151,7 @@ def _check(base: Path, session: str) -> None:
     last = texts[-1]
     trace = max((e for e in events if isinstance(e, ToolFinished)), key=lambda event: len(event.text))
     pages = pages_of(events)
-    numbers = [n for n in range(1, len(pages) + 1) if any(p.piece.event == trace.id for p in pages.get(n).parts)]
+    numbers = [page.number for page in pages if any(part.piece.event == trace.id for part in page.parts)]
     behind = "".join(pages.get(number).text for number in numbers)
     _say("What survived, checked on every request that was sent:")
     claims = {

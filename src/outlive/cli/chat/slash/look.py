@@ -141,7 +141,7 @@ async def recall(talk: Talk, words: str) -> RenderableType:
     if not words:
         return Text("/recall @h12 gives the exact text, /recall some words finds handles", "quiet")
     door = talk.agent.desk.session
-    return Text(clean(door.recall(words) if HANDLE_IN_TEXT.fullmatch(words) else door.search(words)))
+    return Text(clean(door.recall(words)[0] if HANDLE_IN_TEXT.fullmatch(words) else door.search(words)))
 
 
 @command("", "what the session used and what that cost")
