@@ -38,6 +38,7 @@ class Disk:
     def __init__(self, local: Path, *, durable: bool) -> None:
         self.local = local
         self.durable = durable
+        self.scratch = local / "scratch"
 
     @contextmanager
     def lock(self, *, wait: bool = True) -> Iterator[bool]:
@@ -85,9 +86,8 @@ class Disk:
 
     def write(self, target: Path, data: bytes, *, durable: bool | None = None) -> None:
         """Replace a file that is not a commit point."""
-        scratch = self.local / "scratch"
-        self.stage(scratch, data, durable=durable)
-        self.commit(scratch, target, durable=durable)
+        self.stage(self.scratch, data, durable=durable)
+        self.commit(self.scratch, target, durable=durable)
 
     def sweep(self) -> None:
         """Remove what a process that died left half done. Only for the holder of the lock."""

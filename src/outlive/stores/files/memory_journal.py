@@ -73,7 +73,8 @@ class JournalFile:
             target = self._folder / name
             if data is not None:
                 target.parent.mkdir(exist_ok=True)
-                self._disk.write(target, data, durable=durable and not many)
+                self._disk.stage(self._disk.scratch, data, durable=durable and not many)
+                self._disk.scratch.replace(target)
         for name, data in journal.files.items():
             if data is None:
                 (self._folder / name).unlink(missing_ok=True)
@@ -81,13 +82,19 @@ class JournalFile:
         if durable and many:
             os.sync()
         elif durable:
-            self._disk.sync_folder(self._folder)
+            for folder in {(self._folder / name).parent for name in journal.files} | {self._folder}:
+                self._disk.sync_folder(folder)
         self.path.replace(self._done)
         return True
 
+    @property
+    def pending(self) -> bool:
+        """Whether a committed change still has to be carried out."""
+        return self.path.exists()
+
     def state(self) -> tuple[object, ...]:
         """Differs whenever a change was begun or ended in between."""
-        return tuple(map(_identity, (self.path, self._done)))
+        return identity(self.path), identity(self._done)
 
     def _append(self, journal: MemoryJournal, *, durable: bool) -> None:
         """The end of the log, once: an end of it that was written before the writer died is written over."""
@@ -116,9 +123,10 @@ def is_memory_file(name: str) -> bool:
     return bare.endswith(".md") and is_slug(bare.removesuffix(".md"))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path) -> tuple[int, int, int] | None:
+    """Differs once a file was replaced or written to."""
     try:
         stat = path.stat()
     except FileNotFoundError:
         return None
-    return stat.st_ino, stat.st_ctime_ns
+    return stat.st_ino, stat.st_ctime_ns, stat.st_size
