@@ -70,8 +70,10 @@ def _left_out(count: int, names: Iterable[str]) -> str:
     """How many, and which as far as there is room; `outlive memory list` has all of them."""
     text = f"- … {count} more, not shown here (outlive memory list): "
     named: list[str] = []
+    size = len(text.encode()) - 2
     for name in filter(None, names):
-        if len((text + ", ".join([*named, name])).encode()) > _NAMED - 10:
+        size += len(name.encode()) + 2
+        if size > _NAMED - 10:
             named.append("…")
             break
         named.append(name)

@@ -103,7 +103,7 @@ class FileMemoryStore:
             return None if found == wanted or (found is None and not wanted) else (found, wanted)
 
         with self._mutex, errors_named("cannot write", target):
-            if not self.path.is_dir() or differs() is None:
+            if not self.path.is_dir() or (not glance and differs() is None):
                 return False
             with self._locked():  # once more, now that nobody else can change what it is made of
                 if (difference := differs()) is None:

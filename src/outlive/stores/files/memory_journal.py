@@ -84,7 +84,8 @@ class JournalFile:
         elif durable:
             for folder in {(self._folder / name).parent for name in journal.files} | {self._folder}:
                 self._disk.sync_folder(folder)
-        self.path.replace(self._done)
+        self._done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
+        self.path.rename(self._done)
         return True
 
     @property

@@ -178,9 +178,9 @@ class _Mirror:
             return
         since = self._at if now > self._at else _NEVER  # else it was restored from a backup
         rows = connection.rows(
-            "SELECT slug, archived, form FROM outlive_memories WHERE changed > :since ORDER BY slug", since=since
+            "SELECT slug, archived, form FROM outlive_memories WHERE changed > :since", since=since
         )
-        for slug, archived, form in rows:
+        for slug, archived, form in sorted(rows):
             self._take(slug, archived, bytes(form))
         ((count,),) = connection.rows("SELECT count(*) FROM outlive_memories")
         if count != len(self._rows):
