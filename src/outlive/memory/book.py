@@ -20,7 +20,7 @@ from outlive.memory.catalog import Catalog
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.extract import Candidate
 from outlive.memory.index import index_text
-from outlive.memory.links import cascade, reach
+from outlive.memory.links import reach
 from outlive.memory.lookup import first_line, unknown
 from outlive.stores import open_memory_store, open_user_memory
 from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
@@ -271,9 +271,8 @@ class Memories:
         for memory in map(self.get, refs):
             if memory.archived:
                 raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
-            everything = self._look(memory.scope, lambda catalog: catalog.all(superseded=True), glance=True)
-            for slug in cascade(memory.slug, everything):
-                found |= {f"{other.scope}/{slug}": other for other in everything if other.slug == slug}
+            gone = self._look(memory.scope, partial(Catalog.cascade, slug=memory.slug), glance=True)
+            found |= {f"{other.scope}/{other.slug}": other for other in gone}
         return list(found.values())
 
     def forget(self, *refs: str, note: str = "") -> list[Memory]:

@@ -2,11 +2,12 @@
 they are called, which say the same, what the index says. Pure; whoever has a look at the store lets it follow.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from outlive.memory.following import Grouped, Ordered
 from outlive.memory.index import capped, entry, rank
-from outlive.memory.links import Hiding
+from outlive.memory.links import Hiding, cascade
 from outlive.memory.lookup import refuse_known, unknown
 from outlive.memory.similar import spelling
 from outlive.stores.memory_protocol import MemoryReader
@@ -28,9 +29,10 @@ class Catalog:
         self.everything = Shelf()
         self.in_use = Shelf()
         self._hiding = Hiding()
-        self._names = Grouped(self.everything, lambda memory: memory.name)
-        self._folded = Grouped(self.everything, lambda memory: memory.name.casefold())
-        self._spelled = Grouped(self.in_use, _spelling)
+        self._names = Grouped(self.everything, lambda memory: (memory.name,))
+        self._folded = Grouped(self.everything, lambda memory: (memory.name.casefold(),))
+        self._derived = Grouped(self.everything, lambda memory: memory.derived_from)
+        self._spelled = Grouped(self.in_use, lambda memory: (_spelling(memory),))
         self._ranked = Ordered(self.in_use, rank)
         self._entries: dict[str, tuple[Memory, tuple[str, str]]] = {}
         """Of the index, as they were made of a memory."""
@@ -96,6 +98,18 @@ class Catalog:
         alike = {*self._folded.of(memory.name.casefold()), *self._spelled.of(_spelling(memory))}
         found = (self.in_use.get(slug) for slug in sorted(alike.difference(memory.supersedes)))
         refuse_known(memory, filter(None, found))
+
+    def cascade(self, slug: str) -> list[Memory]:
+        """What goes when this one goes, itself first."""
+
+        def follows(other: str) -> Iterator[str]:
+            memory = self.everything.get(other)
+            for found in (*(memory.supersedes if memory else ()), *sorted(self._derived.of(other))):
+                goes = self.everything.get(found)
+                if goes is not None and goes.archived is None:
+                    yield found
+
+        return [memory for memory in map(self.everything.get, cascade(slug, follows)) if memory]
 
     def index(self) -> str:
         """The text of MEMORY.md."""

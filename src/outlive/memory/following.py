@@ -38,25 +38,27 @@ class _Following(ABC, Generic[K]):
     def _remove(self, slug: str, key: K) -> None: ...
 
 
-class Grouped(_Following[K]):
-    """Slugs by something that several memories may have in common."""
+class Grouped(_Following[tuple[K, ...]]):
+    """Slugs by things that several memories may have in common."""
 
-    def __init__(self, shelf: Shelf, key: Callable[[Memory], K]) -> None:
-        super().__init__(shelf, key)
+    def __init__(self, shelf: Shelf, keys: Callable[[Memory], tuple[K, ...]]) -> None:
+        super().__init__(shelf, keys)
         self._groups: dict[K, set[str]] = {}
 
     def of(self, key: K) -> Collection[str]:
         self._follow()
         return self._groups.get(key, ())
 
-    def _add(self, slug: str, key: K) -> None:
-        self._groups.setdefault(key, set()).add(slug)
+    def _add(self, slug: str, key: tuple[K, ...]) -> None:
+        for one in key:
+            self._groups.setdefault(one, set()).add(slug)
 
-    def _remove(self, slug: str, key: K) -> None:
-        group = self._groups[key]
-        group.discard(slug)
-        if not group:
-            del self._groups[key]
+    def _remove(self, slug: str, key: tuple[K, ...]) -> None:
+        for one in dict.fromkeys(key):
+            group = self._groups[one]
+            group.discard(slug)
+            if not group:
+                del self._groups[one]
 
 
 class Ordered(_Following[O]):

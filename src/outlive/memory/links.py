@@ -1,6 +1,6 @@
 """How memories stand to each other: what hides what, and what goes with what. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from outlive.stores.memory_records import Memory
 
@@ -57,16 +57,12 @@ class Hiding:
         return self.by.get(slug) != before
 
 
-def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
-    """What goes when this one goes, itself first."""
-    follows = {memory.slug: list(memory.supersedes) for memory in memories}
-    for memory in memories:
-        for source in memory.derived_from:
-            follows.setdefault(source, []).append(memory.slug)
+def cascade(slug: str, follows: Callable[[str], Iterable[str]]) -> list[str]:
+    """What goes when this one goes, itself first, where `follows` says what goes with one."""
     found, pending = {slug: None}, [slug]
     while pending:
-        for other in follows.get(pending.pop(), ()):
-            if other in follows and other not in found:
+        for other in follows(pending.pop()):
+            if other not in found:
                 found[other] = None
                 pending.append(other)
     return list(found)

@@ -178,7 +178,7 @@ class FileMemoryStore:
         return ""
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        self.folder.close()
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -213,9 +213,10 @@ class FileMemoryStore:
         self._bring_up_to_date(glance=True)
 
     def _bring_up_to_date(self, *, glance: bool) -> None:
-        """A scan, which is spared at a glance while no other process committed and no file came or went."""
+        """A scan, which is spared at a glance while no other process committed and no file came or went, unless the
+        kernel tells what changed anyway."""
         state = self._state()
-        if glance and state == self._seen and not self.folder.overlay:
+        if glance and state == self._seen and not self.folder.overlay and not self.folder.watched:
             return
         self.folder.scan()
         self._seen = state if not self.folder.overlay else None

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.memory_journal import is_memory_file
+from outlive.stores.files.watching import Watch, watch
 from outlive.stores.memory_names import free_slug, is_slug
 from outlive.stores.memory_records import MAX_BYTES, Memory, Scope
 from outlive.stores.memory_shelf import Shelf
@@ -53,17 +54,32 @@ class MemoryFolder:
         """Committed but perhaps not yet written: read over the files."""
         self.reread = 0
         self._loaded = False
+        self._watch: Watch | None = None
+        self._overlaid = False
+        """Whether the last scan read a journal over the files; nobody tells when that goes."""
+        self._linked: set[str] = set()
+        """Files with another name elsewhere, under which they can be changed without the watch noticing."""
         self._there: set[str] = set()
         """Names of the files, as of the last scan and what was written since."""
         self._taken: set[str] | None = None
         """The same as slugs in lower case, made when somebody asks."""
 
     def scan(self) -> None:
-        """Compare every file with what is known, and read those that differ."""
+        """Compare every file with what is known, and read those that differ; those that were touched, where the
+        kernel tells which."""
+        touched = self._watch.touched() if self._watch else None
+        if touched is not None and not self.overlay and not self._overlaid:
+            for name in sorted(touched | self._linked):
+                if name in self._there or is_memory_file(name):
+                    self._look_again(name)
+            return
         if not self._loaded:
             self._loaded = True
             for name, known in sorted(self._load().items()):
                 self._hold(name, known)
+        elif touched is None:  # not for one look alone
+            self._watch = watch(self.path, "archive")
+        self._overlaid = bool(self.overlay)
         self.damaged = {}
         there = {*self._names(""), *self._names("archive/"), *(name for name, data in self.overlay.items() if data)}
         if there != self._there:
@@ -73,11 +89,21 @@ class MemoryFolder:
         for name in sorted(self._differing(there)):
             self._look_at(name)
 
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
+
+    @property
+    def watched(self) -> bool:
+        """Whether a scan costs next to nothing."""
+        return self._watch is not None
+
     def refresh(self, slug: str) -> None:
         """Look at the files of one slug, whatever is known of them."""
         if is_slug(slug):
             for name in self._differing((f"{slug}.md", f"archive/{slug}.md")):
-                self._look_at(name)
+                self._look_again(name)
 
     def take_over(self, files: dict[str, bytes | None]) -> None:
         """Know what we have just written ourselves. It is not trusted yet: the next scan reads it again."""
@@ -161,14 +187,24 @@ class MemoryFolder:
                     or node.changed != found.st_ctime_ns
                     or node.size != found.st_size
                     or node.inode != found.st_ino
+                    or found.st_nlink > 1
                 ):
                     differing.append(name)
         finally:
             os.close(folder)
         return differing
 
+    def _look_again(self, name: str) -> None:
+        """Look at one file by itself, which may have come or gone since the last scan."""
+        self._look_at(name)
+        here = name in self.known or name in self.damaged
+        if here != (name in self._there):
+            (self._there.add if here else self._there.discard)(name)
+            self._taken = None
+
     def _look_at(self, name: str) -> None:
         self.damaged.pop(name, None)
+        self._linked.discard(name)
         if name in self.overlay:
             raw = self.overlay[name]
             if raw is None:
@@ -197,6 +233,8 @@ class MemoryFolder:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             raw = file.read()
+        if found.st_nlink > 1:
+            self._linked.add(name)
         self._take(name, raw, found, datetime.fromtimestamp(int(found.st_mtime), UTC))
 
     def _take(self, name: str, raw: bytes, found: os.stat_result | None, written: datetime) -> None:
