@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import guard, steps
-from outlive.memory.catalog import Catalog
+from outlive.memory.catalog import Catalog, Found
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.extract import Candidate
 from outlive.memory.index import index_text
@@ -359,7 +359,13 @@ class Memories:
 
     def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
         scopes, bare = self._places(ref)
-        found = [self._look(scope, lambda catalog: catalog.find(bare), glance=glance) for scope in scopes]
+
+        def find(tx: MemoryReader, scope: Scope) -> Found | None:
+            if glance:
+                tx.get(bare.removesuffix(".md"))  # a slug is found as it is now, whatever a glance overlooks
+            return self._catalogs[scope].follow(tx).find(bare)
+
+        found = [self.stores[scope].read(partial(find, scope=scope), glance=glance) for scope in scopes]
         best = min(filter(None, found), key=lambda one: one.standing, default=None)
         return best.memory if best else None
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.memory_names import free_slug
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
@@ -206,6 +208,8 @@ class _Mirror:
             self.damaged[slug] = str(error)
             self.shelf.put(slug, None)
             return
+        if bool(archived) != (memory.archived is not None):  # where it stands decides
+            memory = replace(memory, archived=memory.updated if archived else None)
         self.shelf.put(slug, memory)
 
     def _drop(self, slug: str) -> None:
