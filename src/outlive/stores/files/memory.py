@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
-from outlive.stores.files.disk import Disk, errors_named, read_bytes
+from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.files.memory_folder import MemoryFolder
-from outlive.stores.files.memory_journal import JournalFile, identity
+from outlive.stores.files.memory_journal import JournalFile
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
 from outlive.stores.memory_records import Scope, Step, decode_step, encode_step
 from outlive.stores.memory_shelf import Draft, Look
@@ -34,8 +34,6 @@ _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
 _STEP = re.compile(rb'\{"id":(\d+),"at":')
 _BLOCK = 64 * 1024
-_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
-_GITATTRIBUTES = b"history.jsonl merge=union\n"
 
 
 class FileMemoryStore:
@@ -61,14 +59,7 @@ class FileMemoryStore:
 
     def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
         with self._mutex, errors_named("cannot read", self.path):
-            for _ in range(3):
-                before = self.journal.state()
-                result = self._look(work, glance=glance)
-                if self.journal.state() == before:
-                    break
-            else:  # writers leave no moment in between, so take turns with them for once
-                with suppress(StoreUnavailable), self._locked():
-                    result = self._look(work)
+            result = whole_look(lambda: self._look(work, glance=glance), self.journal.state, self._locked)
             self._save_index()
             return result
 
@@ -110,7 +101,7 @@ class FileMemoryStore:
                     return False
                 found, wanted = difference
                 if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
-                    self._set_apart(target, "archive")
+                    set_apart(target, self.path / "archive")
                 unseen = self._state() != self._seen
                 self._disk.write(target, wanted, durable=False)
                 self._seen = None if unseen else self._state()
@@ -121,7 +112,7 @@ class FileMemoryStore:
         from filelock import FileLock, Timeout
 
         with errors_named("cannot lock", self.path):
-            self._prepare()
+            self._disk.set_up()
         handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             handle.acquire()
@@ -162,11 +153,11 @@ class FileMemoryStore:
             try:
                 self.journal.carry_out()
             except DamagedRecord:
-                done.append(f"set the journal apart as {self._set_apart(self.journal.path).relative_to(self.path)}")
+                done.append(f"set the journal apart as {self._set_apart(self.journal.path)}")
             self._look(lambda _: None)
             for name, error in sorted(self.folder.damaged.items()):
                 if isinstance(error, DamagedRecord):
-                    done.append(f"set {name} apart as {self._set_apart(self.path / name).relative_to(self.path)}")
+                    done.append(f"set {name} apart as {self._set_apart(self.path / name)}")
         return done
 
     def set_apart(self, slug: str) -> str:
@@ -174,7 +165,7 @@ class FileMemoryStore:
             self._recover()
             for name in (f"{slug}.md", f"archive/{slug}.md"):
                 if (self.path / name).exists():
-                    return str(self._set_apart(self.path / name).relative_to(self.path))
+                    return str(self._set_apart(self.path / name))
         return ""
 
     def close(self) -> None:
@@ -247,17 +238,9 @@ class FileMemoryStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with errors_named("cannot write to", self.path):
-            self._prepare()
+            self._disk.set_up()
         with self._disk.lock():
             yield
-
-    def _prepare(self) -> None:
-        if self._disk.local.is_dir():
-            return
-        self._disk.local.mkdir(parents=True, exist_ok=True)
-        for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
-            with suppress(FileExistsError), (self.path / name).open("xb") as file:
-                file.write(data)
 
     def _save_index(self) -> None:
         if self.folder.worth_saving and self._disk.local.is_dir():
@@ -265,14 +248,8 @@ class FileMemoryStore:
                 if mine:
                     self.folder.save()
 
-    def _set_apart(self, source: Path, folder: str = "damaged") -> Path:
-        target = self.path / folder / source.name
-        target.parent.mkdir(exist_ok=True)
-        copy = 1
-        while target.exists():
-            copy += 1
-            target = target.with_name(f"{source.name}.{copy}")
-        return source.rename(target)
+    def _set_apart(self, source: Path) -> Path:
+        return set_apart(source, self.path / "damaged").relative_to(self.path)
 
 
 def _last_id(path: Path) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from outlive.errors import DamagedRecord
-from outlive.stores.files.disk import Disk, no_links, read_bytes
+from outlive.stores.files.disk import Disk, identity, no_links, read_bytes
 from outlive.stores.memory_names import is_slug
 
 _MANY = 16
@@ -122,12 +122,3 @@ def is_memory_file(name: str) -> bool:
     """Whether a name, relative to the folder, is that of a memory, live or archived."""
     bare = name.removeprefix("archive/")
     return bare.endswith(".md") and is_slug(bare.removesuffix(".md"))
-
-
-def identity(path: Path) -> tuple[int, int, int] | None:
-    """Differs once a file was replaced or written to."""
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_ino, stat.st_ctime_ns, stat.st_size
