@@ -5,11 +5,12 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bench.memory.speed import Words, embedded, memories
+from bench.postgres import schema
 from outlive.memory.book import Memories
 from outlive.memory.retrieval import Entry
 from outlive.memory.search import Finder, cache_of, entry_of
@@ -18,6 +19,7 @@ from outlive.stores.memory_records import Kind, Memory
 
 TIMES = 41
 COLUMNS = ("first add", "add", "supersede", "mark 5 as used", "forget", "search", "search after an add")
+DENSE = ("search, dense", "search after an add, dense")
 
 
 class Synced:
@@ -42,26 +44,31 @@ class Synced:
             os.fsync = real
 
 
-def measure(engines: dict[str, str], ways: dict[str, bool], size: int, folder: Path) -> None:
-    """`engines` are URLs, in which {folder} and {schema} stand for a place of their own."""
-    print(f"\n### Whole operations over {size:,} memories: milliseconds, median / 95th percentile\n")
-    print("| | " + " | ".join(COLUMNS) + " |\n|---|" + "---|" * len(COLUMNS))
-    number = 0
-    for engine, url in engines.items():
-        for durability, said in (("full", ""), ("process", ", not synced")):
-            if said and engine == "PostgreSQL":
-                continue  # the server decides
-            for dense in ways.values():
-                number += 1
-                home = folder / f"operations-{number}"
-                home.mkdir()
-                book = Memories.open(url.format(folder=home), home=home / "home", durability=durability)
+def measure(server: str | None, size: int, folder: Path, *, dense: bool) -> None:
+    columns = (*COLUMNS, *(DENSE if dense else ()))
+    print(f"\n### Whole operations over {size:,} memories: milliseconds, median / 95th percentile (processor)\n")
+    print("| | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
+    rows = [(engine, synced) for engine in ("files", "SQLite") for synced in (True, False)]
+    rows += [("PostgreSQL", True)] if server else []  # there the server decides
+    for engine, synced in rows:
+        home = folder / f"operations-{engine}-{synced}"
+        (home / "home").mkdir(parents=True)
+        durability = "full" if synced else "process"
+        with place(engine, home, server or "") as url:
+            with closing(Memories.open(url, home=home / "home", durability=durability)) as book:
                 fill(book, size, dense=dense)
-                book.close()
-                book = Memories.open(url.format(folder=home), home=home / "home", durability=durability)
-                name = f"{engine}{said}{', with dense' if dense else ''}"
+            with closing(Memories.open(url, home=home / "home", durability=durability)) as book:
+                name = engine if synced else f"{engine}, not synced"
                 print(f"| {name} | " + " | ".join(cells(book, dense=dense)) + " |", flush=True)
-                book.close()
+
+
+@contextmanager
+def place(engine: str, folder: Path, server: str) -> Iterator[str]:
+    if engine == "PostgreSQL":
+        with schema(server) as url:
+            yield url
+    else:
+        yield f"files:{folder}/.tasks" if engine == "files" else f"sqlite:///{folder}/memories.db"
 
 
 def fill(book: Memories, size: int, *, dense: bool) -> None:
@@ -87,7 +94,6 @@ def fill(book: Memories, size: int, *, dense: bool) -> None:
             tx.put(kept(number, entry))
         tx.record("import")
 
-    (book.home or Path()).mkdir(exist_ok=True)
     book.write("project", work)
     cache = cache_of(book)
     if dense and cache is not None:
@@ -112,28 +118,29 @@ def cells(book: Memories, *, dense: bool) -> list[str]:
         supersedes = timed(lambda: book.supersede(next(there), words(30), name=f"not {next(there)}"), synced)
         used = book.all()[::1000][:5]
         marks = timed(lambda: book.touch(used), synced)
-        finder = Finder(book, dense=dense).look()
-        time.sleep(0.2)  # files that were just written are read again until then
-        search()
-        searches = timed(search, synced)
-        after = timed(search, synced, before=add)
+        searches = []
+        for with_model in (False, True) if dense else (False,):
+            finder = Finder(book, dense=with_model).look()
+            search()
+            searches += [timed(search, synced), timed(search, synced, before=add)]
         forgets = timed(lambda: book.forget(made.pop()), synced)
-    return [first, adds, supersedes, marks, forgets, searches, after]
+    return [first, adds, supersedes, marks, forgets, *searches]
 
 
 def timed(
     action: Callable[[], object], synced: Synced, *, times: int = TIMES, before: Callable[[], object] | None = None
 ) -> str:
-    taken, waited = [], []
+    taken, waited, worked = [], [], []
     for _ in range(times):
         if before is not None:
             before()
-        so_far, began = synced.seconds, time.perf_counter()
+        so_far, began, used = synced.seconds, time.perf_counter(), time.process_time()
         action()
         taken.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.process_time() - used))
         waited.append(1000 * (synced.seconds - so_far))
     if times == 1:
-        return f"{taken[0]:.1f}"
-    sync = statistics.median(waited)
+        return f"{taken[0]:.0f} ({worked[0]:.0f})"
+    sync = f", fsync {statistics.median(waited):.1f}" if statistics.median(waited) > 0.05 else ""
     last = statistics.quantiles(taken, n=20, method="inclusive")[-1]
-    return f"{statistics.median(taken):.1f} / {last:.1f}" + (f" (fsync {sync:.1f})" if sync > 0.05 else "")
+    return f"{statistics.median(taken):.1f} / {last:.1f} ({statistics.median(worked):.1f}{sync})"
