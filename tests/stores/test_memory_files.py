@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from outlive.errors import StoreUnavailable
 from outlive.memory.book import Memories
 from outlive.memory.doctor import problems, repair
+from outlive.memory.search import Finder
 from outlive.stores.files.memory import FileMemoryStore
 from outlive.stores.memory_records import MAX_BYTES
 from tests.engines import Engine
@@ -234,3 +236,54 @@ def test_a_damaged_row_is_named_left_out_and_set_apart(sqlite: Engine, tmp_path:
     memories.undo()
     assert names(memories) == ["two"]
     memories.close()
+
+
+def test_a_file_that_is_written_under_another_name_is_looked_at_each_time(
+    memories: Memories, folder: Path, tmp_path: Path
+) -> None:
+    memories.add("one", "the first thing")
+    os.link(folder / "one.md", tmp_path / "elsewhere.md")
+    for number in range(3):  # from the second look on, the kernel tells what is touched here
+        assert memories.get("one").body == ("the first thing" if not number else f"from elsewhere {number - 1}")
+        (tmp_path / "elsewhere.md").write_text(f"---\nname: one\n---\nfrom elsewhere {number}\n")
+
+
+def test_a_change_sees_what_was_edited_by_hand_just_before_it(memories: Memories, folder: Path) -> None:
+    for name in ("one", "two", "three"):
+        memories.add(name, f"the thing called {name}")
+    memories.all()
+    path = folder / "two.md"
+    path.write_text(path.read_text().replace("the thing called two", "edited by hand"))
+    memories.touch([memories.get("two")])
+    assert "edited by hand" in path.read_text()
+    path.write_text(path.read_text().replace("edited by hand", "edited again"))
+    memories.update("two", type="feedback")
+    assert "edited again" in path.read_text()
+    assert memories.log()[-1].step.changes[0].before.body == "edited again"  # type: ignore[union-attr]
+    assert "edited again" in (folder / "MEMORY.md").read_text()
+
+
+def test_nothing_is_written_by_way_of_a_link(memories: Memories, folder: Path, tmp_path: Path) -> None:
+    memories.add("one", "the first thing")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "archive").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreUnavailable, match="symbolic link"):
+        memories.forget("one")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert names(memories) == ["one"]
+
+
+def test_a_search_in_a_session_finds_what_was_edited_by_hand(
+    memories: Memories, folder: Path, tmp_path: Path
+) -> None:
+    memories.add("indent", "Indent with tabs.")
+    memories.add("port", "The port is 80.")
+    finder = Finder(memories, dense=False, cache=tmp_path / "cache")
+    assert [m.name for m, _ in finder.look().search("which zebra is it?", 5)] == []
+    path = folder / "port.md"
+    path.write_text(path.read_text().replace("The port is 80.", "The zebra is striped."))
+    assert [m.name for m, _ in finder.look().search("which zebra is it?", 5)] == ["port"]
+    memories.forget("port")
+    assert finder.look().search("which zebra is it?", 5) == []
+    memories.undo()
+    assert [m.name for m, _ in finder.look().search("which zebra is it?", 5)] == ["port"]

@@ -140,6 +140,7 @@ def test_released_migrations_are_never_edited() -> None:
         "0001_tasks": "5521538ee44c7341",
         "0002_sessions": "216aad4339296a37",
         "0003_memories": "ecc3eb504e8dff94",
+        "0004_memory_changes": "69844eb67dbd42ae",
     }
 
 

@@ -1,6 +1,5 @@
 """Project instructions: found, marked with their place, bounded, read again when they change."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -83,27 +82,6 @@ def test_what_is_too_long_is_cut_and_that_is_said(root: Path, tmp_path: Path) ->
     text = Instructions(root, home).text()
     assert len(text) < LARGEST_ALL + 2000
     assert text.count("cut here") == 2
-
-
-def test_a_change_is_noticed_once(root: Path) -> None:
-    path = root / "AGENTS.md"
-    path.write_text("one")
-    instructions = Instructions(root)
-    assert instructions.changed()
-    instructions.text()
-    assert not instructions.changed()
-    path.write_text("two")
-    assert instructions.changed()
-    assert "two" in instructions.text()
-    assert not instructions.changed()
-    os.utime(path, ns=(1, 1))
-    assert not instructions.changed(), "touched, not changed"
-    (root / "CLAUDE.md").write_text("new")
-    assert instructions.changed()
-    instructions.text()
-    path.unlink()
-    assert instructions.changed()
-    assert "two" not in instructions.text()
 
 
 def test_folders_below_speak_when_something_there_is_touched(root: Path) -> None:

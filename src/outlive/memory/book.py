@@ -5,8 +5,9 @@ and takes along what was derived from it and what it had superseded, so that not
 one step of the log and can be undone.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,15 +16,16 @@ from msgspec.structs import replace
 from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import guard, steps
+from outlive.memory.catalog import Catalog, Found
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.extract import Candidate
 from outlive.memory.index import index_text
-from outlive.memory.inject import key_of
-from outlive.memory.links import cascade, hidden_by, reach
-from outlive.memory.lookup import find, first_line, refuse_known
+from outlive.memory.links import reach
+from outlive.memory.lookup import first_line, unknown
 from outlive.stores import open_memory_store, open_user_memory
 from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step
+from outlive.stores.memory_shelf import NOTHING
 from outlive.stores.protocol import Problem
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class Memories:
             self.stores["user"] = user
         self.actor = actor
         self.home = home
+        self._catalogs: dict[Scope, Catalog] = {scope: Catalog() for scope in self.stores}
         self.healed: list[Scope] = []
         """Whose index was out of date when this was opened, and has been written anew."""
 
@@ -76,17 +79,10 @@ class Memories:
 
     def get(self, ref: str) -> Memory:
         """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
-        wanted: Scope | None = None
-        for scope in SCOPES:
-            if ref.startswith(f"{scope}/"):
-                wanted, ref = scope, ref.removeprefix(f"{scope}/")
-        everything = [
-            memory
-            for scope, store in self.stores.items()
-            if wanted in (None, scope)
-            for memory in store.read(lambda tx: tx.all(archived=True))
-        ]
-        return find(everything, ref)
+        found = self._find(ref)
+        if found is None:
+            raise unknown(ref, [slug for scope in self.stores for slug in self._look(scope, Catalog.slugs)])
+        return found
 
     def all(
         self,
@@ -97,31 +93,37 @@ class Memories:
         archived: bool = False,
     ) -> list[Memory]:
         """Those in use, by scope and slug; with `superseded` and `archived` also those that are not."""
-        found = []
-        for where, store in self.stores.items():
+        found: list[Memory] = []
+        for where in self.stores:
             if scope in (None, where):
-                everything = store.read(lambda tx: tx.all(archived=archived))
-                hidden = hidden_by(everything)
-                found += [
-                    memory
-                    for memory in everything
-                    if (superseded or memory.slug not in hidden) and type in (None, memory.type)
-                ]
-        return found
+                found += self._look(where, lambda catalog: catalog.all(superseded=superseded, archived=archived))
+        return [memory for memory in found if memory.type == type] if type else found
 
-    def pick(self, keys: Iterable[str], among: Iterable[Memory] | None = None) -> list[Memory]:
+    def changed(self, since: Mapping[Scope, int]) -> tuple[dict[Scope, int], dict[str, Memory | None]]:
+        """The moment of this look for each scope, and what came into use, changed or went out of use (None) since
+        those of an earlier one, by key (scope/slug)."""
+        now: dict[Scope, int] = {}
+        found: dict[str, Memory | None] = {}
+        for scope in self.stores:
+            now[scope], changes = self._look(scope, partial(Catalog.changed, since=since.get(scope, NOTHING)))
+            found |= {f"{scope}/{slug}": memory for slug, memory in changes.items()}
+        return now, found
+
+    def pick(self, keys: Iterable[str], *, look: bool = True) -> list[Memory]:
         """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
-        in use, not superseded, neither poisoned nor instructing without the user's consent. `among` saves another
-        look at the store for whoever has just taken one."""
-        known = {key_of(memory): memory for memory in (self.all() if among is None else among)}
-        found = (known[key] for key in dict.fromkeys(keys) if key in known)
-        return [memory for memory in found if not guard.withheld(memory)]
+        in use, not superseded, neither poisoned nor instructing without the user's consent. `look=False` is for
+        whoever has just taken a look at the stores."""
+        for scope in self.stores if look else ():
+            self._look(scope, bool)
+        places = (key.partition("/") for key in dict.fromkeys(keys))
+        found = (self._catalogs[scope].in_use.get(slug) for scope, _, slug in places if scope in self._catalogs)
+        return [memory for memory in found if memory is not None and not guard.withheld(memory)]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
         found = {}
-        for scope, store in self.stores.items():
-            hidden = hidden_by(store.read(lambda tx: tx.all()))
+        for scope in self.stores:
+            hidden = self._look(scope, lambda catalog: dict(catalog.hidden))
             found.update({f"{scope}/{old}": new for old, new in hidden.items()})
         return found
 
@@ -159,8 +161,8 @@ class Memories:
         """Remember something new. Refused when it is known already, or may not be remembered at all."""
 
         def work(tx: MemoryWriter) -> Memory:
-            present = tx.all()
-            olds = [find(present, ref) for ref in supersedes]
+            catalog = self._catalogs[scope].follow(tx)
+            olds = [catalog.slug_of(ref) for ref in supersedes]
             memory = Memory(
                 slug="-",
                 name=name.strip(),
@@ -173,12 +175,11 @@ class Memories:
                 provenance=provenance,
                 created=tx.now,
                 updated=tx.now,
-                supersedes=tuple(old.slug for old in olds),
-                derived_from=tuple(find(present, ref).slug for ref in derived_from),
+                supersedes=tuple(olds),
+                derived_from=tuple(catalog.slug_of(ref) for ref in derived_from),
             )
             guard.checked(memory)
-            hidden = {*hidden_by(present), *memory.supersedes}
-            refuse_known(memory, [other for other in present if other.slug not in hidden])
+            catalog.refuse_known(memory)
             memory = replace(memory, slug=tx.new_slug(memory.name))
             tx.put(memory)
             tx.record("supersede" if olds else "add", actor=self.actor, note=note)
@@ -200,7 +201,7 @@ class Memories:
         note: str = "",
     ) -> Memory:
         """Change a memory in place: the same thing, said better. What turned out wrong is superseded instead."""
-        old = self.get(ref)
+        old = self._glance(ref)
         given = {
             "name": name,
             "body": body,
@@ -223,13 +224,13 @@ class Memories:
 
     def supersede(self, ref: str, body: str = "", *, by: str = "", name: str = "", **fields: Any) -> Memory:
         """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already."""
-        old = self.get(ref)
+        old = self._glance(ref)
         if not by:
             kept = {"type": old.type, "keys": old.keys}
             given = {**kept, **fields, "scope": old.scope, "supersedes": [old.slug]}
             return self.add(name or first_line(body)[:60] or old.name, body, **given)
 
-        new = self.get(by)
+        new = self._glance(by)
         if new.scope != old.scope or new.slug == old.slug:
             raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
 
@@ -270,9 +271,8 @@ class Memories:
         for memory in map(self.get, refs):
             if memory.archived:
                 raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
-            everything = self.stores[memory.scope].read(lambda tx: tx.all())
-            for slug in cascade(memory.slug, everything):
-                found |= {f"{other.scope}/{slug}": other for other in everything if other.slug == slug}
+            gone = self._look(memory.scope, partial(Catalog.cascade, slug=memory.slug), glance=True)
+            found |= {f"{other.scope}/{other.slug}": other for other in gone}
         return list(found.values())
 
     def forget(self, *refs: str, note: str = "") -> list[Memory]:
@@ -338,18 +338,50 @@ class Memories:
         """One transaction on one of the stores, and its index brought up to date."""
         store = self._store(scope)
         result = store.write(work)
-        self._publish(scope)
+        self._publish(scope, glance=True)
         return result
 
     def heal(self) -> list[Scope]:
         """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
         return [scope for scope in self.stores if self._publish(scope)]
 
-    def _publish(self, scope: Scope) -> bool:
+    def _publish(self, scope: Scope, *, glance: bool = False) -> bool:
+        catalog = self._catalogs[scope]
         try:
-            return self.stores[scope].publish(_index_of)
+            return self.stores[scope].publish(lambda tx: catalog.follow(tx).index(), glance=glance)
         except StoreUnavailable:
             return False  # it is derived, and heals where it can be written; `doctor` names the difference
+
+    def _look(self, scope: Scope, use: Callable[[Catalog], T], *, glance: bool = False) -> T:
+        """Have something out of the catalog of a store, brought up to date."""
+        catalog = self._catalogs[scope]
+        return self.stores[scope].read(lambda tx: use(catalog.follow(tx)), glance=glance)
+
+    def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
+        scopes, bare = self._places(ref)
+
+        def find(tx: MemoryReader, scope: Scope) -> Found | None:
+            if glance:
+                tx.get(bare.removesuffix(".md"))  # a slug is found as it is now, whatever a glance overlooks
+            return self._catalogs[scope].follow(tx).find(bare)
+
+        found = [self.stores[scope].read(partial(find, scope=scope), glance=glance) for scope in scopes]
+        best = min(filter(None, found), key=lambda one: one.standing, default=None)
+        return best.memory if best else None
+
+    def _glance(self, ref: str) -> Memory:
+        """What is called so, with a look at everything only where it takes one."""
+        found = self._find(ref, glance=True)
+        if found is not None and self.stores[found.scope].read(lambda tx: tx.get(found.slug), glance=True) == found:
+            return found
+        return self.get(ref)
+
+    def _places(self, ref: str) -> tuple[list[Scope], str]:
+        """Where to look for what, given `user/slug` or a name alone."""
+        for scope in SCOPES:
+            if ref.startswith(f"{scope}/"):
+                return [scope] if scope in self.stores else [], ref.removeprefix(f"{scope}/")
+        return list(self.stores), ref
 
     def _store(self, scope: Scope) -> MemoryStore:
         if scope not in self.stores:
@@ -364,11 +396,6 @@ class Memories:
             tx.put(gone[-1])
         tx.record("forget", actor=self.actor, note=note)
         return gone
-
-
-def _index_of(live: Sequence[Memory]) -> str:
-    hidden = hidden_by(live)
-    return index_text([memory for memory in live if memory.slug not in hidden])
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

@@ -4,7 +4,8 @@ What does not fit is chosen by rank, not by age, and is named: a correction is n
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from urllib.parse import quote
 
 from outlive.memory.guard import withheld
@@ -30,19 +31,31 @@ def rank(memory: Memory) -> tuple[int, float, str]:
 def index_text(memories: Sequence[Memory], *, under: dict[str, str] | None = None) -> str:
     """The index of these memories; `under` puts a folder before the files of a scope."""
     ranked = sorted(memories, key=rank)
+    return capped(len(ranked), (entry(memory, (under or {}).get(memory.scope, "")) for memory in ranked))
+
+
+def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
+    """The index from entries in their order, of which it takes as many as it needs; `count` is how many there are."""
     lines: list[str] = []
     size = 0
-    for number, memory in enumerate(ranked):
-        if withheld(memory):
+    entries = iter(ranked)
+    for number, (line, name) in enumerate(entries):
+        if not line:
             continue
-        line = index_line(memory, (under or {}).get(memory.scope, ""))
-        rest = 0 if number == len(ranked) - 1 else _NAMED
+        rest = 0 if number == count - 1 else _NAMED
         if len(lines) + 1 + bool(rest) > MAX_LINES or size + len(line.encode()) + 1 + rest > MAX_BYTES:
-            lines.append(_left_out(ranked[number:]))
+            lines.append(_left_out(count - number, chain([name], (name for _, name in entries))))
             break
         lines.append(line)
         size += len(line.encode()) + 1
     return "".join(f"{line}\n" for line in lines)
+
+
+def entry(memory: Memory, folder: str = "") -> tuple[str, str]:
+    """The line of a memory and its short name; nothing for one that must not reach a model."""
+    if withheld(memory):
+        return "", ""
+    return index_line(memory, folder), mask(_one_line(memory.name, 60))
 
 
 def index_line(memory: Memory, folder: str = "") -> str:
@@ -53,19 +66,18 @@ def index_line(memory: Memory, folder: str = "") -> str:
     return mask(f"- [{name}]({file}) — {about}")
 
 
-def _left_out(left: Sequence[Memory]) -> str:
+def _left_out(count: int, names: Iterable[str]) -> str:
     """How many, and which as far as there is room; `outlive memory list` has all of them."""
-    text = f"- … {len(left)} more, not shown here (outlive memory list): "
-    names: list[str] = []
-    for memory in left:
-        if withheld(memory):
-            continue
-        name = mask(_one_line(memory.name, 60))
-        if len((text + ", ".join([*names, name])).encode()) > _NAMED - 10:
-            names.append("…")
+    text = f"- … {count} more, not shown here (outlive memory list): "
+    named: list[str] = []
+    size = len(text.encode()) - 2
+    for name in filter(None, names):
+        size += len(name.encode()) + 2
+        if size > _NAMED - 10:
+            named.append("…")
             break
-        names.append(name)
-    return text + ", ".join(names)
+        named.append(name)
+    return text + ", ".join(named)
 
 
 def _one_line(text: str, longest: int) -> str:

@@ -1,6 +1,6 @@
 """How memories stand to each other: what hides what, and what goes with what. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from outlive.stores.memory_records import Memory
 
@@ -17,22 +17,58 @@ def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
     return hidden
 
 
-def cascade(slug: str, memories: Sequence[Memory]) -> list[str]:
-    """What goes when this one goes, itself first."""
-    follows = {memory.slug: list(memory.supersedes) for memory in memories}
-    for memory in memories:
-        for source in memory.derived_from:
-            follows.setdefault(source, []).append(memory.slug)
+class Hiding:
+    """The same as `hidden_by`, kept up to date by what changes."""
+
+    def __init__(self) -> None:
+        self.by: dict[str, str] = {}
+        self._live: set[str] = set()
+        self._edges: dict[str, tuple[str, ...]] = {}
+        self._above: dict[str, set[str]] = {}
+        """Who supersedes a slug."""
+
+    def put(self, slug: str, supersedes: tuple[str, ...] | None) -> set[str]:
+        """It is live and supersedes these, or with None is not; returns which others are hidden or not since."""
+        before = self._edges.get(slug, ())
+        if (slug in self._live) == (supersedes is not None) and before == (supersedes or ()):
+            return set()
+        # Whether one is hidden depends on rings through what it reaches, and so on what is below this one.
+        affected = {slug, *reach(slug, self._edges)}
+        for old in before:
+            self._above[old].discard(slug)
+        for old in supersedes or ():
+            self._above.setdefault(old, set()).add(slug)
+        (self._live.discard if supersedes is None else self._live.add)(slug)
+        if supersedes:
+            self._edges[slug] = supersedes
+        else:
+            self._edges.pop(slug, None)
+        affected |= reach(slug, self._edges)
+        return {other for other in affected if self._settle(other)} - {slug}
+
+    def _settle(self, slug: str) -> bool:
+        """Find out anew what hides one; whether that changed anything."""
+        before = self.by.pop(slug, None)
+        if slug in self._live and (above := self._above.get(slug)):
+            below = reach(slug, self._edges)
+            hides = [other for other in above if other != slug and other not in below]
+            if hides:
+                self.by[slug] = max(hides)
+        return self.by.get(slug) != before
+
+
+def cascade(slug: str, follows: Callable[[str], Iterable[str]]) -> list[str]:
+    """What goes when this one goes, itself first, where `follows` says what goes with one."""
     found, pending = {slug: None}, [slug]
     while pending:
-        for other in follows.get(pending.pop(), ()):
-            if other in follows and other not in found:
+        for other in follows(pending.pop()):
+            if other not in found:
                 found[other] = None
                 pending.append(other)
     return list(found)
 
 
-def reach(slug: str, edges: dict[str, tuple[str, ...]]) -> set[str]:
+def reach(slug: str, edges: Mapping[str, tuple[str, ...]]) -> set[str]:
     """All that a memory supersedes, by way of others too."""
     found: set[str] = set()
     pending = [slug]

@@ -1,30 +1,19 @@
-"""Finding a memory by what it is called, and finding out that something is known already."""
+"""Finding out that nothing is called so, or that something is known already."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from outlive.memory.errors import MemoryExists, UnknownMemory
-from outlive.memory.links import hidden_by
 from outlive.memory.similar import same, words
 from outlive.stores.memory_records import Memory
 
 
-def find(memories: Sequence[Memory], ref: str) -> Memory:
-    """By slug, else by name; one in use goes before a forgotten one."""
-    tests: tuple[Callable[[Memory], bool], ...] = (
-        lambda memory: memory.slug == ref.removesuffix(".md"),
-        lambda memory: memory.name == ref,
-        lambda memory: memory.name.casefold() == ref.casefold(),
-    )
-    hidden = hidden_by(memories)
-    ordered = sorted(memories, key=lambda memory: (memory.archived is not None, memory.slug in hidden))
-    for test in tests:
-        if found := next(filter(test, ordered), None):
-            return found
+def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
+    """The error for what is called like none of these, with those that are spelled like it."""
     from difflib import get_close_matches
 
-    close = get_close_matches(ref, [memory.slug for memory in memories if not memory.archived], n=3, cutoff=0.5)
+    close = get_close_matches(ref, slugs, n=3, cutoff=0.5)
     hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
-    raise UnknownMemory(f"no memory is called {ref!r}{hint}")
+    return UnknownMemory(f"no memory is called {ref!r}{hint}")
 
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:

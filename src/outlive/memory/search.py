@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from outlive.memory.book import Memories
 from outlive.memory.inject import key_of
-from outlive.stores.memory_records import Memory
+from outlive.stores.memory_records import Memory, Scope
 
 if TYPE_CHECKING:
-    from outlive.memory.retrieval import Entry, Retriever
+    from outlive.memory.retrieval import Entry, Hit, Retriever
 
 
 def entry_of(memory: Memory) -> "Entry":
@@ -41,17 +41,47 @@ def cache_of(memories: Memories) -> Path | None:
     return memories.home / "cache" / "retrieval" / digest
 
 
-def searcher(
-    memories: Memories,
-    *,
-    among: Iterable[Memory] | None = None,
-    dense: bool | None = None,
-    cache: Path | None = None,
-) -> "Retriever":
-    """A retriever over what is in use now. `Memories.pick` turns its hits into memories, and leaves out what must
-    not reach a model. `among` saves another look at the store for whoever has just taken one."""
-    from outlive.memory.retrieval import Retriever
+class Finder:
+    """Finds memories of a book. It follows the book when it is told to look, by what changed since the last time."""
 
-    retriever = Retriever(dense=dense, cache=cache or cache_of(memories))
-    retriever.update([entry_of(memory) for memory in (memories.all() if among is None else among)])
-    return retriever
+    def __init__(self, memories: Memories, *, dense: bool | None = None, cache: Path | None = None) -> None:
+        self._memories = memories
+        self._dense = dense
+        self._cache = cache
+        self._retriever: Retriever | None = None
+        self._seen: dict[Scope, int] = {}
+
+    def look(self) -> "Finder":
+        """Take in what is in use now, whoever changed it."""
+        seen, changes = self._memories.changed(self._seen)
+        entries = [entry_of(memory) for memory in changes.values() if memory is not None]
+        if self._retriever is not None:
+            for key in (key for key, memory in changes.items() if memory is None):
+                self._retriever.remove(key)
+            for entry in entries:
+                self._retriever.add(entry)
+        elif entries or self._dense:
+            from outlive.memory.retrieval import Retriever
+
+            retriever = Retriever(dense=self._dense, cache=self._cache or cache_of(self._memories))
+            retriever.update(entries)
+            self._retriever = retriever
+        self._seen = seen
+        return self
+
+    def search(self, query: str, k: int) -> list[tuple[Memory, float]]:
+        """The best for a query, each with its score, without what must not reach a model."""
+        return self._found(self._retriever.search(query, k)) if self._retriever else []
+
+    def select(self, query: str, k: int) -> list[tuple[Memory, float]]:
+        """The same, of those that are worth showing unasked."""
+        return self._found(self._retriever.select(query, k)) if self._retriever else []
+
+    def close(self) -> None:
+        """Keep the index for the next process."""
+        if self._retriever is not None:
+            self._retriever.keep()
+
+    def _found(self, hits: Iterable["Hit"]) -> list[tuple[Memory, float]]:
+        scores = {hit.key: float(hit.score) for hit in hits}
+        return [(memory, scores[key_of(memory)]) for memory in self._memories.pick(scores, look=False)]

@@ -6,7 +6,7 @@ last extraction ended, so that a crash only delays it.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
@@ -25,15 +25,12 @@ from outlive.memory.extract import (
 from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
-from outlive.memory.search import searcher
+from outlive.memory.search import Finder
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
 from outlive.stores.log_reading import full_log
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
-
-if TYPE_CHECKING:
-    from outlive.memory.retrieval import Retriever
 
 EXTRACTED = "extracted"
 MOST = 5
@@ -63,8 +60,7 @@ class Remembering:
         self.rerank = rerank
         self._own = own
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
-        self._retriever: Retriever | None = None
-        self._known: tuple[tuple[str, int], ...] = ()
+        self._finder = Finder(memories)
         self._runs = 0
         self._caught_up = False
 
@@ -84,28 +80,14 @@ class Remembering:
         return block(found)
 
     async def _select(self, words: str, ask: AskModel) -> list[Memory]:
-        everything = self.memories.all()
-        retriever = self._ready(everything)
-        if retriever is None:
-            return []
-        hits = retriever.select(words, CANDIDATES if self.rerank else MOST)
-        found = self.memories.pick((hit.key for hit in hits), everything)
+        hits = self._finder.look().select(words, CANDIDATES if self.rerank else MOST)
+        found = [memory for memory, _ in hits]
         if not self.rerank or not found:
             return found
         try:
             return read_rerank(await ask(rerank_request(words, found)), found)
         except (OutliveError, TimeoutError):
             return found
-
-    def _ready(self, everything: Sequence[Memory]) -> "Retriever | None":
-        """The index, brought up to date when anything was changed, by whomever."""
-        known = tuple((key_of(memory), memory.revision) for memory in everything)
-        if not everything:
-            return None
-        if self._retriever is None or known != self._known:
-            self._retriever = searcher(self.memories, among=everything)
-            self._known = known
-        return self._retriever
 
     def _in_view(self) -> set[str]:
         messages = self.session.engine.shown()
@@ -141,11 +123,8 @@ class Remembering:
 
     def search(self, query: str, limit: int = MOST) -> str:
         """What is remembered about something."""
-        everything = self.memories.all()
-        retriever = self._ready(everything)
-        keys = (hit.key for hit in retriever.search(query, limit)) if retriever else ()
-        found = self.memories.pick(keys, everything)
-        return block(found) or "nothing is remembered about that"
+        found = self._finder.look().search(query, limit)
+        return block([memory for memory, _ in found]) or "nothing is remembered about that"
 
     # -- extract
 
@@ -243,6 +222,7 @@ class Remembering:
         self.session.note(text, kind=LEARNED)
 
     def close(self) -> None:
+        self._finder.close()
         self.memories.close()
 
 

@@ -6,7 +6,7 @@ turns, and that what cannot be read is named and left out while the rest is used
 `outlive.testing.MemoryStoreConformance` is the executable form of this page.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -28,6 +28,11 @@ class MemoryReader(Protocol):
 
     def steps(self) -> list[Step]:
         """The change log, oldest first."""
+
+    def changed(self, since: int = -1) -> tuple[int, Mapping[str, Memory | None]]:
+        """The moment of this look, and what is other than at the moment of an earlier one of this store object: by
+        slug, forgotten ones too, None for what is gone; everything for -1. In a transaction, as it was before it.
+        To be read at once."""
 
 
 class MemoryWriter(MemoryReader, Protocol):
@@ -55,15 +60,16 @@ class MemoryStore(Protocol):
     @property
     def url(self) -> str: ...
 
-    def read(self, work: Callable[[MemoryReader], T]) -> T: ...
+    def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
+        """Run `work`, one at a time in this process. At a glance, what every process has committed is seen and `get`
+        is exact; what was changed past all engines (a file in an editor) may be overlooked elsewhere."""
 
     def write(self, work: Callable[[MemoryWriter], T]) -> T:
         """Run `work` while no other writer is at it, and commit once. It may be run again after a conflict; when it
-        raises, nothing has changed."""
+        raises, nothing has changed. It sees what a glance sees."""
 
-    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
-        """Keep the index that `render` makes of all live memories, where the engine has a place for it. True when it
-        was out of date."""
+    def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
+        """Keep the index that `render` makes, where the engine has a place for it. True when it was out of date."""
 
     def exclusive(self, purpose: str) -> AbstractContextManager[bool]:
         """Hold a lock of that name across processes without waiting; False when another holds it. It goes with the

@@ -149,9 +149,9 @@ def in_utc(memory: Memory) -> Memory:
     moments = {
         name: as_utc(value)
         for name in ("created", "updated", "last_used", "archived")
-        if isinstance(value := getattr(memory, name), datetime)
+        if isinstance(value := getattr(memory, name), datetime) and value.tzinfo is not UTC
     }
-    return replace(memory, **moments)
+    return replace(memory, **moments) if moments else memory
 
 
 def as_utc(moment: datetime) -> datetime:

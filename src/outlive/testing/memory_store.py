@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from outlive.stores.memory_protocol import MemoryStore, MemoryWriter
+from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memory_records import MAX_BYTES, Memory, OversizedMemory, Provenance, Step
 
 OpenMemories: TypeAlias = Callable[[], MemoryStore]
@@ -67,6 +67,14 @@ def put(store: MemoryStore, *memories: Memory, op: str = "add") -> Step:
 
 def slugs(store: MemoryStore, *, archived: bool = False) -> list[str]:
     return [one.slug for one in store.read(lambda tx: tx.all(archived=archived))]
+
+
+def changed_since(moment: int = -1) -> Callable[[MemoryReader], tuple[int, dict[str, Memory | None]]]:
+    def look(tx: MemoryReader) -> tuple[int, dict[str, Memory | None]]:
+        now, found = tx.changed(moment)
+        return now, dict(found)
+
+    return look
 
 
 class MemoryStoreConformance:
@@ -251,6 +259,65 @@ class MemoryStoreConformance:
         assert found is not None
         assert found.last_used == EARLY
         assert len(other.read(lambda tx: tx.steps())) == 1
+
+    # -- what changed
+
+    @pytest.mark.parametrize("glance", [False, True])
+    def test_what_others_changed_since_is_told(self, store: MemoryStore, other: MemoryStore, glance: bool) -> None:
+        put(store, memory("one"), memory("two"), memory("three"), memory("four"))
+        seen, everything = other.read(changed_since(), glance=glance)
+        assert everything == {slug: memory(slug) for slug in ("one", "two", "three", "four")}
+        assert other.read(changed_since(seen), glance=glance) == (seen, {})
+
+        def work(tx: MemoryWriter) -> None:
+            tx.put(memory("one", body="changed"))
+            tx.put(memory("two", archived=EARLY))
+            tx.remove("three")
+            tx.record("change")
+
+        store.write(work)
+        put(store, memory("five"))
+        expected = {
+            "one": memory("one", body="changed"),
+            "two": memory("two", archived=EARLY),
+            "three": None,
+            "five": memory("five"),
+        }
+        now, found = other.read(changed_since(seen), glance=glance)
+        assert found == expected
+        assert other.read(changed_since(now), glance=glance) == (now, {})
+        assert other.read(changed_since(seen), glance=glance)[1] == expected
+
+    def test_what_one_changed_itself_is_told_too(self, store: MemoryStore) -> None:
+        put(store, memory("one"))
+        seen, _ = store.read(changed_since())
+        put(store, memory("one", body="changed"), memory("two"))
+        store.write(lambda tx: tx.put(memory("two", last_used=EARLY)))
+        _, found = store.read(changed_since(seen), glance=True)
+        assert found == {"one": memory("one", body="changed"), "two": memory("two", last_used=EARLY)}
+
+    def test_a_transaction_is_told_what_was_before_it(self, store: MemoryStore, other: MemoryStore) -> None:
+        put(store, memory("one"))
+        seen, _ = store.read(changed_since())
+        put(other, memory("two"))
+
+        def work(tx: MemoryWriter) -> dict[str, Memory | None]:
+            tx.put(memory("three"))
+            return changed_since(seen)(tx)[1]
+
+        assert store.write(work) == {"two": memory("two")}
+
+    def test_a_change_that_failed_is_not_told(self, store: MemoryStore) -> None:
+        put(store, memory("one"))
+        seen, _ = store.read(changed_since())
+
+        def work(tx: MemoryWriter) -> None:
+            tx.put(memory("two"))
+            raise RuntimeError("no")
+
+        with pytest.raises(RuntimeError):
+            store.write(work)
+        assert store.read(changed_since(seen)) == (seen, {})
 
     def test_writers_take_turns_and_lose_nothing(self, open_memories: OpenMemories) -> None:
         put(opened := open_memories(), memory("count", body="0"))

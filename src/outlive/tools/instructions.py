@@ -14,47 +14,28 @@ READ = 1_000_000
 
 
 class Instructions:
-    """What the user's files say to every session here. Read when asked for; `changed` says when to ask again."""
+    """What the user's files say to every session here. Read when asked for."""
 
     def __init__(self, root: Path, home: Path | None = None) -> None:
         self.root = root.resolve()
         self.home = home
-        self._seen: dict[Path, tuple[int, int, str]] | None = None
         self._nested: dict[Path, tuple[int, int] | None] = {}
 
     def text(self) -> str:
         """All that always apply, the most general first, each under its path; empty when there are none."""
         texts: list[str] = []
-        seen: dict[Path, tuple[int, int, str]] = {}
+        seen: set[str] = set()
         room = LARGEST_ALL
         for path in self._files():
             found = self._read(path, room)
             if found is None:
                 continue
-            text, stamp = found
-            seen[path] = stamp
-            if text and stamp[2] not in [other[2] for at, other in seen.items() if at != path]:
+            text, digest = found
+            if text and digest not in seen:
                 texts.append(f"[instructions from {path}]\n{text}")
                 room -= len(text)
-        self._seen = seen
+            seen.add(digest)
         return "\n\n".join(texts)
-
-    def changed(self) -> bool:
-        """Whether `text` would be another one than last time. Reads only what has another size or time."""
-        if self._seen is None:
-            return True
-        paths = [path for path in self._files() if _stamp(path) is not None]
-        if paths != list(self._seen):
-            return True
-        for path in paths:
-            size, time, digest = self._seen[path]
-            now = _stamp(path)
-            if now == (size, time):
-                continue
-            if now is None or _digest(path) != digest:
-                return True
-            self._seen[path] = (*now, digest)
-        return False
 
     def nested(self, path: str | Path) -> str:
         """What the folders between the root and a touched file say, each once a session and again when it changed."""
@@ -81,17 +62,17 @@ class Instructions:
     def _top(self) -> Path:
         return _up_to_git(self.root)[-1]
 
-    def _read(self, path: Path, room: int) -> tuple[str, tuple[int, int, str]] | None:
-        """The text, cut where it is too long, and what tells whether it changed. None when it is gone."""
+    def _read(self, path: Path, room: int) -> tuple[str, str] | None:
+        """The text, cut where it is too long, and the hash of what was read. None when it is gone."""
         stamp = _stamp(path)
         if stamp is None:
             return None
         try:
             raw = _beginning(path)
         except OSError as error:
-            return f"(cannot be read: {error.strerror})", (*stamp, "")
+            return f"(cannot be read: {error.strerror})", ""
         text = raw.decode("utf-8", errors="replace").strip()
-        return _cut(text, room, unread=stamp[0] - len(raw)), (*stamp, sha256(raw).hexdigest())
+        return _cut(text, room, unread=stamp[0] - len(raw)), sha256(raw).hexdigest()
 
 
 def _beginning(path: Path) -> bytes:
@@ -140,10 +121,3 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns
-
-
-def _digest(path: Path) -> str:
-    try:
-        return sha256(_beginning(path)).hexdigest()
-    except OSError:
-        return ""

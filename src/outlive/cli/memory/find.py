@@ -1,20 +1,13 @@
 """search."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from outlive.cli.memory.common import command, line_of, print_json, text_of
 from outlive.memory.book import Memories
-from outlive.memory.guard import withheld
-from outlive.memory.inject import key_of
-from outlive.memory.search import searcher
-from outlive.stores.memory_records import Memory
-
-if TYPE_CHECKING:
-    from outlive.memory.retrieval import Retriever
+from outlive.memory.search import Finder
 
 
 @command(heal=False)
@@ -58,10 +51,9 @@ def search(
     if batch is not None:
         raw = text_of("-") if str(batch) == "-" else batch.read_text(encoding="utf-8")
         queries = [line for line in raw.splitlines() if line.strip()]
-    known = {key_of(memory): memory for memory in memories.all()}
-    retriever = searcher(memories, among=known.values(), dense=dense)
+    finder = Finder(memories, dense=dense).look()
     for one in queries:
-        found = _hits(retriever, known, one, most, relevant=relevant)
+        found = finder.select(one, most) if relevant else finder.search(one, most)
         if as_json:
             results = [{"name": m.name, "score": score, "slug": m.slug, "scope": m.scope} for m, score in found]
             form = {"query": one, "results": results}
@@ -85,11 +77,3 @@ def _made_ready(dense: bool | None) -> bool | None:
 
         prepare()
     return dense
-
-
-def _hits(
-    retriever: "Retriever", known: dict[str, Memory], query: str, most: int, *, relevant: bool
-) -> list[tuple[Memory, float]]:
-    hits = retriever.select(query, most) if relevant else retriever.search(query, most)
-    found = ((known[hit.key], float(hit.score)) for hit in hits if hit.key in known)
-    return [(memory, score) for memory, score in found if not withheld(memory)]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 INDEX, VECTORS = "index.bin", "vectors.bin"
 _LONGEST_QUERY = 4000
 """Characters; of a longer one the beginning and the end are asked for."""
+_LITTLE = 100
+"""One in so many entries."""
 _LONG = 12
 """Terms from which on a query counts as long: nobody expects one entry to answer all of it."""
 
@@ -78,6 +80,8 @@ class Retriever:
         self.dense = not absent if dense is None else dense
         self._cache = cache
         self._lock = threading.RLock()
+        self._unsaved = 0
+        """Entries that were put or dropped since the index was read or written."""
         self._index: Index | None = None
         self._meaning: Meaning | None = None
 
@@ -93,13 +97,13 @@ class Retriever:
             gone = [key for key in index.held() if key not in wanted]
             for key in gone:
                 self._drop(key)
-            changed = [entry for entry in wanted.values() if self._put(entry)]
+            for entry in wanted.values():
+                self._put(entry)
             self._learn(wanted.values())
-            if gone or changed:
-                self.save()
+            self.keep()
 
     def add(self, entry: Entry) -> None:
-        """Hold this entry too, in place of one with the same key. Kept on disk with the next `update` or `save`."""
+        """Hold this entry too, in place of one with the same key. Kept on disk with the next `save`."""
         with self._lock:
             self._put(entry)
             self._learn([entry])
@@ -110,12 +114,19 @@ class Retriever:
             if self._opened().find(key) is not None:
                 self._drop(key)
 
+    def keep(self) -> None:
+        """Save it when more than a little of it is not in the cache: adding a few again is faster than writing it."""
+        with self._lock:
+            if self._unsaved > len(self._opened()) // _LITTLE:
+                self.save()
+
     def save(self) -> None:
         """Write the index to the cache, if there is one."""
         if self._cache is None:
             return
         with self._lock:
             index = self._opened()
+            self._unsaved = 0
             snapshot.write(self._cache / INDEX, index.snapshot())
             if self._meaning is not None:
                 self._meaning.tidy({document.passage for _, document in index.occupied()})
@@ -161,17 +172,18 @@ class Retriever:
             return None
         return Meaning(self._cache / VECTORS if self._cache else None)
 
-    def _put(self, entry: Entry) -> bool:
+    def _put(self, entry: Entry) -> None:
         index, digest = self._opened(), content(entry)
         known = index.find(entry.key)
         if known is not None and known.content == digest:
-            return False
+            return
         if known is not None:
             self._drop(entry.key)
         index.put(entry, digest)
-        return True
+        self._unsaved += 1
 
     def _drop(self, key: str) -> None:
+        self._unsaved += 1
         slot = self._opened().drop(key)
         if self._meaning is not None:
             self._meaning.forget(slot)

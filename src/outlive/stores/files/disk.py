@@ -3,16 +3,20 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from outlive.errors import StoreUnavailable
+
+T = TypeVar("T")
 
 LOCK_TIMEOUT = 60.0
 LARGEST = 512 * 2**20
 """Bytes of a file that is read whole."""
+_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
+_GITATTRIBUTES = b"history.jsonl merge=union\n"
 
 
 @contextmanager
@@ -38,6 +42,19 @@ class Disk:
     def __init__(self, local: Path, *, durable: bool) -> None:
         self.local = local
         self.durable = durable
+        self.scratch = local / "scratch"
+
+    def set_up(self) -> None:
+        """Make the folder of a store and the local one in it, unless they are there. None of them may be a link."""
+        folder = self.local.parent
+        for below in (self.local, folder / "archive", folder / "damaged"):
+            if below.is_symlink():
+                raise StoreUnavailable(f"{below}: is a symbolic link; put a real folder there. Nothing was changed.")
+        if not self.local.is_dir():
+            self.local.mkdir(parents=True, exist_ok=True)
+            for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
+                with suppress(FileExistsError), (folder / name).open("xb") as file:
+                    file.write(data)
 
     @contextmanager
     def lock(self, *, wait: bool = True) -> Iterator[bool]:
@@ -85,9 +102,8 @@ class Disk:
 
     def write(self, target: Path, data: bytes, *, durable: bool | None = None) -> None:
         """Replace a file that is not a commit point."""
-        scratch = self.local / "scratch"
-        self.stage(scratch, data, durable=durable)
-        self.commit(scratch, target, durable=durable)
+        self.stage(self.scratch, data, durable=durable)
+        self.commit(self.scratch, target, durable=durable)
 
     def sweep(self) -> None:
         """Remove what a process that died left half done. Only for the holder of the lock."""
@@ -100,6 +116,46 @@ class Disk:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def whole_look(
+    look: Callable[[], T],
+    state: Callable[[], object],
+    turn: Callable[[], AbstractContextManager[object]],
+    again: Callable[[], object] = bool,
+) -> T:
+    """Look again when a change of several files went on meanwhile, as `state` tells, rather than see half of it;
+    `again` is called before."""
+    for _ in range(3):
+        before = state()
+        result = look()
+        if state() == before:
+            return result
+        again()
+    # Writers leave no moment in between, so take turns with them for once. Where no lock can be had, on a disk that
+    # may only be read, there is no better look than the last one.
+    with suppress(StoreUnavailable), turn():
+        result = look()
+    return result
+
+
+def identity(path: Path) -> tuple[int, int, int] | None:
+    """Differs once a file was replaced or written to."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_ctime_ns, found.st_size
+
+
+def set_apart(source: Path, folder: Path) -> Path:
+    """Move a file into a folder, under a name that is free there; where it is now."""
+    folder.mkdir(exist_ok=True)
+    target, copy = folder / source.name, 1
+    while target.exists():
+        copy += 1
+        target = folder / f"{source.name}.{copy}"
+    return source.rename(target)
 
 
 def no_links(path: str, flags: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from outlive.errors import DamagedRecord
-from outlive.stores.files.disk import Disk, read_bytes
+from outlive.stores.files.disk import Disk, identity, read_bytes
 from outlive.stores.files.names import task_number
 
 
@@ -67,12 +67,4 @@ class JournalFile:
 
     def state(self) -> tuple[object, ...]:
         """Differs whenever a change of several files was begun or ended in between."""
-        return tuple(map(_identity, (self.path, self._done)))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_ino, stat.st_ctime_ns
+        return identity(self.path), identity(self._done)

@@ -13,24 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
-from outlive.stores.files.disk import Disk, errors_named, read_bytes
+from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.files.memory_folder import MemoryFolder
 from outlive.stores.files.memory_journal import JournalFile
-from outlive.stores.memory_names import free_slug
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
-from outlive.stores.memory_records import (
-    Memory,
-    MemoryChange,
-    Scope,
-    Step,
-    decode_step,
-    encode_step,
-    in_utc,
-    mended,
-)
+from outlive.stores.memory_records import Scope, Step, decode_step, encode_step
+from outlive.stores.memory_shelf import Draft, Look
 from outlive.stores.memory_text import render
 from outlive.stores.protocol import Problem
 
@@ -43,8 +34,6 @@ _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
 _STEP = re.compile(rb'\{"id":(\d+),"at":')
 _BLOCK = 64 * 1024
-_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
-_GITATTRIBUTES = b"history.jsonl merge=union\n"
 
 
 class FileMemoryStore:
@@ -65,17 +54,12 @@ class FileMemoryStore:
         self.folder = MemoryFolder(path, scope, self._disk)
         self.journal = JournalFile(path, self._disk)
         self._mutex = threading.RLock()
+        self._seen: tuple[object, ...] | None = None
+        """The state of everything at the last scan, or after what we have written ourselves since."""
 
-    def read(self, work: Callable[[MemoryReader], T]) -> T:
+    def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
         with self._mutex, errors_named("cannot read", self.path):
-            for _ in range(3):
-                before = self.journal.state()
-                result = self._look(work)
-                if self.journal.state() == before:
-                    break
-            else:  # writers leave no moment in between, so take turns with them for once
-                with suppress(StoreUnavailable), self._locked():
-                    result = self._look(work)
+            result = whole_look(lambda: self._look(work, glance=glance), self.journal.state, self._locked)
             self._save_index()
             return result
 
@@ -83,17 +67,24 @@ class FileMemoryStore:
         with self._mutex, self._locked():
             with errors_named("cannot write to", self.path):
                 self._recover()
-            transaction = _Transaction(self)
-            result = work(transaction)
+            draft = Draft(
+                self.folder.shelf,
+                self.steps,
+                self.folder.refresh,
+                now=self.clock(),
+                last=lambda: _last_id(self.journal.log),
+                free=self.folder.free,
+            )
+            result = work(draft)
             with errors_named("cannot write to", self.path):
-                transaction.commit()
+                self._commit(draft)
             return result
 
-    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
+    def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
         target = self.path / INDEX
 
         def differs() -> tuple[bytes | None, bytes] | None:
-            wanted = self.read(lambda tx: render(tx.all())).encode()
+            wanted = self.read(render, glance=glance).encode()
             try:
                 found = read_bytes(target)
             except OSError as error:
@@ -103,15 +94,17 @@ class FileMemoryStore:
             return None if found == wanted or (found is None and not wanted) else (found, wanted)
 
         with self._mutex, errors_named("cannot write", target):
-            if not self.path.is_dir() or differs() is None:
+            if not self.path.is_dir() or (not glance and differs() is None):
                 return False
             with self._locked():  # once more, now that nobody else can change what it is made of
                 if (difference := differs()) is None:
                     return False
                 found, wanted = difference
                 if found is not None and not all(map(_INDEX_LINE.fullmatch, found.split(b"\n"))):
-                    self._set_apart(target, "archive")
+                    set_apart(target, self.path / "archive")
+                unseen = self._state() != self._seen
                 self._disk.write(target, wanted, durable=False)
+                self._seen = None if unseen else self._state()
         return True
 
     @contextmanager
@@ -119,7 +112,7 @@ class FileMemoryStore:
         from filelock import FileLock, Timeout
 
         with errors_named("cannot lock", self.path):
-            self._prepare()
+            self._disk.set_up()
         handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             handle.acquire()
@@ -160,11 +153,11 @@ class FileMemoryStore:
             try:
                 self.journal.carry_out()
             except DamagedRecord:
-                done.append(f"set the journal apart as {self._set_apart(self.journal.path).relative_to(self.path)}")
-            self._recover()
+                done.append(f"set the journal apart as {self._set_apart(self.journal.path)}")
+            self._look(lambda _: None)
             for name, error in sorted(self.folder.damaged.items()):
                 if isinstance(error, DamagedRecord):
-                    done.append(f"set {name} apart as {self._set_apart(self.path / name).relative_to(self.path)}")
+                    done.append(f"set {name} apart as {self._set_apart(self.path / name)}")
         return done
 
     def set_apart(self, slug: str) -> str:
@@ -172,11 +165,11 @@ class FileMemoryStore:
             self._recover()
             for name in (f"{slug}.md", f"archive/{slug}.md"):
                 if (self.path / name).exists():
-                    return str(self._set_apart(self.path / name).relative_to(self.path))
+                    return str(self._set_apart(self.path / name))
         return ""
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        self.folder.close()
 
     # -- inside ----------------------------------------------------------------------------------------
 
@@ -198,32 +191,56 @@ class FileMemoryStore:
                     damage.append(str(error))
         return steps, damage
 
-    def _look(self, work: Callable[[MemoryReader], T]) -> T:
+    def _look(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
         journal = self.journal.load()
         self.folder.overlay = dict(journal.files) if journal else {}
-        self.folder.scan()
-        return work(_Look(self))
+        self._bring_up_to_date(glance=glance)
+        return work(Look(self.folder.shelf, self.steps, self.folder.refresh if glance else None))
 
     def _recover(self) -> None:
         self._disk.sweep()
         self.journal.carry_out()
         self.folder.overlay = {}
+        self._bring_up_to_date(glance=True)
+
+    def _bring_up_to_date(self, *, glance: bool) -> None:
+        """A scan, which is spared at a glance while no other process committed and no file came or went, unless the
+        kernel tells what changed anyway."""
+        state = self._state()
+        if glance and state == self._seen and not self.folder.overlay and not self.folder.watched:
+            return
         self.folder.scan()
+        self._seen = state if not self.folder.overlay else None
+
+    def _state(self) -> tuple[object, ...]:
+        return self.folder.state(), self.journal.state(), identity(self.journal.log)
+
+    def _commit(self, draft: Draft) -> None:
+        if not draft.after and not draft.recorded:
+            return
+        files: dict[str, bytes | None] = {}
+        for slug, memory in draft.after.items():
+            hot, archived = f"{slug}.md", f"archive/{slug}.md"
+            goes = None if memory is None else archived if memory.archived else hot
+            for name in (hot, archived):
+                if name != goes and name in self.folder.known:
+                    files[name] = None
+            if memory is not None and goes is not None:
+                files[goes] = render(memory)
+        lines = b"".join(encode_step(step) + b"\n" for step in draft.recorded)
+        unseen = self._state() != self._seen
+        self.journal.commit(files, lines, durable=bool(lines) and self._disk.durable)
+        with suppress(OSError):  # it has happened; whoever comes next carries it out
+            self.journal.carry_out(durable=bool(lines))
+        self.folder.take_over(files)
+        self._seen = None if unseen or self.journal.pending else self._state()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with errors_named("cannot write to", self.path):
-            self._prepare()
+            self._disk.set_up()
         with self._disk.lock():
             yield
-
-    def _prepare(self) -> None:
-        if self._disk.local.is_dir():
-            return
-        self._disk.local.mkdir(parents=True, exist_ok=True)
-        for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
-            with suppress(FileExistsError), (self.path / name).open("xb") as file:
-                file.write(data)
 
     def _save_index(self) -> None:
         if self.folder.worth_saving and self._disk.local.is_dir():
@@ -231,105 +248,8 @@ class FileMemoryStore:
                 if mine:
                     self.folder.save()
 
-    def _set_apart(self, source: Path, folder: str = "damaged") -> Path:
-        target = self.path / folder / source.name
-        target.parent.mkdir(exist_ok=True)
-        copy = 1
-        while target.exists():
-            copy += 1
-            target = target.with_name(f"{source.name}.{copy}")
-        return source.rename(target)
-
-
-class _Look:
-    def __init__(self, store: FileMemoryStore) -> None:
-        self._store = store
-        self._folder = store.folder
-
-    def get(self, slug: str) -> Memory | None:
-        return self._folder.get(slug)
-
-    def all(self, *, archived: bool = False) -> list[Memory]:
-        return self._folder.memories(archived=archived)
-
-    def steps(self) -> list[Step]:
-        return self._store.steps()
-
-
-class _Transaction(_Look):
-    """The folder as it is, and what is to be written over it."""
-
-    def __init__(self, store: FileMemoryStore) -> None:
-        super().__init__(store)
-        self.now = store.clock()
-        self._after: dict[str, Memory | None] = {}
-        self._steps: list[Step] = []
-        self._recorded: dict[str, Memory | None] = {}
-        """As of the last entry of the log."""
-        self._taken: set[str] | None = None
-
-    def get(self, slug: str) -> Memory | None:
-        return self._after[slug] if slug in self._after else super().get(slug)
-
-    def all(self, *, archived: bool = False) -> list[Memory]:
-        found = {memory.slug: memory for memory in super().all(archived=True)}
-        found.update({slug: memory for slug, memory in self._after.items() if memory})
-        gone = {slug for slug, memory in self._after.items() if memory is None}
-        return [
-            memory
-            for slug, memory in sorted(found.items())
-            if slug not in gone and (archived or memory.archived is None)
-        ]
-
-    def steps(self) -> list[Step]:
-        return [*super().steps(), *self._steps]
-
-    def new_slug(self, name: str) -> str:
-        if self._taken is None:
-            self._taken = self._folder.taken()
-        slug = free_slug(name, self._taken.__contains__)
-        self._taken.add(slug)
-        return slug
-
-    def put(self, memory: Memory) -> None:
-        memory = in_utc(mended(memory))
-        render(memory)  # refuses what is too large before anything is written
-        self._after[memory.slug] = memory
-
-    def remove(self, slug: str) -> None:
-        self._after[slug] = None
-
-    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
-        changes = []
-        for slug, after in self._after.items():
-            before = self._recorded[slug] if slug in self._recorded else super().get(slug)
-            if before != after:
-                changes.append(MemoryChange(slug=slug, before=before, after=after))
-                self._recorded[slug] = after
-        last = self._steps[-1].id if self._steps else _last_id(self._store.journal.log)
-        step = Step(
-            id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
-        )
-        self._steps.append(step)
-        return step
-
-    def commit(self) -> None:
-        if not self._after and not self._steps:
-            return
-        files: dict[str, bytes | None] = {}
-        for slug, memory in self._after.items():
-            hot, archived = f"{slug}.md", f"archive/{slug}.md"
-            goes = None if memory is None else archived if memory.archived else hot
-            for name in (hot, archived):
-                if name != goes and name in self._folder.known:
-                    files[name] = None
-            if memory is not None and goes is not None:
-                files[goes] = render(memory)
-        lines = b"".join(encode_step(step) + b"\n" for step in self._steps)
-        store = self._store
-        store.journal.commit(files, lines, durable=bool(lines) and store._disk.durable)
-        with suppress(OSError):  # it has happened; whoever comes next carries it out
-            store.journal.carry_out(durable=bool(lines))
+    def _set_apart(self, source: Path) -> Path:
+        return set_apart(source, self.path / "damaged").relative_to(self.path)
 
 
 def _last_id(path: Path) -> int:

@@ -14,7 +14,10 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.memory_journal import is_memory_file
+from outlive.stores.files.watching import Watch, watch
+from outlive.stores.memory_names import free_slug, is_slug
 from outlive.stores.memory_records import MAX_BYTES, Memory, Scope
+from outlive.stores.memory_shelf import Shelf
 from outlive.stores.memory_text import parse
 
 _SETTLING = 100_000_000
@@ -44,42 +47,93 @@ class MemoryFolder:
         self.scope = scope
         self._disk = disk
         self._index = disk.local / "index"
+        self.shelf = Shelf()
         self.known: dict[str, Known] = {}
         self.damaged: dict[str, StoreError] = {}
         self.overlay: dict[str, bytes | None] = {}
         """Committed but perhaps not yet written: read over the files."""
         self.reread = 0
         self._loaded = False
+        self._watch: Watch | None = None
+        self._overlaid = False
+        """Whether the last scan read a journal over the files; nobody tells when that goes."""
+        self._linked: set[str] = set()
+        """Files with another name elsewhere, under which they can be changed without the watch noticing."""
+        self._there: set[str] = set()
+        """Names of the files, as of the last scan and what was written since."""
+        self._taken: set[str] | None = None
+        """The same as slugs in lower case, made when somebody asks."""
 
     def scan(self) -> None:
-        """Compare every file with what is known, and read those that differ."""
+        """Compare every file with what is known, and read those that differ; those that were touched, where the
+        kernel tells which."""
+        touched = self._watch.touched() if self._watch else None
+        if touched is not None and not self.overlay and not self._overlaid:
+            for name in sorted(touched | self._linked):
+                if name in self._there or is_memory_file(name):
+                    self._look_again(name)
+            return
         if not self._loaded:
             self._loaded = True
-            self.known = self._load()
+            for name, known in sorted(self._load().items()):
+                self._hold(name, known)
+        elif touched is None:  # not for one look alone
+            self._watch = watch(self.path, "archive")
+        self._overlaid = bool(self.overlay)
         self.damaged = {}
         there = {*self._names(""), *self._names("archive/"), *(name for name, data in self.overlay.items() if data)}
-        for name in [name for name in self.known if name not in there]:
-            del self.known[name]
-        for name in self._differing(there):
+        if there != self._there:
+            self._there, self._taken = there, None
+        for name in self.known.keys() - there:
+            self._hold(name, None)
+        for name in sorted(self._differing(there)):
             self._look_at(name)
 
-    def memories(self, *, archived: bool) -> list[Memory]:
-        """Live ones, and with `archived` forgotten ones that no live one stands in the place of."""
-        live = {name: known.memory for name, known in self.known.items() if "/" not in name}
-        if archived:
-            for name, known in self.known.items():
-                if "/" in name and name.removeprefix("archive/") not in live:
-                    live[name.removeprefix("archive/")] = known.memory
-        return sorted(live.values(), key=lambda memory: memory.slug)
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
 
-    def get(self, slug: str) -> Memory | None:
-        found = self.known.get(f"{slug}.md") or self.known.get(f"archive/{slug}.md")
-        return found.memory if found else None
+    @property
+    def watched(self) -> bool:
+        """Whether a scan costs next to nothing."""
+        return self._watch is not None
 
-    def taken(self) -> set[str]:
-        """Slugs in use, in lower case; files that cannot be read count, and so do those that were set apart."""
-        names = {*self._names(""), *self._names("archive/"), *self._names("damaged/"), *self.overlay}
-        return {name.rpartition("/")[2].removesuffix(".md").lower() for name in names}
+    def refresh(self, slug: str) -> None:
+        """Look at the files of one slug, whatever is known of them."""
+        if is_slug(slug):
+            for name in self._differing((f"{slug}.md", f"archive/{slug}.md")):
+                self._look_again(name)
+
+    def take_over(self, files: dict[str, bytes | None]) -> None:
+        """Know what we have just written ourselves. It is not trusted yet: the next scan reads it again."""
+        now = datetime.now(UTC)
+        for name, raw in files.items():
+            if raw is None:
+                self._hold(name, None)
+                self._there.discard(name)
+                self._taken = None
+            else:
+                self._take(name, raw, None, now)
+                self._there.add(name)
+                if self._taken is not None:
+                    self._taken.add(_slug_in(name))
+
+    def state(self) -> tuple[object, ...]:
+        """Differs when files came, went or were replaced since; not when one was written in its place."""
+        return tuple(_moment(self.path / under) for under in ("", "archive", "damaged"))
+
+    def free(self, name: str, given: set[str]) -> str:
+        """A slug for a new memory that no file has, read or unreadable, in use, forgotten or set apart."""
+        if self._taken is None:
+            self._taken = {*map(_slug_in, self._there)}
+        taken, apart = self._taken, {*map(_slug_in, self._names("damaged/"))}
+
+        def is_taken(slug: str) -> bool:
+            files = (self.path / f"{slug}.md", self.path / "archive" / f"{slug}.md")
+            return slug in taken or slug in apart or slug in given or any(map(os.path.lexists, files))
+
+        return free_slug(name, is_taken)
 
     @property
     def worth_saving(self) -> bool:
@@ -107,10 +161,10 @@ class MemoryFolder:
             names = os.listdir(self.path / under)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        names = [under + name for name in names]
+        names = [under + name for name in names] if under else names
         return [name for name in names if name in self.known or under == "damaged/" or is_memory_file(name)]
 
-    def _differing(self, there: set[str]) -> list[str]:
+    def _differing(self, there: Iterable[str]) -> list[str]:
         """Names of files that are not as they are known. A look at every file is most of what a scan costs, so this
         loop is written for speed."""
         try:
@@ -133,47 +187,54 @@ class MemoryFolder:
                     or node.changed != found.st_ctime_ns
                     or node.size != found.st_size
                     or node.inode != found.st_ino
+                    or found.st_nlink > 1
                 ):
                     differing.append(name)
         finally:
             os.close(folder)
         return differing
 
+    def _look_again(self, name: str) -> None:
+        """Look at one file by itself, which may have come or gone since the last scan."""
+        self._look_at(name)
+        here = name in self.known or name in self.damaged
+        if here != (name in self._there):
+            (self._there.add if here else self._there.discard)(name)
+            self._taken = None
+
     def _look_at(self, name: str) -> None:
-        path = self.path / name
+        self.damaged.pop(name, None)
+        self._linked.discard(name)
         if name in self.overlay:
             raw = self.overlay[name]
-            self.known.pop(name, None)
-            if raw is not None:
+            if raw is None:
+                self._hold(name, None)
+            else:
                 self._take(name, raw, None, datetime.now(UTC))
             return
         try:
-            found = path.lstat()
+            self._read(name, self.path / name)
         except FileNotFoundError:
-            self.known.pop(name, None)
-            return
-        self.known.pop(name, None)
-        self._read(name, path, found)
+            self._hold(name, None)
+        except OSError as error:
+            reason = f"{self.path / name}: cannot be read ({error.strerror}); check owner and mode"
+            self._set_aside(name, StoreUnavailable(reason))
 
-    def _read(self, name: str, path: Path, found: os.stat_result) -> None:
+    def _read(self, name: str, path: Path) -> None:
+        found = path.lstat()
         self.reread += 1
         if not stat.S_ISREG(found.st_mode):
-            self.damaged[name] = DamagedRecord(f"{path}: not a regular file")
+            self._set_aside(name, DamagedRecord(f"{path}: not a regular file"))
             return
         if found.st_size > MAX_BYTES:
-            self.damaged[name] = DamagedRecord(
-                f"{path}: larger than {MAX_BYTES // 1024} KiB, which is a document and not a memory"
-            )
+            what = f"larger than {MAX_BYTES // 1024} KiB, which is a document and not a memory"
+            self._set_aside(name, DamagedRecord(f"{path}: {what}"))
             return
-        try:
-            with path.open("rb") as file:
-                found = os.fstat(file.fileno())
-                raw = file.read()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self.damaged[name] = StoreUnavailable(f"{path}: cannot be read ({error.strerror}); check owner and mode")
-            return
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            raw = file.read()
+        if found.st_nlink > 1:
+            self._linked.add(name)
         self._take(name, raw, found, datetime.fromtimestamp(int(found.st_mtime), UTC))
 
     def _take(self, name: str, raw: bytes, found: os.stat_result | None, written: datetime) -> None:
@@ -181,11 +242,36 @@ class MemoryFolder:
         try:
             memory = parse(raw, slug=slug, where=str(self.path / name), written=written)
         except StoreError as error:
-            self.damaged[name] = error
+            self._set_aside(name, error)
             return
         forgotten = (memory.archived or written) if "/" in name else None
         memory = replace(memory, scope=self.scope, archived=forgotten)  # where it lies decides
         if found and found.st_ctime_ns < time.time_ns() - _SETTLING:
-            self.known[name] = Known(memory, found.st_ino, found.st_size, found.st_ctime_ns)
+            self._hold(name, Known(memory, found.st_ino, found.st_size, found.st_ctime_ns))
         else:
-            self.known[name] = Known(memory, 0, 0, 0)
+            self._hold(name, Known(memory, 0, 0, 0))
+
+    def _set_aside(self, name: str, error: StoreError) -> None:
+        self._hold(name, None)
+        self.damaged[name] = error
+
+    def _hold(self, name: str, known: Known | None) -> None:
+        """Know a file so, or no longer. A live memory stands before a forgotten one of its slug."""
+        if known is not None:
+            self.known[name] = known
+        elif self.known.pop(name, None) is None:
+            return
+        bare = name.removeprefix("archive/")
+        found = self.known.get(bare) or self.known.get(f"archive/{bare}")
+        self.shelf.put(bare.removesuffix(".md"), found.memory if found else None)
+
+
+def _slug_in(name: str) -> str:
+    return name.rpartition("/")[2].removesuffix(".md").lower()
+
+
+def _moment(folder: Path) -> int:
+    try:
+        return folder.stat().st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return 0

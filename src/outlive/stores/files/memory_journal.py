@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from outlive.errors import DamagedRecord
-from outlive.stores.files.disk import Disk, no_links, read_bytes
+from outlive.stores.files.disk import Disk, identity, no_links, read_bytes
 from outlive.stores.memory_names import is_slug
 
 _MANY = 16
@@ -73,7 +73,8 @@ class JournalFile:
             target = self._folder / name
             if data is not None:
                 target.parent.mkdir(exist_ok=True)
-                self._disk.write(target, data, durable=durable and not many)
+                self._disk.stage(self._disk.scratch, data, durable=durable and not many)
+                self._disk.scratch.replace(target)
         for name, data in journal.files.items():
             if data is None:
                 (self._folder / name).unlink(missing_ok=True)
@@ -81,13 +82,20 @@ class JournalFile:
         if durable and many:
             os.sync()
         elif durable:
-            self._disk.sync_folder(self._folder)
-        self.path.replace(self._done)
+            for folder in {(self._folder / name).parent for name in journal.files} | {self._folder}:
+                self._disk.sync_folder(folder)
+        self._done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
+        self.path.rename(self._done)
         return True
+
+    @property
+    def pending(self) -> bool:
+        """Whether a committed change still has to be carried out."""
+        return self.path.exists()
 
     def state(self) -> tuple[object, ...]:
         """Differs whenever a change was begun or ended in between."""
-        return tuple(map(_identity, (self.path, self._done)))
+        return identity(self.path), identity(self._done)
 
     def _append(self, journal: MemoryJournal, *, durable: bool) -> None:
         """The end of the log, once: an end of it that was written before the writer died is written over."""
@@ -114,11 +122,3 @@ def is_memory_file(name: str) -> bool:
     """Whether a name, relative to the folder, is that of a memory, live or archived."""
     bare = name.removeprefix("archive/")
     return bare.endswith(".md") and is_slug(bare.removesuffix(".md"))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_ino, stat.st_ctime_ns

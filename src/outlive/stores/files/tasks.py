@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.stores.files.checkup import problems
-from outlive.stores.files.disk import errors_named
+from outlive.stores.files.disk import errors_named, set_apart, whole_look
 from outlive.stores.files.index import save_index
 from outlive.stores.files.names import task_name
 from outlive.stores.files.parts import Parts
@@ -24,9 +24,6 @@ from outlive.stores.protocol import Problem, TaskReader, TaskWriter, Watch
 from outlive.stores.records import Change
 
 T = TypeVar("T")
-
-_GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
-_GITATTRIBUTES = b"history.jsonl merge=union\n"
 
 
 class FileTaskStore:
@@ -53,18 +50,7 @@ class FileTaskStore:
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
         with self._mutex, errors_named("cannot read", self.path):
-            for _ in range(3):
-                before = self._journal.state()
-                result = self._look(work)
-                if self._journal.state() == before:
-                    break
-                # A change of several files went on meanwhile; look again rather than see half of it.
-                self._warm = False
-            else:
-                # Writers leave no moment in between, so take turns with them for once. Where no lock can be
-                # had, on a disk that may only be read, there is no better look than the last one.
-                with suppress(StoreUnavailable), self._locked():
-                    result = self._look(work)
+            result = whole_look(lambda: self._look(work), self._journal.state, self._locked, self._cool)
             self._save_index_if_worthwhile()
             return result
 
@@ -111,7 +97,7 @@ class FileTaskStore:
             try:
                 self._journal.carry_out()
             except DamagedRecord:
-                done.append(f"set the journal apart as {self._set_apart(self._journal.path).relative_to(self.path)}")
+                done.append(f"set the journal apart as {self._set_apart(self._journal.path)}")
             self._recover()
             self._parts.reserve(self._parts.high_water())
             for number in self.folder.archived_ids():
@@ -120,7 +106,7 @@ class FileTaskStore:
                 for name in (task_name(number), f"archive/{task_name(number)}"):
                     source = self.path / name
                     if isinstance(error, DamagedRecord) and str(error).startswith(f"{source}: "):
-                        done.append(f"set {name} apart as {self._set_apart(source).relative_to(self.path)}")
+                        done.append(f"set {name} apart as {self._set_apart(source)}")
             self.folder.damaged.clear()
             for number in sorted(self.folder.nodes):
                 if self.folder.stale(number):
@@ -136,7 +122,7 @@ class FileTaskStore:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with errors_named("cannot write to", self.path):
-            self._set_up()
+            self._disk.set_up()
             lock = self._disk.lock()
             lock.__enter__()
         try:
@@ -153,22 +139,16 @@ class FileTaskStore:
                 state += (found.st_mtime_ns, found.st_size, found.st_ino)
         return tuple(state)
 
-    def _set_up(self) -> None:
-        for folder in (self._disk.local, self.folder.archive, self.path / "damaged"):
-            if folder.is_symlink():
-                raise StoreUnavailable(f"{folder}: is a symbolic link; put a real folder there. Nothing was changed.")
-        if not self._disk.local.is_dir():
-            self._disk.local.mkdir(parents=True, exist_ok=True)
-            for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
-                with suppress(FileExistsError), (self.path / name).open("xb") as file:
-                    file.write(data)
-
     def _look(self, work: Callable[[TaskReader], T]) -> T:
         scanned = self._catch_up() is None
         return work(FileTransaction(self._parts, self.clock(), scanned=scanned))
 
-    def _forget(self) -> None:
+    def _cool(self) -> None:
+        """Have the next look scan everything."""
         self._warm = False
+
+    def _forget(self) -> None:
+        self._cool()
         self.folder.forget()
 
     def _recover(self) -> bool:
@@ -236,10 +216,4 @@ class FileTaskStore:
                         save_index(self._disk.local / "index", settled, self._disk)
 
     def _set_apart(self, source: Path) -> Path:
-        target = self.path / "damaged" / source.name
-        target.parent.mkdir(exist_ok=True)
-        copy = 1
-        while target.exists():
-            copy += 1
-            target = target.with_name(f"{source.name}.{copy}")
-        return source.rename(target)
+        return set_apart(source, self.path / "damaged").relative_to(self.path)

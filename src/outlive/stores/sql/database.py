@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from outlive.stores.protocol import Watch
 
@@ -65,6 +65,9 @@ class PerThread(Generic[C]):
 
 
 class Database(Protocol):
+    kind: ClassVar[str]
+    """As it is named in migrations."""
+
     @property
     def url(self) -> str: ...
 

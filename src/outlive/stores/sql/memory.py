@@ -1,26 +1,19 @@
 """Memories in a SQL database: a memory is a row, a step of the log is a row. A team on a server shares them."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.memory_names import free_slug
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
-from outlive.stores.memory_records import (
-    Memory,
-    MemoryChange,
-    Step,
-    decode_memory,
-    decode_step,
-    encode_memory,
-    encode_step,
-    in_utc,
-    mended,
-)
-from outlive.stores.memory_text import render
+from outlive.stores.memory_records import Step, decode_memory, decode_step, encode_memory, encode_step
+from outlive.stores.memory_shelf import Draft, Look, Shelf
 from outlive.stores.protocol import Problem
 from outlive.stores.sql.database import Connection, Database
 from outlive.stores.sql.log import is_alive, new_writer
@@ -28,11 +21,12 @@ from outlive.stores.sql.migrations import bring_up_to_date
 
 T = TypeVar("T")
 
-_PUT = """INSERT INTO outlive_memories (slug, archived, form) VALUES (:slug, :archived, :form)
-    ON CONFLICT (slug) DO UPDATE SET archived = excluded.archived, form = excluded.form"""
+_PUT = """INSERT INTO outlive_memories (slug, archived, form, changed) VALUES (:slug, :archived, :form, :changed)
+    ON CONFLICT (slug) DO UPDATE SET archived = excluded.archived, form = excluded.form, changed = excluded.changed"""
 _TAKE = "UPDATE outlive_memory_locks SET holder = :holder, heard = :now WHERE purpose = :purpose"
 _APART = 2
 """In the column `archived`: set apart."""
+_NEVER = -1
 
 
 class SQLMemoryStore:
@@ -40,7 +34,8 @@ class SQLMemoryStore:
         self.database = database
         self.clock = clock
         self._current = False
-        self._damaged: dict[str, str] = {}
+        self._mutex = threading.RLock()
+        self._mirror = _Mirror(self.url)
         self.lost_steps: dict[int, str] = {}
         """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
 
@@ -48,16 +43,20 @@ class SQLMemoryStore:
     def url(self) -> str:
         return self.database.url
 
-    def read(self, work: Callable[[MemoryReader], T]) -> T:
+    def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
+        """What is told at a glance is all there is: the database knows what changed, whoever did it."""
         database = self.database if self._current else self.database.blank() or self.database
         if database is not self.database:  # there is nothing yet, and a look makes nothing
-            bring_up_to_date(database)
-            try:
-                return database.read(lambda connection: work(_Look(self, connection)))
-            finally:
-                database.close()
+            database.close()
+            return work(Look(Shelf(), list))
         self._prepare()
-        return self.database.read(lambda connection: work(_Look(self, connection)))
+
+        def look(connection: Connection) -> T:
+            self._mirror.follow(connection)
+            return work(Look(self._mirror.shelf, lambda: self._steps(connection)))
+
+        with self._mutex:
+            return self.database.read(look)
 
     def write(self, work: Callable[[MemoryWriter], T]) -> T:
         self._prepare()
@@ -65,18 +64,25 @@ class SQLMemoryStore:
 
         def alone(connection: Connection) -> T:
             rows = connection.rows("SELECT step FROM outlive_memory_locks WHERE purpose = 'write' FOR UPDATE")
-            transaction = _Transaction(self, connection, self.clock(), int(rows[0][0]))
-            result = work(transaction)
-            transaction.commit()
-            done[:] = transaction.recorded
+            self._mirror.follow(connection)
+            draft = Draft(
+                self._mirror.shelf,
+                lambda: self._steps(connection),
+                now=self.clock(),
+                last=lambda: int(rows[0][0]),
+                free=self._mirror.free,
+            )
+            result = work(draft)
+            done[:] = _commit(connection, draft)
             return result
 
         def landed(connection: Connection) -> bool:
             return bool(done) and _form(connection, done[-1][0]) == done[-1][1]
 
-        return self.database.write(alone, landed=landed)
+        with self._mutex:
+            return self.database.write(alone, landed=landed)
 
-    def publish(self, render: Callable[[list[Memory]], str]) -> bool:
+    def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
         """There is no place for it: whoever wants the index asks for it."""
         return False
 
@@ -112,18 +118,18 @@ class SQLMemoryStore:
 
     def left_out(self) -> list[Problem]:
         remedy = "outlive memory doctor --repair sets it apart"
-        return [Problem(slug, what, remedy, repairable=True) for slug, what in sorted(self._damaged.items())]
+        return [Problem(slug, what, remedy, repairable=True) for slug, what in sorted(self._mirror.damaged.items())]
 
     def check(self) -> list[Problem]:
-        self.read(lambda tx: (tx.all(archived=True), tx.steps()))
+        self.read(lambda tx: tx.steps())
         found = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
         for number, what in sorted(self.lost_steps.items()):
             found.append(Problem(f"step {number}", what, "the row stays, the rest is used", harmless=True))
         return found + self.left_out()
 
     def repair(self) -> list[str]:
-        self.read(lambda tx: tx.all(archived=True))
-        return [f"set row {slug!r} apart" for slug in sorted(self._damaged) if self.set_apart(slug)]
+        self.read(lambda _: None)
+        return [f"set row {slug!r} apart" for slug in sorted(self._mirror.damaged) if self.set_apart(slug)]
 
     def set_apart(self, slug: str) -> str:
         self._prepare()
@@ -133,21 +139,21 @@ class SQLMemoryStore:
             ),
             landed=lambda _: False,
         )
-        self._damaged.pop(slug, None)
+        self.read(lambda _: None)
         return f"row {slug!r} of outlive_memories, archived = {_APART}"
 
     def close(self) -> None:
         self.database.close()
 
-    def decoded(self, slug: str, archived: int, form: Any) -> Memory | None:
-        """For readers: what cannot be read is remembered, and left out."""
-        try:
-            memory = decode_memory(bytes(form), where=f"{self.url}, row {slug!r} of outlive_memories")
-        except StoreError as error:
-            self._damaged[slug] = str(error)
-            return None
-        self._damaged.pop(slug, None)
-        return memory
+    def _steps(self, connection: Connection) -> list[Step]:
+        rows = connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
+        found = []
+        for number, form in rows:
+            try:
+                found.append(decode_step(bytes(form), where=f"{self.url}, step {number}"))
+            except DamagedRecord as error:
+                self.lost_steps[number] = str(error)
+        return found
 
     def _prepare(self) -> None:
         if not self._current:
@@ -155,92 +161,82 @@ class SQLMemoryStore:
             self._current = True
 
 
-class _Look:
-    def __init__(self, store: SQLMemoryStore, connection: Connection) -> None:
-        self._store = store
-        self._connection = connection
+class _Mirror:
+    """The rows as of the last look. Brought up to date by those that changed since."""
 
-    def get(self, slug: str) -> Memory | None:
-        rows = self._connection.rows(
-            "SELECT slug, archived, form FROM outlive_memories WHERE slug = :slug AND archived < :apart",
-            slug=slug,
-            apart=_APART,
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.shelf = Shelf()
+        self.damaged: dict[str, str] = {}
+        self._rows: set[str] = set()
+        """All slugs, those of rows that are damaged or set apart too."""
+        self._lowered: set[str] = set()
+        self._at = _NEVER
+
+    def follow(self, connection: Connection) -> None:
+        """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
+        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
+        if now == self._at:
+            return
+        since = self._at if now > self._at else _NEVER  # else it was restored from a backup
+        rows = connection.rows(
+            "SELECT slug, archived, form FROM outlive_memories WHERE changed > :since", since=since
         )
-        return self._store.decoded(*rows[0]) if rows else None
+        for slug, archived, form in sorted(rows):
+            self._take(slug, archived, bytes(form))
+        ((count,),) = connection.rows("SELECT count(*) FROM outlive_memories")
+        if count != len(self._rows):
+            there = {slug for (slug,) in connection.rows("SELECT slug FROM outlive_memories")}
+            for slug in self._rows - there:
+                self._drop(slug)
+            self._lowered = {slug.lower() for slug in there}
+        self._at = now
 
-    def all(self, *, archived: bool = False) -> list[Memory]:
-        rows = self._connection.rows(
-            "SELECT slug, archived, form FROM outlive_memories WHERE archived <= :archived", archived=int(archived)
-        )
-        found = (self._store.decoded(*row) for row in rows)
-        return sorted((memory for memory in found if memory), key=lambda memory: memory.slug)
+    def free(self, name: str, given: set[str]) -> str:
+        return free_slug(name, lambda slug: slug in self._lowered or slug in given)
 
-    def steps(self) -> list[Step]:
-        rows = self._connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
-        found = []
-        for number, form in rows:
-            try:
-                found.append(decode_step(bytes(form), where=f"{self._store.url}, step {number}"))
-            except DamagedRecord as error:
-                self._store.lost_steps[number] = str(error)
-        return found
+    def _take(self, slug: str, archived: int, form: bytes) -> None:
+        self._rows.add(slug)
+        self._lowered.add(slug.lower())
+        self.damaged.pop(slug, None)
+        if archived >= _APART:
+            self.shelf.put(slug, None)
+            return
+        try:
+            memory = decode_memory(form, where=f"{self._url}, row {slug!r} of outlive_memories")
+        except StoreError as error:
+            self.damaged[slug] = str(error)
+            self.shelf.put(slug, None)
+            return
+        if bool(archived) != (memory.archived is not None):  # where it stands decides
+            memory = replace(memory, archived=memory.updated if archived else None)
+        self.shelf.put(slug, memory)
+
+    def _drop(self, slug: str) -> None:
+        self._rows.discard(slug)
+        self.damaged.pop(slug, None)
+        self.shelf.put(slug, None)
 
 
-class _Transaction(_Look):
-    """Writes at once, within the transaction of the database; remembers what was there for the log."""
-
-    def __init__(self, store: SQLMemoryStore, connection: Connection, now: datetime, last: int) -> None:
-        super().__init__(store, connection)
-        self.now = now
-        self.last = last
-        self._first = last
-        self._before: dict[str, Memory | None] = {}
-        self._after: dict[str, Memory | None] = {}
-        self.recorded: list[tuple[int, bytes]] = []
-
-    def new_slug(self, name: str) -> str:
-        def taken(slug: str) -> bool:
-            return bool(self._connection.rows("SELECT 1 FROM outlive_memories WHERE lower(slug) = :slug", slug=slug))
-
-        return free_slug(name, taken)
-
-    def put(self, memory: Memory) -> None:
-        memory = in_utc(mended(memory))
-        render(memory)  # refuses what is too large, here as in files
-        self._remember(memory.slug, memory)
-        archived = int(memory.archived is not None)
-        self._connection.run(_PUT, slug=memory.slug, archived=archived, form=encode_memory(memory))
-
-    def remove(self, slug: str) -> None:
-        self._remember(slug, None)
-        self._connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
-
-    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
-        changes = tuple(
-            MemoryChange(slug=slug, before=before, after=self._after[slug])
-            for slug, before in self._before.items()
-            if before != self._after[slug]
-        )
-        self._before = {}
-        self.last += 1
-        step = Step(
-            id=self.last, at=self.now, op=op, actor=actor, note=note, changes=changes, undoes=undoes, data=data
-        )
-        form = encode_step(step)
-        self._connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=step.id, form=form)
-        self.recorded.append((step.id, form))
-        return step
-
-    def _remember(self, slug: str, after: Memory | None) -> None:
-        if slug not in self._before:
-            self._before[slug] = self.get(slug)
-        self._after[slug] = after
-
-    def commit(self) -> None:
-        if self.last != self._first:
-            self._connection.run(
-                "UPDATE outlive_memory_locks SET step = :step WHERE purpose = 'write'", step=self.last
-            )
+def _commit(connection: Connection, draft: Draft) -> list[tuple[int, bytes]]:
+    """Write what was drafted, within the transaction; the entries of the log as they are written."""
+    if draft.after:
+        connection.run("UPDATE outlive_memory_clock SET last = last + 1")
+        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
+        puts = [
+            {"slug": slug, "archived": int(bool(memory.archived)), "form": encode_memory(memory), "changed": now}
+            for slug, memory in draft.after.items()
+            if memory is not None
+        ]
+        connection.run_many(_PUT, puts)
+        for slug in (slug for slug, memory in draft.after.items() if memory is None):
+            connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
+    forms = [(step.id, encode_step(step)) for step in draft.recorded]
+    for number, form in forms:
+        connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=number, form=form)
+    if forms:
+        connection.run("UPDATE outlive_memory_locks SET step = :step WHERE purpose = 'write'", step=forms[-1][0])
+    return forms
 
 
 def _form(connection: Connection, step: int) -> bytes:

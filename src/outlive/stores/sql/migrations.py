@@ -2,6 +2,7 @@
 
 Neutral words, put into those of the database by `Database.schema`: ID (a whole number of 64 bits), MOMENT
 (a point in time), COUNTED (a primary key that counts itself), CREATE SEQUENCE (a source of numbers).
+Where there are no common words, a statement begins with the database that it is for: `[sqlite]`, `[postgres]`.
 """
 
 from datetime import UTC, datetime
@@ -107,6 +108,49 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "INSERT INTO outlive_memory_locks (purpose, step, holder, heard) VALUES ('write', 0, '', 0)",
         ),
     ),
+    (
+        "0004_memory_changes",
+        (
+            # Whoever changes a memory moves the clock and marks the row with it, so that others read only what is new
+            # to them. The triggers do it for those who do not: people, and an outlive that was running before this.
+            "CREATE TABLE outlive_memory_clock (last ID NOT NULL)",
+            "INSERT INTO outlive_memory_clock (last) VALUES (0)",
+            "ALTER TABLE outlive_memories ADD COLUMN changed ID NOT NULL DEFAULT 0",
+            "CREATE INDEX outlive_memories_changed ON outlive_memories (changed)",
+            *(
+                f"""[sqlite] CREATE TRIGGER outlive_memory_{name} AFTER {name.upper()} ON outlive_memories WHEN {when}
+                BEGIN
+                    UPDATE outlive_memory_clock SET last = last + 1;
+                    UPDATE outlive_memories SET changed = (SELECT last FROM outlive_memory_clock)
+                        WHERE slug = {row}.slug;
+                END"""
+                for name, row, when in (
+                    ("insert", "NEW", "NEW.changed = 0"),
+                    ("update", "NEW", "NEW.changed = OLD.changed"),
+                    ("delete", "OLD", "TRUE"),
+                )
+            ),
+            """[postgres] CREATE FUNCTION outlive_mark_memory() RETURNS trigger
+                LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+                BEGIN
+                    UPDATE outlive_memory_clock SET last = last + 1;
+                    IF TG_OP = 'DELETE' THEN
+                        RETURN OLD;
+                    END IF;
+                    SELECT last INTO NEW.changed FROM outlive_memory_clock;
+                    RETURN NEW;
+                END $$""",
+            *(
+                f"""[postgres] CREATE TRIGGER outlive_memory_{name} BEFORE {name.upper()} ON outlive_memories
+                FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION outlive_mark_memory()"""
+                for name, when in (
+                    ("insert", "NEW.changed = 0"),
+                    ("update", "NEW.changed = OLD.changed"),
+                    ("delete", "TRUE"),
+                )
+            ),
+        ),
+    ),
 )
 
 
@@ -128,7 +172,8 @@ def bring_up_to_date(database: Database) -> None:
         for name, statements in MIGRATIONS:
             if name not in present:
                 for statement in statements:
-                    connection.run(database.schema(statement))
+                    if own := _own(statement, database):
+                        connection.run(database.schema(own))
                 connection.run(
                     "INSERT INTO outlive_migrations (name, applied_at) VALUES (:name, :now)",
                     name=name,
@@ -136,6 +181,14 @@ def bring_up_to_date(database: Database) -> None:
                 )
 
     database.migrate(work)
+
+
+def _own(statement: str, database: Database) -> str:
+    """Without the name of the database that it is for; nothing if that is another."""
+    if not statement.startswith("["):
+        return statement
+    name, _, bare = statement.partition("] ")
+    return bare if name == f"[{database.kind}" else ""
 
 
 def _refuse_unknown(database: Database, applied: set[str], known: list[str]) -> None:

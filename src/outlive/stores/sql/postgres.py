@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from outlive.errors import ConfigError, StoreError, StoreUnavailable
 from outlive.stores.protocol import Watch
@@ -62,6 +62,8 @@ class _Connection:
 
 
 class PostgresDatabase:
+    kind: ClassVar[str] = "postgres"
+
     def __init__(self, url: str) -> None:
         self._conninfo = url
         self.url = re.sub(r"(://[^:@/]*):[^@/]*@", r"\1:***@", url)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -76,6 +76,8 @@ class _Connection:
 
 
 class SQLiteDatabase:
+    kind: ClassVar[str] = "sqlite"
+
     def __init__(self, path: Path, *, durability: str = "full") -> None:
         self.path = path
         self.url = f"sqlite:///{path}"

@@ -1,0 +1,121 @@
+"""What is kept up to date by what changed is what would be made from everything."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outlive.memory.catalog import Catalog
+from outlive.memory.errors import MemoryExists
+from outlive.memory.index import index_text
+from outlive.memory.links import Hiding, hidden_by
+from outlive.memory.similar import spelling, words
+from outlive.stores.memory_records import Memory
+from outlive.stores.memory_shelf import Look, Shelf
+
+SLUGS = st.sampled_from("abcdef")
+MOMENT = datetime(2026, 5, 1, tzinfo=UTC)
+MEMORIES = st.builds(
+    Memory,
+    slug=SLUGS,
+    name=st.sampled_from(["one", "ONE", "two"]),
+    description=st.just("what it says"),
+    body=st.sampled_from(["The port is 80.", "the PORT is 80", "Ports are many"]),
+    type=st.sampled_from(["feedback", "project"]),
+    created=st.just(MOMENT),
+    updated=st.sampled_from([MOMENT, MOMENT.replace(day=2)]),
+    supersedes=st.lists(SLUGS, max_size=3).map(tuple),
+    derived_from=st.lists(SLUGS, max_size=2).map(tuple),
+    archived=st.sampled_from([None, None, MOMENT]),
+)
+CHANGES = st.lists(st.tuples(SLUGS, st.none() | MEMORIES), max_size=25)
+
+
+def put(shelf: Shelf, slug: str, memory: Memory | None) -> None:
+    shelf.put(memory.slug if memory else slug, memory)
+
+
+@given(CHANGES)
+def test_what_hides_what_is_the_same_however_it_came_about(changes: list[tuple[str, Memory | None]]) -> None:
+    shelf, hiding = Shelf(), Hiding()
+    for slug, memory in changes:
+        put(shelf, slug, memory)
+        before = dict(hiding.by)
+        live = memory is not None and memory.archived is None
+        changed = hiding.put(memory.slug if memory else slug, memory.supersedes if memory and live else None)
+        assert hiding.by == hidden_by(shelf.all())
+        differs = {one for one in {*before, *hiding.by} if before.get(one) != hiding.by.get(one)}
+        assert differs - {memory.slug if memory else slug} == changed
+
+
+@given(CHANGES, st.integers(1, 5))
+def test_a_catalog_that_followed_is_one_that_began_just_now(
+    changes: list[tuple[str, Memory | None]], every: int
+) -> None:
+    shelf, followed = Shelf(), Catalog()
+    for number, (slug, memory) in enumerate(changes):
+        put(shelf, slug, memory)
+        if number % every == 0:
+            followed.follow(Look(shelf, list)).index()
+            followed.find("one")
+    followed.follow(Look(shelf, list))
+    anew = Catalog().follow(Look(shelf, list))
+    assert followed.everything.all() == anew.everything.all() == shelf.all()
+    assert followed.in_use.all() == anew.in_use.all()
+    assert followed.hidden == anew.hidden
+    assert followed.index() == anew.index() == index_text(anew.in_use.all())
+    for ref in ("a", "b.md", "one", "One", "two", "three"):
+        assert followed.find(ref) == anew.find(ref)
+    for slug in "abcdef":
+        assert followed.cascade(slug) == anew.cascade(slug)
+
+
+def test_a_shelf_tells_what_changed_since_and_only_that() -> None:
+    shelf = Shelf()
+    one, two = (Memory(slug=slug, name=slug, created=MOMENT, updated=MOMENT) for slug in ("one", "two"))
+    shelf.put("two", two)
+    shelf.put("one", one)
+    assert [memory.slug for memory in shelf.all()] == ["one", "two"]
+    seen = shelf.moment
+    shelf.put("two", two)
+    assert shelf.changed(seen) == {}
+    shelf.put("one", None)
+    shelf.put("three", one)
+    assert dict(shelf.changed(seen)) == {"one": None, "three": one}
+    assert dict(shelf.changed()) == {"two": two, "three": one}
+
+
+SMALL = st.sampled_from(["the", "a", "is", "please", "also", "I", "my", "user", "-", "*", "…", "of", "just"])
+WORDS = st.text(min_size=1, max_size=8) | st.sampled_from(
+    ["port", "K2", "ﬁg", "C++", "½", "K", "²", "Straße", "0x1F"]
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), st.data())
+def test_texts_with_the_same_words_are_spelled_the_same(parts: list[str], data: st.DataObject) -> None:
+    one = " ".join(parts)
+    more = data.draw(st.lists(st.tuples(st.integers(0, len(parts)), SMALL), max_size=5))
+    mixed = [f"({part.upper()}!" for part in parts]
+    for place, word in more:
+        mixed.insert(place, word)
+    other = " ".join(mixed)
+    if words(one) == words(other):
+        assert spelling(one) == spelling(other)
+
+
+@pytest.mark.parametrize("text", ["The port of the host is 80 now", "port — host, 80: NOW!", "* (port) host 80 now"])
+def test_what_says_the_same_is_found_among_many(text: str) -> None:
+    shelf = Shelf()
+    for number in range(200):
+        body = f"The port of the host is {number} now"
+        shelf.put(
+            f"n{number}", Memory(slug=f"n{number}", name=f"n{number}", body=body, created=MOMENT, updated=MOMENT)
+        )
+    catalog = Catalog().follow(Look(shelf, list))
+    with pytest.raises(MemoryExists, match="as 'n80'"):
+        catalog.refuse_known(Memory(slug="-", name="new", body=text, created=MOMENT, updated=MOMENT))
+    shelf.put("n80", None)
+    catalog.follow(Look(shelf, list)).refuse_known(
+        Memory(slug="-", name="new", body=text, created=MOMENT, updated=MOMENT)
+    )
