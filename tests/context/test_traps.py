@@ -226,6 +226,22 @@ def test_the_window_is_met_in_the_provider_s_own_count() -> None:
             TooLong(130_001, 128_000),
         ),
         ("context_length_exceeded", 400, TooLong()),
+        (
+            "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).",
+            400,
+            TooLong(1_100_000, 1_048_576),
+        ),
+        ("Input is too long for requested model.", 400, TooLong()),
+        (
+            "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+            400,
+            TooLong(537_812, 131_072),
+        ),
+        (
+            "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+            400,
+            TooLong(40_000, 32_768),
+        ),
         ("prompt is too long: 5 tokens > 4 maximum", 500, None),
         ("max_tokens is too large: 9000", 400, None),
         ("the file name is too long", 400, None),
@@ -247,9 +263,33 @@ def test_a_refused_prompt_goes_to_the_floor_and_gives_up_with_a_breakdown() -> N
     assert "newest unit" in str(error.value)
 
 
-def refuse(engine: Engine, times: int) -> None:
+def test_a_provider_with_a_smaller_limit_than_it_said_is_named_as_the_cause() -> None:
+    engine = Engine(200_000)
+    engine.extend(long_story(3).events)
+    with pytest.raises(FloorError, match=r"the provider still refuses .* of 200,000 tokens: .*set --context-window"):
+        refuse(engine, 4, 0, 0)
+
+
+def test_a_look_at_a_file_that_was_changed_later_is_marked() -> None:
+    story = Story()
+    story.user("Go.")
+    story.add(ev.AssistantSaid, blocks=(ToolCall("r", "read_file", {"path": "src/app.py"}),))
+    story.add(ev.ToolFinished, call_id="r", text="1\tRETRY_LIMIT = 3\n2\tother_name = 1")
+    story.add(ev.AssistantSaid, blocks=(ToolCall("w", "write_file", {"path": "src/app.py", "content": "pass"}),))
+    story.add(ev.ToolFinished, call_id="w", text="written")
+    for number in range(8):
+        story.step(body(number, 60))
+    engine = Engine(50_000, Policy(name="x", lines=0.5, lines_of_past=1.0))
+    engine.extend(story.events)
+    engine.compact()
+    rows = engine.projection.digest.splitlines()
+    (at,) = (number for number, row in enumerate(rows) if "RETRY_LIMIT = 3" in row)
+    assert any("(changed since)" in row for row in rows[max(0, at - 3) : at])
+
+
+def refuse(engine: Engine, times: int, actual: int = 50_000, limit: int = 40_000) -> None:
     for _ in range(times):
-        engine.too_long(50_000, 40_000)
+        engine.too_long(actual, limit)
 
 
 def test_a_floor_that_does_not_fit_is_said_at_once_and_never_loops() -> None:

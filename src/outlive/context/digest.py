@@ -16,6 +16,7 @@ LABEL = 56
 """Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
 LABELLED = 60
 """Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
+SINCE_CHANGED = "(changed since)"
 OBJECT_ROW = 16.0
 """Tokens that the row of a picture takes."""
 HEAD = (
@@ -60,8 +61,12 @@ def write_digest(
     summary: str = "",
     *,
     labels: int = LABELLED,
+    stale: Callable[[Piece], bool] = lambda _: False,
 ) -> str:
-    """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it."""
+    """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it.
+
+    What is `stale`, a look at a file that was changed later, is marked as such.
+    """
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
     joined = join_files(units, choice)
@@ -72,12 +77,14 @@ def write_digest(
         elif number < 0 and not unit.objects and not any(piece.event in with_lines for piece in unit.pieces):
             out.point(unit.pages)
         else:
-            _worked(out, unit, joined, choice, named=number >= 0)
+            _worked(out, unit, joined, choice, stale, named=number >= 0)
     out.flush()
     return "\n".join(out.rows)
 
 
-def _worked(out: Writer, unit: Unit, joined: Joined, choice: Choice, *, named: bool) -> None:
+def _worked(
+    out: Writer, unit: Unit, joined: Joined, choice: Choice, stale: Callable[[Piece], bool], *, named: bool
+) -> None:
     headed = len(unit.calls) == 1 and any(kept and not kept[0].start for kept in map(choice.of, unit.calls.values()))
     for piece in unit.pieces:
         kept = [] if piece.key in joined.guests else choice.of(piece)
@@ -85,9 +92,9 @@ def _worked(out: Writer, unit: Unit, joined: Joined, choice: Choice, *, named: b
             what = filter(None, [short_label(piece), *map(describe_object, piece.attached)])
             out.rows.append(f"→ {' · '.join(what)}: {attached(piece)}")
         if piece.key in joined.hosts:
-            _looked(out, joined.hosts[piece.key], choice)
+            _looked(out, joined.hosts[piece.key], choice, SINCE_CHANGED if stale(piece) else "")
         elif kept:
-            _did(out, piece, kept, labelled=not headed)
+            _did(out, piece, kept, SINCE_CHANGED if stale(piece) else "", labelled=not headed)
         else:
             label = f"→ {short_label(piece)}" if named and piece.kind == "result" and not headed else ""
             new = out.point(piece.pages)
@@ -104,27 +111,27 @@ def _asked(out: Writer, unit: Unit, words: Callable[[Piece], str]) -> None:
             out.rows.append(f"User: {words(piece)}")
 
 
-def _did(out: Writer, piece: Piece, kept: Sequence[Line], *, labelled: bool) -> None:
+def _did(out: Writer, piece: Piece, kept: Sequence[Line], mark: str, *, labelled: bool) -> None:
     out.point(piece.pages)
     rows = piece.text.split("\n") if len(kept) == len(piece.named) else render_lines(kept)
     if piece.kind == "said":
         rows[0] = f"Assistant: {rows[0]}"
     elif piece.kind == "result":
         label = short_label(piece) if labelled else ""
-        rows.insert(0, " ".join(filter(None, ("→", label, outcome(piece)))))
+        rows.insert(0, " ".join(filter(None, ("→", label, outcome(piece), mark))))
     elif kept[0].start:
         rows.insert(0, short_label(piece))
     out.row(rows[0], piece.pages)
     out.rows.extend(rows[1:])
 
 
-def _looked(out: Writer, pieces: Sequence[Piece], choice: Choice) -> None:
+def _looked(out: Writer, pieces: Sequence[Piece], choice: Choice, mark: str) -> None:
     """All that is kept of a file that was looked at several times."""
     newest = pieces[-1]
     out.point(newest.pages)
     older = dict.fromkeys(page for piece in pieces[:-1] for page in piece.pages if page not in newest.pages)
     also = f"(with {' '.join(map(handle, older))})" if older else ""
-    out.row(" ".join(filter(None, ("→", short_label(newest), also))), newest.pages)
+    out.row(" ".join(filter(None, ("→", short_label(newest), also, mark))), newest.pages)
     out.rows.extend(joined_rows(pieces, choice))
 
 

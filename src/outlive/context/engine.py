@@ -44,6 +44,8 @@ from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, Usa
 from outlive.messages import Message
 
 ATTEMPTS = 2
+PASS_ROW = 16.0
+"""Tokens that the state block gains by saying that a pass was made."""
 DIGEST_ROOM = 0.12
 """Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
 
@@ -308,7 +310,7 @@ class Engine:
         """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
         before = self._estimate()
         try:
-            plan, after = ladder.attempt(self.past, self._scene(focus, summary), reach, before)
+            plan, after = ladder.attempt(self.past, self._scene(focus, summary, compacted=True), reach, before)
         except BrokenContract as error:
             self.problems = error.problems
             return None
@@ -329,7 +331,7 @@ class Engine:
             projection=now.projection,
             folded=now.folded,
             pool=self._pool,
-            overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)),
+            overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)) + PASS_ROW * compacted,
             budget=self.budget,
             guard=guarded(self.past.state, self.past.ledger, focus),
             facts=facts(self.past.ledger),

@@ -33,6 +33,11 @@ class FloorError(ContextError):
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {tokens:,}" for name, tokens in self.breakdown.items())
         total = sum(self.breakdown.values())
+        if total <= self.window:
+            return (
+                f"the provider still refuses the request as too long, though we count what must stay as {total:,} "
+                f"of {self.window:,} tokens: {parts}; its limit is smaller: set --context-window, or [context] window"
+            )
         return (
             f"the window of {self.window:,} tokens cannot hold what must stay ({total:,}): {parts}; "
             "use a larger window, fewer tools or a shorter request"

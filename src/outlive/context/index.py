@@ -72,6 +72,11 @@ class Index:
                 elif is_report:
                     seen.reported = True
 
+    def is_stale(self, piece: Piece) -> bool:
+        """Whether a look at a file came before a change of it."""
+        look = piece.kind == "result" and not piece.writes and piece.file
+        return bool(look) and self.file_written.get(piece.file, -1.0) > piece.at
+
     def find(self, ids: Iterable[int]) -> list[Line]:
         """The lines with these ids."""
         found: list[Line] = []

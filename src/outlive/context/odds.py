@@ -33,7 +33,7 @@ def piece_odds(index: Index, piece: Piece) -> float:
     if piece.file:
         if index.tokens - index.file_used.get(piece.file, -1e9) < RECENT:
             odds *= FILE_RECENT
-        if piece.kind == "result" and not piece.writes and index.file_written.get(piece.file, -1.0) > piece.at:
+        if index.is_stale(piece):
             odds *= STALE_READ
     return odds
 

@@ -291,7 +291,9 @@ def _render(
                 return scene.projection.edits.get(piece.key, piece.text)
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        digest = write_digest(folding, choice, words, scene.facts, scene.summary, labels=labels)
+        digest = write_digest(
+            folding, choice, words, scene.facts, scene.summary, labels=labels, stale=scene.index.is_stale
+        )
         fold_to = folding[-1].event
         pictures = pictures_of(folding, current)
     kinds = {piece.kind for piece in shrunk}

@@ -16,12 +16,22 @@ _PATTERNS = (
     ),
     re.compile(r"\(?(?P<actual>[\d,]+) tokens\)? exceeds the available context size \((?P<limit>[\d,]+) tokens\)"),
     re.compile(
+        r"input token count \(?(?P<actual>[\d,]+)\)? exceeds the maximum number of tokens allowed "
+        r"\(?(?P<limit>[\d,]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"maximum prompt length is (?P<limit>[\d,]+) but the request contains (?P<actual>[\d,]+) tokens"),
+    re.compile(
+        r"prompt contains (?P<actual>[\d,]+) tokens.{0,80}?too large for model with (?P<limit>[\d,]+) maximum",
+        re.IGNORECASE,
+    ),
+    re.compile(
         r"input length and `max_tokens` exceed context limit: (?P<actual>[\d,]+) \+ [\d,]+ > (?P<limit>[\d,]+)"
     ),
 )
 _BARE = re.compile(
     r"\bcontext_length_exceeded\b|\bprompt is too long\b|\bexceeds the context window\b"
-    r"|\bexceeds the available context size\b",
+    r"|\bexceeds the available context size\b|\binput is too long for requested model\b",
     re.IGNORECASE,
 )
 
