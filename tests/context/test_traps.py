@@ -277,9 +277,9 @@ def test_a_look_at_a_file_that_was_changed_later_is_marked() -> None:
     story.add(ev.ToolFinished, call_id="r", text="1\tRETRY_LIMIT = 3\n2\tother_name = 1")
     story.add(ev.AssistantSaid, blocks=(ToolCall("w", "write_file", {"path": "src/app.py", "content": "pass"}),))
     story.add(ev.ToolFinished, call_id="w", text="written")
-    for number in range(8):
-        story.step(body(number, 60))
-    engine = Engine(50_000, Policy(name="x", lines=0.5, lines_of_past=1.0))
+    for number in range(60):
+        story.step(body(number, 30))
+    engine = Engine(50_000, Policy(name="x", lines=0.6, lines_of_past=0.6))
     engine.extend(story.events)
     engine.compact()
     rows = engine.projection.digest.splitlines()
