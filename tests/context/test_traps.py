@@ -424,7 +424,7 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     ledger.note(
         ToolCall("1", "Bash", {"command": "pytest -q"}),
         1,
-        "FAILED tests/a.py::test_x\nexit code 1",
+        "Exit code 1\nFAILED tests/a.py::test_x",
         is_error=True,
         exit_code=None,
     )

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from outlive.context.past import SEEN
 from outlive.events import Checkpointed, Event
 
-SEEN = "seen"
 LARGEST = 32 * 2**20
 """Bytes: larger files are not watched."""
 NAMED = 12
