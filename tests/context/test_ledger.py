@@ -549,3 +549,11 @@ def test_any_line_can_be_read(line: str) -> None:
 @given(st.lists(st.text(max_size=20), max_size=5))
 def test_any_list_of_words_is_a_command(words: list[str]) -> None:
     read_line(command_of(ToolCall("1", "shell", {"command": words})))
+
+
+def test_an_error_is_told_by_its_own_words_not_by_those_around_it() -> None:
+    book = Book()
+    book.call("exec_command", {"cmd": "grep x y"}, CODEX.format(code=1))
+    book.call("exec_command", {"cmd": "grep x z"}, CODEX.format(code=2) + "grep: z: No such file or directory\n")
+    book.claude("diff a b", "", 1)
+    assert [line for _, line in book.ledger.errors] == ["grep: z: No such file or directory"]

@@ -401,7 +401,7 @@ def test_renewal_starts_fresh_and_keeps_state_and_reach() -> None:
         ("```\nalways: true\n```\nplease look", ()),
         ("> never mind that\nthe log says 3.5. ok", ()),
         ("x" * 7000 + " always", ()),
-        ("漢字: don't use 改 here. 好", ("漢字: don't use 改 here.",)),
+        ("漢字: never use 改 in names. 好", ("漢字: never use 改 in names.",)),
     ],
 )
 def test_directives_are_quoted_word_for_word(text: str, want: tuple[str, ...]) -> None:

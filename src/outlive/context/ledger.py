@@ -15,6 +15,11 @@ from outlive.messages import ToolCall, call_file
 LONGEST = 160
 MANY = 200
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
+_FRAME = re.compile(
+    r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
+    r"Script \w+$)"
+)
+"""Lines that a harness writes around the output; they say nothing of an error."""
 _COMMIT = re.compile(r"^\[([\w./-]+)(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+")
 _REFUSED = ("apply_patch verification failed", "ERROR:\n", "Error: ")
@@ -162,7 +167,7 @@ class Ledger:
 
     def _errors(self, event: int, text: str) -> None:
         found = _ERROR.search(text)
-        line = found[0] if found else text.strip().partition("\n")[0]
+        line = found[0] if found else next((line for line in text[:2000].split("\n") if not _FRAME.match(line)), "")
         if line.strip():
             self.errors.append((event, line.strip()[:LONGEST]))
             del self.errors[:-MANY]
