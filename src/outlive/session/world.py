@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from outlive.context.past import SEEN
+from outlive.context import past
 from outlive.events import Checkpointed, Event
 
+SEEN = past.SEEN
 LARGEST = 32 * 2**20
 """Bytes: larger files are not watched."""
 NAMED = 12
