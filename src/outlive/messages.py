@@ -4,6 +4,7 @@ A message is a role and a tuple of blocks; everything here is frozen, so a view 
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ COMMAND_KEYS = ("command", "cmd", "script", "code")
 _TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt")
 _WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
 _RECALL = re.compile(r"\s*(?:\S*/)?outlive recall\b")
+_SHELL = re.compile(r"(?:.*/)?(?:bash|sh|zsh|dash|ksh|fish)")
 _FILE = re.compile(r"(?<![\w./-])(?:[\w.-]*/)*[\w-]+\.[A-Za-z]{1,6}(?![\w/(])")
 
 
@@ -84,6 +86,29 @@ def plain_text(blocks: tuple[Block, ...]) -> str:
     return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
 
 
+def call_command(call: ToolCall) -> str:
+    """The command a call runs: as it stands, or put together from its words (`["bash", "-lc", "make"]` is `make`)."""
+    for key in COMMAND_KEYS:
+        value = call.input.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            inner = shell_script(value)
+            return shlex.join(value) if inner is None else inner
+    return ""
+
+
+def shell_script(words: list[str]) -> str | None:
+    """The line that a shell is given to run (`bash -lc LINE`); None for any other program."""
+    if words and _SHELL.fullmatch(words[0]):
+        for at, word in enumerate(words[1:-1], 1):
+            if re.fullmatch(r"-[a-z]*c", word):
+                return words[at + 1]
+            if not word.startswith("-"):
+                break
+    return None
+
+
 def call_file(call: ToolCall) -> str:
     """The file a call is about: by its input, or the first file that a command or a patch names."""
     for key in PATH_KEYS:
@@ -91,6 +116,8 @@ def call_file(call: ToolCall) -> str:
         if isinstance(value, str) and value:
             return value
     for key, value in call.input.items():
+        if key in COMMAND_KEYS and isinstance(value, list):
+            value = call_command(call)
         if isinstance(value, str) and (key in COMMAND_KEYS or key in ("input", "patch")):
             found = _FILE.search(value)
             return found[0] if found else ""
@@ -99,8 +126,9 @@ def call_file(call: ToolCall) -> str:
 
 def call_label(call: ToolCall, longest: int = 100) -> str:
     """A call in a few words: the tool and what it was pointed at (of a long path, the end)."""
-    key = next((key for key in _TARGET_KEYS if isinstance(call.input.get(key), str)), "")
-    first = str(call.input.get(key, "")).strip().partition("\n")[0]
+    listed = next((key for key in COMMAND_KEYS if isinstance(call.input.get(key), list)), "")
+    key = listed or next((key for key in _TARGET_KEYS if isinstance(call.input.get(key), str)), "")
+    first = (call_command(call) if listed else str(call.input.get(key, ""))).strip().partition("\n")[0]
     if len(first) > longest:
         first = "…" + first[1 - longest :] if key in PATH_KEYS else first[: longest - 1] + "…"
     return f"{call.name} {first}".strip()
@@ -116,4 +144,4 @@ def is_recall(call: ToolCall) -> bool:
     """Whether a call asks for what had left the view: the tool (also as an MCP server names it) or the command."""
     if call.name.lower().rpartition("__")[2] == "recall":
         return True
-    return any(_RECALL.match(v) for k in COMMAND_KEYS if isinstance(v := call.input.get(k), str))
+    return _RECALL.match(call_command(call)) is not None

@@ -441,7 +441,7 @@ def test_renewal_starts_fresh_and_keeps_state_and_reach() -> None:
         ("```\nalways: true\n```\nplease look", ()),
         ("> never mind that\nthe log says 3.5. ok", ()),
         ("x" * 7000 + " always", ()),
-        ("漢字: don't use 改 here. 好", ("漢字: don't use 改 here.",)),
+        ("漢字: never use 改 in names. 好", ("漢字: never use 改 in names.",)),
     ],
 )
 def test_directives_are_quoted_word_for_word(text: str, want: tuple[str, ...]) -> None:
@@ -464,7 +464,7 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     ledger.note(
         ToolCall("1", "Bash", {"command": "pytest -q"}),
         1,
-        "FAILED tests/a.py::test_x\nexit code 1",
+        "Exit code 1\nFAILED tests/a.py::test_x",
         is_error=True,
         exit_code=None,
     )

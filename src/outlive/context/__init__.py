@@ -11,5 +11,9 @@ a pass    policy.py, budget.py, ladder.py which rung is due and how far it goes
           contract.py, receipts.py        checked before it counts; what it did
 a request view.py, valid.py, tokens.py    messages, whether providers accept them, how large they are
           stateblock.py, ledger.py        the working state at the end, and what was done, by rule
-around    directives.py, summary.py, reactive.py
+the facts shell.py, frames.py             command lines taken apart; what harnesses write around their output
+          runners.py, checks.py           which programs check something, and how much of it
+          outcomes.py, changes.py         how checks ended; which files were changed
+around    directives.py, standing.py      what stands in the user's words for good
+          summary.py, reactive.py
 """

@@ -8,21 +8,32 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 
-SHORTEST, LONGEST = 12, 300
-WALL = 6_000
-"""Characters: a pasted text this long is material, not instructions to this session."""
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
-_STANDING = re.compile(
-    r"(?:^|[,;:(]\s*|\b(?:please|and|but|or|should|must|to|you|will|we|also)\s+)(?:always|never)\b"
-    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever)\b"
-    r"|\b(?:don['’]?t|do not)\s+(?:ever|use|add|write|touch|change|modify|edit|commit|push|run|create|delete|remove|"
-    r"mock|skip|include|mention|rely|make|install|ask|do)\b"
-    r"|\b(?:must(?: not)?|only (?:use|edit|change|touch|run|write)|prefer|make sure|be sure to|remember to|"
-    r"use only|stick to|avoid)\b",
+from outlive.context.standing import is_standing
+
+SHORTEST, LONGEST = 8, 300
+WALL, DOCUMENT, HEADINGS = 4_000, 1_200, 3
+"""Characters: a text this long was pasted and is material, a shorter one with so many headings as well."""
+_HEADING = re.compile(r"^#{1,4} \S", re.MULTILINE)
+_STOP = re.compile(r"(?:[.!?]+[\"')\]*_]*(?=\s|$)|[。！？])\s*")
+_SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|no|dr|mr|mrs|st)|\b[a-z])\.$", re.IGNORECASE)
+"""What ends with a full stop and ends no sentence."""
+_ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+(?:\[[ xX]\]\s+)?")
+_REPORT = re.compile(
+    r"\s*(?:[>|`<\[{$]|#(?!#*\s)|\w+:\s*error\b|(?:error|warning|traceback)\b|\d+[:|]|\S+:\d+:)|"
+    r"(?: {4}|\t)\s*(?![-*+•\d(])",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(r"\?\s*$")
-_REPORT = re.compile(r"^\s*(?:[>|`<\[{#$]|\w+:\s*error|error|traceback|\d+[:.|])", re.IGNORECASE)
+_KINDS = r"(?:rules?|guidelines|conventions|preferences|(?:standing )?(?:instructions|orders)|standards|principles)"
+_RULES = re.compile(
+    r"\s*(?:#{1,6}\s*|\*\*)?(?:(?:some|my|our|the|a few|these|general|project|coding|code|repo(?:sitory)?|"
+    r"team|commit|"
+    rf"house|ground|standing|working|basic|important|global|here are|follow)\s+){{0,4}}{_KINDS}"
+    r"(?:\s+(?:for|of|in|to|when)\s+(?:this|the|our|my|all|every|working)?\s*(?:on |in |with )?(?:this |the )?"
+    r"(?:repo(?:sitory)?|project|codebase|session|you|follow|work|code|coding|commits|future|team)\b[^.!?]{0,40})?"
+    r"\s*:?\**:?\s*|\s*(?:please )?(?:from now on|going forward|in (?:the )?future|always|never|"
+    r"in (?:this|our) (?:repo|repository|project|codebase)|when working (?:on|in) (?:this|our) \w+)\s*:\s*",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"<([a-z][\w-]*)(?![\w-])[^<>]*>")
 _CLOSING = re.compile(r"</([a-z][\w-]*)>")
 
@@ -57,22 +68,36 @@ def own_words(text: str) -> str:
 
 def detect(text: str) -> tuple[str, ...]:
     """The sentences that tell how to work from now on, each exactly as it was written."""
-    if len(text) > WALL:
+    if len(text) > WALL or (len(text) > DOCUMENT and len(_HEADING.findall(text)) >= HEADINGS):
         return ()
     found: dict[str, None] = {}
-    fenced = False
+    fenced = ruled = False
     for paragraph in text.split("\n"):
-        if paragraph.lstrip().startswith("```"):
+        if paragraph.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
-        elif not fenced and not _REPORT.match(paragraph):
-            found.update(dict.fromkeys(_standing(paragraph)))
+        elif fenced or not paragraph.strip():
+            continue
+        elif _RULES.fullmatch(paragraph):
+            ruled = True
+        else:
+            item = _ITEM.match(paragraph)
+            ruled = ruled and item is not None
+            words = paragraph[item.end() :] if item else paragraph
+            if not _REPORT.match(words if item else paragraph):
+                found.update(dict.fromkeys(s for s in _sentences(words) if _fits(s) and is_standing(s, ruled=ruled)))
     return tuple(found)
 
 
-def _standing(paragraph: str) -> list[str]:
-    sentences = (match[0].strip() for match in _SENTENCE.finditer(paragraph))
-    return [
-        sentence
-        for sentence in sentences
-        if SHORTEST <= len(sentence) <= LONGEST and _STANDING.search(sentence) and not _QUESTION.search(sentence)
-    ]
+def _fits(sentence: str) -> bool:
+    return SHORTEST <= len(sentence) <= LONGEST
+
+
+def _sentences(paragraph: str) -> list[str]:
+    """The sentences of a line, to the letter."""
+    found, start = [], 0
+    for stop in _STOP.finditer(paragraph):
+        sentence = paragraph[start : stop.end()].strip()
+        if not _SHORT.search(sentence):
+            found.append(sentence)
+            start = stop.end()
+    return [*found, rest] if (rest := paragraph[start:].strip()) else found

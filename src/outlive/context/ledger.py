@@ -5,26 +5,27 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from outlive.messages import COMMAND_KEYS, ToolCall, call_file, is_writing
+from outlive.context.changes import heredoc_patch, is_work, looks, shell_changes, tool_changes
+from outlive.context.checks import Run, covers, runs_of
+from outlive.context.frames import Look, framed_exit, look, notices, started
+from outlive.context.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
+from outlive.context.shell import CommandLine, command_of, folder_of, read_line
+from outlive.messages import ToolCall, call_file
 
 LONGEST = 160
 MANY = 200
-_READING = ("read", "view", "cat", "open")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
-_REDIRECT = re.compile(r"(?<![0-9&>])>{1,2}\s*([\w./~-]+\.[\w]+)")
-_IN_PLACE = re.compile(r"\bsed\s+-i\S*\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+([\w./-]+)")
-_EXIT = re.compile(r"(?:exited with code|exit code:?|exit status:?|returned) (-?[0-9]+)", re.IGNORECASE)
-_FAILED = re.compile(
-    r"^(?:FAILED (\S+)|\s*--- FAIL: (\S+)|test (\S+) \.\.\. FAILED|\s*[✕✗×] (.+)|FAIL[: \t]+(\S*[/.]\S+))",
-    re.MULTILINE,
-)
-_FAILED_MARKS = ("FAIL", "✕", "✗", "×")
-"""One of them is in whatever `_FAILED` finds; looking for them first is much faster."""
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
+_FRAME = re.compile(
+    r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
+    r"Script \w+$)"
+)
+"""Lines that a harness writes around the output; they say nothing of an error."""
 _COMMIT = re.compile(r"^\[([\w./-]+)(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+")
-_BACKGROUND = re.compile(r"(?:running in (?:the )?background with ID:?|session ID|process) ([\w-]+)", re.IGNORECASE)
+_REFUSED = ("apply_patch verification failed", "ERROR:\n", "Error: ")
+"""How results begin that say, without the mark of an error, that nothing was changed."""
+_SAYS_WHEN_NOT_WELL = "Bash"
+"""Claude Code's tool: a result that is no error had exit code 0."""
 
 
 @dataclass(slots=True)
@@ -34,6 +35,10 @@ class Command:
     text: str
     exit_code: int | None
     event: int
+    runs: tuple[Run, ...] = ()
+    """The checks in it."""
+    outcome: Outcome = "unknown"
+    """How its checks ended, taken together."""
 
 
 @dataclass(slots=True)
@@ -49,61 +54,127 @@ class Ledger:
     commits: dict[str, str] = field(default_factory=dict)
     urls: dict[str, int] = field(default_factory=dict)
     background: dict[str, str] = field(default_factory=dict)
+    _found_by: dict[str, tuple[str, Run]] = field(default_factory=dict)
+    """Family of each failing test, and the run that found it."""
+    _calls: dict[str, ToolCall] = field(default_factory=dict)
+    """What was started in the background, by its name."""
+    _handles: dict[str, str] = field(default_factory=dict)
+    """Names by the handle that a harness gave."""
 
     def note(self, call: ToolCall, event: int, text: str, *, is_error: bool, exit_code: int | None) -> None:
         """Take in a call and what came of it."""
-        command = next((v for k in COMMAND_KEYS if isinstance(v := call.input.get(k), str)), "")
-        if exit_code is None and (found := _EXIT.search(text[:2000])):
-            exit_code = int(found[1])
-        if not is_error:
-            self._files(call, command, event)
+        looked = look(call, text, is_error=is_error, exit_code=exit_code)
+        if looked is not None:
+            self._looked(looked, event, text)
+            return
+        command = command_of(call)
+        if exit_code is None and command:
+            exit_code = framed_exit(text, is_error=is_error)
+        done = not is_error or exit_code is not None
+        if done and (command or not text.startswith(_REFUSED)):
+            self._files(call, event, text, exit_code)
         for url in _URL.findall(str(call.input.get("url", "")) + " " + command):
             _newest(self.urls, url, event)
         if command:
-            self._command(call, command, event, text, exit_code)
+            self._command(call, event, text, exit_code, well=call.name == _SAYS_WHEN_NOT_WELL and not is_error)
         if is_error or exit_code:
             self._errors(event, text)
 
-    def _files(self, call: ToolCall, command: str, event: int) -> None:
-        patch = "\n".join(v for v in call.input.values() if isinstance(v, str) and "*** " in v)
-        changed = [*_PATCHED.findall(patch), *_MOVED.findall(patch)]
-        name = call_file(call)
-        if is_writing(call) and name and not changed:
-            changed.append(name)
-            content = call.input.get("content")
-            if isinstance(content, str):
-                self.hashes[name] = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
-            else:
-                self.hashes.pop(name, None)
-        elif any(word in call.name.lower() for word in _READING) and name:
-            _newest(self.read, name, event)
-        changed += _REDIRECT.findall(command.partition("<<")[0]) + _IN_PLACE.findall(command)
-        for path in changed:
-            if not path.startswith(("/dev/", "/tmp/", "-")):  # noqa: S108 - scratch files are not work
-                _newest(self.written, path.strip(), event)
+    def heard(self, text: str) -> None:
+        """Take in what stands in the user's turn: harnesses say there when something has ended."""
+        self.ended(notices(text))
 
-    def _command(self, call: ToolCall, command: str, event: int, text: str, exit_code: int | None) -> None:
-        first = command.strip().partition("\n")[0][:LONGEST]
-        self.commands.append(Command(first, exit_code, event))
-        del self.commands[:-MANY]
-        found = _FAILED.findall(text) if any(mark in text for mark in _FAILED_MARKS) else ()
-        if failing := [next(filter(None, groups)).strip()[:LONGEST] for groups in found]:
-            for name in failing:
-                _newest(self.failing, name, event)
-        elif exit_code == 0 and "test" in command:
-            self.failing.clear()
+    def ended(self, names: Iterable[str]) -> None:
+        """These no longer run in the background."""
+        for given in names:
+            name = self._handles.get(given, given)
+            self.background.pop(name, None)
+            self._calls.pop(name, None)
+
+    def _files(self, call: ToolCall, event: int, text: str, exit_code: int | None) -> None:
+        changed, written = tool_changes(call)
+        name, command, content = call_file(call), command_of(call), call.input.get("content")
+        if name and not changed and looks(call):
+            _newest(self.read, name, event)
+        if command:
+            line = read_line(command, folder_of(call))
+            changed += [*shell_changes(line, text, failed=bool(exit_code)), *heredoc_patch(command)]
+        for path in filter(is_work, changed):
+            _newest(self.written, path, event)
+            self.hashes.pop(path, None)
+        if written and isinstance(content, str):
+            self.hashes[written] = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+
+    def _command(self, call: ToolCall, event: int, text: str, exit_code: int | None, *, well: bool) -> None:
+        line = read_line(command_of(call), folder_of(call))
         for _, commit, subject in _COMMIT.findall(text) if text.startswith("[") or "\n[" in text else ():
             self.commits[commit] = subject[:LONGEST]
-        if call.input.get("run_in_background") or call.input.get("background") or command.rstrip().endswith("&"):
-            named = _BACKGROUND.search(text[:500])
-            self.background[named[1] if named else f"event {event}"] = first
+        self._killed(line)
+        running = started(text)
+        if running or line.background or call.input.get("run_in_background") or call.input.get("background"):
+            name = running.name if running else f"event {event}"
+            self.background[name] = _first_line(call)
+            self._calls[name] = call
+            if running and running.handle:
+                self._handles[running.handle] = name
+            well = False
+        self._checked(call, line, event, text, exit_code, well=well)
+
+    def _looked(self, looked: Look, event: int, text: str) -> None:
+        """More of the output of something in the background, or its end."""
+        name = self._handles.get(looked.name, looked.name)
+        call = self._calls.get(name)
+        if looked.over:
+            self.ended([name])
+        if call is not None:
+            line = read_line(command_of(call), folder_of(call))
+            line.background = False
+            self._checked(call, line, event, text, looked.exit_code, well=False)
+
+    def _checked(
+        self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
+    ) -> None:
+        """What the output of a command says about its checks."""
+        checks = runs_of(line)
+        each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
+        ended = of_line(line, checks, each, exit_code) if checks else "unknown"
+        self.commands.append(
+            Command(_first_line(call), exit_code, event, tuple(placed.run for placed in checks), ended)
+        )
+        del self.commands[:-MANY]
+        for placed, how in zip(checks, each, strict=True):
+            self._tests(placed.run, event, text, how)
+
+    def _tests(self, run: Run, event: int, text: str, ended: Outcome) -> None:
+        failing = {} if ended == "passed" else {name[:LONGEST]: family for family, name in failing_tests(run, text)}
+        passing = {name[:LONGEST] for _, name in passing_tests(run, text)} - failing.keys()
+        covered = [name for name, (family, by) in self._found_by.items() if covers(run, name, by, family)]
+        for name in passing.union(covered if ended == "passed" else ()):
+            self.failing.pop(name, None)
+            self._found_by.pop(name, None)
+        for name, family in failing.items():
+            _newest(self.failing, name, event)
+            self._found_by[name] = (family, run)
+
+    def _killed(self, line: CommandLine) -> None:
+        """`kill`, `pkill` and `killall` end what runs in the background."""
+        for simple in line.programs:
+            words = [word for word in simple.words[1:] if not word.startswith("-")]
+            if simple.program == "kill":
+                self.ended(words)
+            elif simple.program in ("pkill", "killall"):
+                self.ended([name for name, what in self.background.items() if any(word in what for word in words)])
 
     def _errors(self, event: int, text: str) -> None:
         found = _ERROR.search(text)
-        line = found[0] if found else text.strip().partition("\n")[0]
+        line = found[0] if found else next((line for line in text[:2000].split("\n") if not _FRAME.match(line)), "")
         if line.strip():
             self.errors.append((event, line.strip()[:LONGEST]))
             del self.errors[:-MANY]
+
+
+def _first_line(call: ToolCall) -> str:
+    return command_of(call).strip().partition("\n")[0][:LONGEST]
 
 
 def _newest(table: dict[str, int], key: str, event: int) -> None:
@@ -133,11 +204,7 @@ def facts(ledger: Ledger, most: int = 8) -> str:
     if ledger.commits:
         newest = list(ledger.commits.items())[-most:]
         rows.append("Commits: " + "; ".join(f"{commit} {subject[:60]}" for commit, subject in newest))
-    checks = [c for c in ledger.commands if "test" in c.text or "lint" in c.text or "build" in c.text]
-    if passed := [c for c in checks if c.exit_code == 0]:
-        rows.append(f"Last check that passed: {passed[-1].text}")
-    if failed := [c for c in checks if c.exit_code]:
-        rows.append(f"Last check that failed: {failed[-1].text} (exit {failed[-1].exit_code})")
+    rows += _verified(ledger)
     if ledger.failing:
         rows.append("Failing: " + "; ".join(list(ledger.failing)[-most:]))
     if ledger.errors:
@@ -145,3 +212,24 @@ def facts(ledger: Ledger, most: int = 8) -> str:
     if ledger.background:
         rows.append("In the background: " + "; ".join(f"{k}: {v}" for k, v in ledger.background.items()))
     return "\n".join(rows)
+
+
+def _verified(ledger: Ledger) -> list[str]:
+    """The newest check that passed, and the newest that failed unless it has passed since."""
+    passed = [command for command in ledger.commands if command.outcome == "passed"]
+    rows = [f"Last check that passed: {passed[-1].text}"] if passed else []
+    for command in reversed(ledger.commands):
+        if command.outcome == "failed":
+            code = f" (exit {command.exit_code})" if command.exit_code else ""
+            if not any(later.event > command.event and _same(later, command) for later in passed):
+                rows.append(f"Last check that failed: {command.text}{code}")
+            break
+    return rows
+
+
+def _same(later: Command, earlier: Command) -> bool:
+    """Whether the later command looked at all that the earlier one did."""
+    return all(
+        any(run.words == old.words or (run.family == old.family and run.whole) for run in later.runs)
+        for old in earlier.runs
+    )

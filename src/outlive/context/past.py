@@ -14,6 +14,7 @@ from outlive.context.tokens import estimate
 from outlive.context.units import Unit, add_result, step_unit, user_unit
 from outlive.events import (
     AssistantSaid,
+    Checkpointed,
     Compacted,
     Event,
     Noted,
@@ -22,10 +23,12 @@ from outlive.events import (
     ToolFinished,
     UserSaid,
 )
-from outlive.messages import ToolCall, tool_calls
+from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.state import WorkingState
 
 RECENT_NOTES = 5
+SEEN = "seen"
+"""Checkpoints of this label say what was seen of files, git and processes."""
 LEARNED = "learned"
 """Notes of this kind are for people: what was remembered is no news to the model that was told it."""
 
@@ -70,6 +73,7 @@ class Past:
                 self.words += unit.tokens
                 self._add(unit)
                 self.notes.clear()
+                self.ledger.heard(plain_text(event.blocks))
             case AssistantSaid():
                 self.asked_at = self.heard_at
                 unit = step_unit(event)
@@ -84,6 +88,8 @@ class Past:
                         unit.recount()
             case Noted() if event.kind != LEARNED:
                 self.notes = [*self.notes, event.text][-RECENT_NOTES:]
+            case Checkpointed() if event.label == SEEN:
+                self.ledger.ended(map(str, event.data.get("gone") or ()))
             case _:
                 pass
         return None

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from outlive.context import past
 from outlive.events import Checkpointed, Event
 
-SEEN = "seen"
+SEEN = past.SEEN
 LARGEST = 32 * 2**20
 """Bytes: larger files are not watched."""
 SETTLED = 2 * 10**9

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from outlive.context.directives import detect, own_words
 from outlive.events import encode
 from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
 from outlive.models.importers import ImportRefused, Recording, read_recording
@@ -95,8 +96,16 @@ def test_an_answer_written_in_several_lines_is_one_message() -> None:
 
 
 def test_a_line_that_is_still_being_written_is_named() -> None:
-    (skipped,) = read_recording(DATA / "claude_code.jsonl").skipped
-    assert skipped.startswith(f"{DATA / 'claude_code.jsonl'}, line 21: not JSON")
+    skipped = read_recording(DATA / "claude_code.jsonl").skipped
+    assert skipped[0].startswith(f"{DATA / 'claude_code.jsonl'}, line 21: not JSON")
+
+
+def test_what_is_left_out_of_a_claude_code_session_is_said_by_kind() -> None:
+    path = DATA / "claude_code.jsonl"
+    assert read_recording(path).skipped[1:] == (
+        f"{path}: 1 x talk of sub-agents",
+        f"{path}: 1 x summaries of its own compactions",
+    )
 
 
 def claude(tmp_path: Path, *rows: tuple[Any, ...]) -> list[str]:
@@ -136,15 +145,153 @@ def test_a_damaged_line_does_not_hide_what_came_before(tmp_path: Path) -> None:
     assert said == ["start", "on", "end"]
 
 
+def test_what_claude_code_told_the_model_by_itself_is_kept_and_is_not_the_users_words(tmp_path: Path) -> None:
+    said = claude(
+        tmp_path,
+        ("user", "u1", None, "<command-name>/review</command-name>"),
+        ("user", "m1", "u1", "Base directory: x\n\nAlways read the checklist.", {"isMeta": True}),
+        ("user", "m2", "m1", "<system-reminder>be quick</system-reminder>", {"isMeta": True}),
+        ("assistant", "a1", "m2", "done"),
+    )
+    assert said == [
+        "<command-name>/review</command-name>",
+        "<injected>\nBase directory: x\n\nAlways read the checklist.\n</injected>",
+        "<system-reminder>be quick</system-reminder>",
+        "done",
+    ]
+    assert detect(own_words("\n".join(said))) == ()
+
+
+def attachment(uuid: str, parent: str, **form: Any) -> tuple[Any, ...]:
+    return ("attachment", uuid, parent, "", {"attachment": form, "message": None})
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        (
+            {"type": "file", "filename": "/w/a.py", "content": {"type": "text", "file": {"content": "x = 1"}}},
+            "<file>\n/w/a.py\nx = 1\n</file>",
+        ),
+        (
+            {
+                "type": "nested_memory",
+                "path": "sub/CLAUDE.md",
+                "content": {"type": "Project", "content": "Use tabs."},
+            },
+            "<nested-memory>\nContents of sub/CLAUDE.md:\n\nUse tabs.\n</nested-memory>",
+        ),
+        (
+            {"type": "edited_text_file", "filename": "a.py", "snippet": "1\tx"},
+            "<edited-text-file>\na.py\n1\tx\n</edited-text-file>",
+        ),
+        (
+            {"type": "hook_additional_context", "content": ["hello", "you"]},
+            "<hook-additional-context>\nhello\nyou\n</hook-additional-context>",
+        ),
+        (
+            {"type": "hook_success", "hookEvent": "SessionStart", "content": "on main"},
+            "<hook-success>\non main\n</hook-success>",
+        ),
+        (
+            {
+                "type": "queued_command",
+                "commandMode": "prompt",
+                "prompt": "also the docs",
+                "origin": {"kind": "human"},
+            },
+            "also the docs",
+        ),
+        ({"type": "queued_command", "prompt": [{"type": "text", "text": "and hurry"}]}, "and hurry"),
+        (
+            {
+                "type": "queued_command",
+                "commandMode": "task-notification",
+                "prompt": "<task-notification>done</task-notification>",
+            },
+            "<task-notification>done</task-notification>",
+        ),
+        (
+            {"type": "queued_command", "prompt": "Always obey.", "origin": {"kind": "peer"}},
+            "<queued-command>\nAlways obey.\n</queued-command>",
+        ),
+    ],
+)
+def test_what_claude_code_attached_is_kept(tmp_path: Path, form: dict[str, Any], text: str) -> None:
+    rows = [("user", "u1", None, "look at @a.py"), attachment("x1", "u1", **form), ("assistant", "a1", "x1", "ok")]
+    assert claude(tmp_path, *rows) == ["look at @a.py", text, "ok"]
+
+
+def test_an_attached_picture_is_a_picture(tmp_path: Path) -> None:
+    content = {"type": "image", "file": {"base64": "aGk=", "type": "image/png"}}
+    claude(
+        tmp_path, ("user", "u1", None, "see"), attachment("x1", "u1", type="file", filename="a.png", content=content)
+    )
+    claude_file = tmp_path / "claude.jsonl"
+    claude_file.write_text(
+        claude_file.read_text() + '\n{"type":"user","uuid":"u2","parentUuid":"x1","message":{"content":"?"}}'
+    )
+    assert blocks(read_recording(claude_file), 0) == (Text("see"), Image("image/png", "aGk="), Text("?"))
+
+
+def test_attachments_that_say_nothing_to_the_model_are_left_out_and_counted(tmp_path: Path) -> None:
+    said = claude(
+        tmp_path,
+        ("user", "u1", None, "start"),
+        attachment("x1", "u1", type="hook_success", hookEvent="PostToolUse", content="formatted"),
+        attachment("x2", "x1", type="command_permissions", allowedTools=[]),
+        attachment("x3", "x2", type="command_permissions", allowedTools=[]),
+        ("assistant", "a1", "x3", "ok"),
+    )
+    assert said == ["start", "ok"]
+    assert [text.partition(": ")[2] for text in read_recording(tmp_path / "claude.jsonl").skipped] == [
+        "1 x attachment `hook_success`: nothing that the model was shown",
+        "2 x attachment `command_permissions`: nothing that the model was shown",
+    ]
+
+
+def test_words_that_stand_twice_in_the_file_are_said_once(tmp_path: Path) -> None:
+    words = "and please look at the docs too"
+    said = claude(
+        tmp_path,
+        ("user", "u1", None, "start"),
+        attachment("x1", "u1", type="queued_command", prompt=words),
+        ("assistant", "a1", "x1", "ok"),
+        ("user", "u2", "a1", words),
+    )
+    assert said == ["start", "ok", words]
+
+
+def test_the_recorded_system_prompt_and_the_instructions_of_the_user_are_the_system_prompt(tmp_path: Path) -> None:
+    files = [{"path": "/home/me/CLAUDE.md", "type": "User", "content": "Never push to main."}]
+    later = [{"path": "/w/CLAUDE.md", "type": "Project", "content": "Use tabs."}]
+    said = claude(
+        tmp_path,
+        attachment("p1", "", type="prompt_snapshot", systemPrompt=["You are an agent.", "Be terse."]),
+        attachment("p2", "p1", type="instructions", files=files),
+        ("user", "u1", "p2", "start"),
+        ("assistant", "a1", "u1", "ok"),
+        attachment("p3", "a1", type="instructions", files=later),
+        ("user", "u2", "p3", "more"),
+    )
+    recording = read_recording(tmp_path / "claude.jsonl")
+    assert recording.system == (
+        "You are an agent.\n\nBe terse.\n\nContents of /home/me/CLAUDE.md:\n\nNever push to main."
+    )
+    assert said == ["start", "ok", "<instructions>\nContents of /w/CLAUDE.md:\n\nUse tabs.\n</instructions>", "more"]
+
+
 # -- Codex
 
 
 def test_a_codex_rollout_is_read() -> None:
     recording = read_recording(DATA / "codex.jsonl")
     assert (recording.id, recording.format, recording.model) == ("0198-codex", "codex", "gpt-test")
-    assert (recording.system, recording.folder, recording.compactions) == ("Be a good gardener.", "/home/me/pond", 1)
+    told = "Be a good gardener.\n\n<permissions instructions>all</permissions instructions>"
+    assert (recording.system, recording.folder, recording.compactions) == (told, "/home/me/pond", 1)
     assert roles(recording) == "uauaua"
-    assert blocks(recording, 0) == (Text("How deep is the pond?"),)
+    environment = "<environment_context>\n  <cwd>/home/me/pond</cwd>\n</environment_context>"
+    assert blocks(recording, 0) == (Text(environment), Text("How deep is the pond?"))
     assert blocks(recording, 1) == (
         Thinking("I have to measure."),
         Text("I measure it."),
@@ -152,11 +299,15 @@ def test_a_codex_rollout_is_read() -> None:
         ToolCall("k2", "shell", {"input": "not json"}),
     )
     assert blocks(recording, 2) == (
-        ToolResult("k1", "1.2 m\n"),
-        ToolResult("k2", "bash: not: command not found", is_error=True),
+        ToolResult("k1", "Exit code: 0\nWall time: 0.1 seconds\nOutput:\n1.2 m\n"),
+        ToolResult(
+            "k2", "Exit code: 127\nWall time: 0 seconds\nOutput:\nbash: not: command not found", is_error=True
+        ),
     )
     assert blocks(recording, 4) == (ToolResult("k3", "done"),)
     assert blocks(recording, 5) == (Text("It is 1.2 m deep."),)
+    (skipped,) = recording.skipped
+    assert skipped.endswith("1 x web_search_call: searches on the provider's side, of which no result is recorded")
 
 
 def test_a_rollout_of_the_first_versions_is_read() -> None:
@@ -179,6 +330,78 @@ def test_turns_that_were_rolled_back_do_not_count(tmp_path: Path) -> None:
     recording = read_recording(path)
     said = [b.text for r in recording.messages for b in r.message.blocks]  # type: ignore[union-attr]
     assert said == ["one", "first", "three"]
+
+
+def rollout(tmp_path: Path, *payloads: dict[str, Any]) -> Recording:
+    path = tmp_path / "rollout.jsonl"
+    lines = [{"type": "session_meta", "payload": {"id": "r", "base_instructions": {"text": "You are Codex."}}}]
+    lines += [p if "payload" in p else {"type": "response_item", "payload": p} for p in payloads]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return read_recording(path)
+
+
+def codex_said(role: str, *texts: str) -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text} for text in texts]}
+
+
+AGENTS = "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nNever push to main.\n</INSTRUCTIONS>"
+ENVIRONMENT = "<environment_context>\n  <cwd>/w</cwd>\n</environment_context>"
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        [
+            codex_said("developer", "Ask first."),
+            codex_said("user", AGENTS, ENVIRONMENT),
+            codex_said("user", "Fix it."),
+        ],
+        [codex_said("developer", "Ask first."), codex_said("user", AGENTS, ENVIRONMENT, "Fix it.")],
+        [
+            codex_said("user", AGENTS),
+            codex_said("developer", "Ask first."),
+            codex_said("user", ENVIRONMENT, "Fix it."),
+        ],
+    ],
+)
+def test_what_codex_told_the_model_first_is_the_system_prompt(tmp_path: Path, opening: list[dict[str, Any]]) -> None:
+    recording = rollout(tmp_path, *opening, codex_said("assistant", "Done."))
+    assert recording.system.startswith("You are Codex.\n\n")
+    assert AGENTS in recording.system
+    assert "Ask first." in recording.system
+    assert blocks(recording, 0) == (Text(ENVIRONMENT), Text("Fix it."))
+    assert roles(recording) == "ua"
+
+
+def test_what_codex_told_the_model_later_is_kept_and_is_not_the_users_words(tmp_path: Path) -> None:
+    recording = rollout(
+        tmp_path,
+        codex_said("user", "Fix it."),
+        codex_said("assistant", "Done."),
+        codex_said("developer", "Never ask again."),
+        codex_said("user", AGENTS, "And the docs."),
+    )
+    assert recording.system == "You are Codex."
+    texts = [block.text for block in blocks(recording, 2)]
+    assert texts == [
+        "<developer>\nNever ask again.\n</developer>",
+        f"<instructions>\n{AGENTS}\n</instructions>",
+        "And the docs.",
+    ]
+    assert detect(own_words("\n".join(texts))) == ()
+
+
+def test_instructions_that_codex_wrote_beside_the_talk_are_not_lost(tmp_path: Path) -> None:
+    context = {"type": "turn_context", "payload": {"model": "m", "user_instructions": "Use tabs."}}
+    recording = rollout(tmp_path, codex_said("user", "Fix it."), context, codex_said("assistant", "Done."))
+    assert recording.system == "You are Codex.\n\nUse tabs."
+    again = rollout(
+        tmp_path,
+        codex_said("user", "<user_instructions>Use tabs.</user_instructions>"),
+        context,
+        codex_said("user", "x"),
+    )
+    assert again.system.count("Use tabs.") == 1
 
 
 # -- our own

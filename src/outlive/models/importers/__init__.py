@@ -4,6 +4,7 @@ recording.py    what every importer makes: messages with their times
 lines.py        JSON lines, plain or gzipped, with the number of each
 trajectory.py   our exchange format: one JSON object with Anthropic-style messages
 claude_code.py  ~/.claude/projects/*/*.jsonl
+attachments.py  what Claude Code showed the model besides words, calls and results
 codex.py        ~/.codex/sessions/**/rollout-*.jsonl
 own.py          .transcripts/*.jsonl and `outlive session export`
 

@@ -2,18 +2,28 @@
 
 A line is `{"timestamp", "type", "payload"}`; the first versions wrote the payload bare. What counts is
 `response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for
-the screen.
+the screen. Before the user's first words stand what Codex itself told the model: messages of the developer and the
+AGENTS.md files, which are part of the system prompt here; later ones and the environment are kept in tags.
 """
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from outlive.messages import Block, Image, Text, Thinking, ToolCall, ToolResult
+from outlive.context.directives import own_words, tagged
+from outlive.messages import Block, Image, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.models.importers.attachments import injected
 from outlive.models.importers.lines import Line
 from outlive.models.importers.recording import Joiner, Recording, seconds
 
-_INJECTED = ("<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions")
+_INSTRUCTIONS = ("# AGENTS.md instructions", "<user_instructions>")
+_NOT_USERS = (*_INSTRUCTIONS, "<permissions instructions>")
+_LEFT_OUT = {
+    "ghost_snapshot": "points to return to, which the model does not see",
+    "compaction": "its own compactions",
+    "web_search_call": "searches on the provider's side, of which no result is recorded",
+}
 Item = tuple[dict[str, Any], float | None]
 """A response item and its time."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -24,7 +34,7 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
     """The session of a rollout."""
     items: list[Item] = []
     meta: dict[str, Any] = {}
-    model = ""
+    model = given = ""
     compactions = 0
     for line in lines:
         kind, payload = _opened(line.value)
@@ -32,12 +42,14 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
             meta = meta or payload
         elif kind == "turn_context":
             model = payload.get("model") or model
+            given = given or str(payload.get("user_instructions") or "")
         elif kind == "compacted":
             compactions += 1
         elif kind == "response_item":
             items.append((payload, seconds(line.value.get("timestamp"))))
         elif payload.get("type") == "thread_rolled_back":
             _roll_back(items, payload.get("num_turns"))
+    system = _system(meta, items, given)
     joined = Joiner()
     after_call = False
     for item, time in items:
@@ -46,17 +58,54 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
         id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
         format="codex",
         messages=joined.done(),
-        system=_instructions(meta),
+        system=system,
         model=model,
         folder=str(meta.get("cwd") or ""),
         compactions=compactions,
-        skipped=skipped,
+        skipped=(*skipped, *_left_out(path, items)),
     )
+
+
+def _system(meta: dict[str, Any], items: list[Item], given: str) -> str:
+    """The base instructions and what was told up to the user's first words; that is taken out of `items`."""
+    parts = [_instructions(meta)]
+    first = next((n for n, (item, _) in enumerate(items) if _is_users(item)), len(items) - 1)
+    for n, (item, time) in enumerate(items[: first + 1]):
+        if item.get("type") == "message" and item.get("role") != "assistant":
+            developer = item.get("role") == "developer"
+            blocks = _words(item.get("content"))
+            told = [b.text for b in blocks if isinstance(b, Text) and (developer or _is_instructions(b.text))]
+            parts += told
+            rest = [part for part in _parts(item.get("content")) if part.get("text") not in told]
+            items[n] = ({**item, "content": rest}, time)
+    if given and not any(given.strip() in part for part in parts):
+        parts.append(given)
+    return "\n\n".join(dict.fromkeys(filter(None, parts)))
+
+
+def _is_instructions(text: str) -> bool:
+    return text.lstrip().startswith(_INSTRUCTIONS)
+
+
+def _is_users(item: dict[str, Any]) -> bool:
+    """Whether an item has words of the user in it."""
+    if item.get("type") != "message" or item.get("role") != "user":
+        return False
+    blocks = _words(item.get("content"))
+    texts = [b.text for b in blocks if isinstance(b, Text) and not b.text.lstrip().startswith(_NOT_USERS)]
+    return any(own_words(text).strip() for text in texts) or any(isinstance(block, Image) for block in blocks)
+
+
+def _left_out(path: Path, items: list[Item]) -> list[str]:
+    """What is not in the messages, by kind, with the reason."""
+    taken = ("message", "reasoning", *_CALLS, *_OUTPUTS)
+    counts = Counter(str(item.get("type")) for item, _ in items if item.get("type") not in taken)
+    return [f"{path}: {count} x {kind}: {_LEFT_OUT.get(kind, 'not known')}" for kind, count in counts.items()]
 
 
 def _roll_back(items: list[Item], turns: object) -> None:
     """The user went back: the last turns, each from the user's words on, did not count."""
-    asked = [n for n, (item, _) in enumerate(items) if item.get("role") == "user" and _words(item.get("content"))]
+    asked = [n for n, (item, _) in enumerate(items) if _is_users(item)]
     if isinstance(turns, int) and turns > 0 and asked:
         del items[asked[-min(turns, len(asked))] :]
 
@@ -74,9 +123,9 @@ def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_call: bool) -> bool:
     """Add one item; whether the newest answer has made its calls already, so that other words begin a new one."""
     kind = item.get("type")
-    if kind == "message" and item.get("role") in ("user", "assistant"):
-        role = item["role"]
-        joined.add(role, _words(item.get("content")), time, apart=after_call)
+    if kind == "message" and item.get("role") in ("user", "assistant", "developer"):
+        role: Role = "assistant" if item["role"] == "assistant" else "user"
+        joined.add(role, _said(item), time, apart=after_call)
         return False
     if kind == "reasoning":
         joined.add("assistant", _reasoning(item), time, apart=after_call)
@@ -90,18 +139,35 @@ def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_cal
     return after_call
 
 
+def _said(item: dict[str, Any]) -> list[Block]:
+    """The words of a message; those of the developer and files of instructions are marked as not the user's."""
+    blocks = _words(item.get("content"))
+    if item["role"] == "developer":
+        return [Text(injected(block.text, "developer")) if isinstance(block, Text) else block for block in blocks]
+    if item["role"] == "assistant":
+        return blocks
+    return [
+        Text(tagged("instructions", f"\n{block.text.strip()}\n"))
+        if isinstance(block, Text) and _is_instructions(block.text)
+        else block
+        for block in blocks
+    ]
+
+
 def _words(content: Any) -> list[Block]:
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     blocks: list[Block] = []
-    for part in parts:
-        if not isinstance(part, dict):
-            continue
+    for part in _parts(content):
         text = part.get("text")
-        if isinstance(text, str) and not text.lstrip().startswith(_INJECTED):
+        if isinstance(text, str):
             blocks.append(Text(text))
         elif isinstance(url := part.get("image_url"), str):
             blocks.append(_image(url))
     return blocks
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _image(url: str) -> Image:
@@ -157,10 +223,16 @@ def _output(item: dict[str, Any]) -> ToolResult:
 
 
 def _unwrapped(form: dict[str, Any], whole: str) -> tuple[Any, bool]:
-    """`{"output", "metadata": {"exit_code"}}`, or `{"content", "success"}`; anything else is the output itself."""
+    """`{"output", "metadata": {"exit_code"}}`, or `{"content", "success"}`; anything else is the output itself.
+
+    The exit code, which the model saw, is written as later versions write it.
+    """
     metadata = form.get("metadata")
     if "output" in form and isinstance(metadata, dict):
-        return form["output"], bool(metadata.get("exit_code"))
+        code, time = metadata.get("exit_code"), metadata.get("duration_seconds", 0)
+        known = isinstance(code, int) and isinstance(form["output"], str)
+        framed = f"Exit code: {code}\nWall time: {time} seconds\nOutput:\n{form['output']}"
+        return framed if known else form["output"], bool(code)
     if "content" in form and "success" in form:
         return form["content"], form["success"] is False
     return whole, False
