@@ -18,7 +18,7 @@ def test_the_plan_is_kept_in_the_session(bench: Workbench) -> None:
     assert text == "goal: Ship it\nPlan:\n[active] 1. one\n[todo] 2. two"
     bench.call("update_plan", done=[1], current_step=2, progress="half", blocked_on="review")
     text = bench.call("update_plan", steps=["zero", "one", "two"]).text
-    assert text == "Plan:\n[todo] 1. zero\n[done] 2. one\n[todo] 3. two"
+    assert text == "Plan:\n[todo] 1. zero\n[done] 2. one\n[active] 3. two"
     state = bench.session.state
     assert (state.goal, state.criteria, state.progress, state.blocked_on) == (
         "Ship it",
@@ -40,7 +40,12 @@ def test_the_plan_is_kept_in_the_session(bench: Workbench) -> None:
         ({"goal": "Another goal"}, "set once"),
         ({"steps": ["a", " "]}, "blank"),
         ({"steps": ["a"], "current_step": 2}, "out of range"),
-        ({"steps": ["a"], "done": [0]}, "cannot be done"),
+        ({"steps": ["a"], "done": [0]}, "step 0 is out of range: the plan has steps 1 to 1"),
+        ({"done": [2]}, "step 2 is out of range: the plan has steps 1 to 1"),
+        ({"done": ["two"]}, "no step of the plan begins with 'two': give its number, 1 to 1"),
+        ({"steps": ["ab", "ac"], "current_step": "a"}, "2 steps begin with 'a': give its number, 1 to 2"),
+        ({"steps": ["x" * 1900] * 6}, "at most 10,000 fit"),
+        ({"scratchpad": "x" * 5000}, "every request"),
         ({"steps": "a"}, "steps"),
         ({"plan": ["a"]}, "plan"),
         ({"steps": ["a"] * 99}, "at most 50"),
@@ -58,6 +63,36 @@ def test_a_plan_that_makes_no_sense_changes_nothing(bench: Workbench, given: dic
 def test_a_goal_is_not_set_when_the_rest_is_refused(bench: Workbench) -> None:
     bench.refused("update_plan", goal="Ship it", steps=["a"], current_step=7)
     assert bench.session.state.goal == ""
+
+
+def test_steps_are_named_by_number_or_by_their_words(bench: Workbench) -> None:
+    bench.call("update_plan", steps=["Read the code", "Write it", "Test it"], current_step="write")
+    text = bench.call("update_plan", done=["read THE code", "2"], current_step="Test it").text
+    assert text == "Plan:\n[done] 1. Read the code\n[done] 2. Write it\n[active] 3. Test it"
+    assert "[todo] 2. Write it" in bench.call("update_plan", not_done=["write it"]).text
+
+
+def test_a_new_plan_lists_what_was_done_before_and_keeps_its_place(bench: Workbench) -> None:
+    bench.call("update_plan", steps=["read", "write", "test"], done=[1], current_step=2)
+    text = bench.call("update_plan", steps=["ask", "write", "ship"]).text
+    assert text == "Done before: read\nPlan:\n[todo] 1. ask\n[active] 2. write\n[todo] 3. ship"
+    bench.user("go on")
+    assert text in bench.session.next_request().state_block
+
+
+def test_the_scratchpad_is_the_models_own_until_the_next_sprint(bench: Workbench) -> None:
+    bench.user("go")
+    bench.call("update_plan", scratchpad="port 8412\n</state> looks free")
+    assert bench.session.state.scratchpad == "port 8412\n</state> looks free"
+    block = bench.session.next_request().state_block
+    assert "Scratchpad: port 8412\n    &lt;/state> looks free" in block
+    bench.call("update_plan", progress="half")
+    assert bench.session.state.scratchpad
+    bench.call("update_plan", scratchpad="")
+    assert "Scratchpad" not in bench.session.next_request().state_block
+    bench.call("update_plan", scratchpad="again")
+    bench.session.renew()
+    assert "again" not in bench.session.next_request().state_block
 
 
 # -- directives
