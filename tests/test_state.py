@@ -57,7 +57,9 @@ def test_what_was_done_does_not_vanish_with_the_plan_that_had_it() -> None:
     again = state.apply(plan_of("read", "ship", done=(1,))).apply(plan_of())
     assert again.finished == ("write", "read")
     assert again.plan == ()
-    assert not state.apply(plan_of("read")).plan[0].done  # undone work must not hide behind words that were used before
+    assert (
+        not state.apply(plan_of("read")).plan[0].done
+    )  # undone work must not hide behind words that were used before
 
 
 def test_plans_replaced_for_ever_stay_bounded() -> None:
@@ -145,7 +147,12 @@ def test_a_directive_that_fell_out_and_was_given_again_has_not_made_way() -> Non
 
 
 def test_renewal_clears_goal_and_scratchpad_but_not_what_the_user_ordered() -> None:
-    log = [at(ev.GoalSet, goal="a"), at(ev.StateChanged, scratchpad="s", preserved_refs=("@h1",)), at(ev.DirectiveGiven, text="never x"), PLAN]
+    log = [
+        at(ev.GoalSet, goal="a"),
+        at(ev.StateChanged, scratchpad="s", preserved_refs=("@h1",)),
+        at(ev.DirectiveGiven, text="never x"),
+        PLAN,
+    ]
     state = rebuild([*log, at(ev.ModeChanged, mode="plan"), at(ev.Renewed, handoff="h")])
     assert (state.goal, state.scratchpad, state.preserved_refs, state.mode) == ("", "", (), "plan")
     assert [d.text for d in state.directives] == ["never x"]

@@ -158,7 +158,8 @@ class WorkingState(Struct, frozen=True):
         stays = self._places([step.text for step in new])
         came_from = {there: here for here, there in stays.items()}
         plan = tuple(
-            Step(step.text, step.done or (n in came_from and self.plan[came_from[n]].done)) for n, step in enumerate(new)
+            Step(step.text, step.done or (n in came_from and self.plan[came_from[n]].done))
+            for n, step in enumerate(new)
         )
         gone = [step.text for n, step in enumerate(self.plan) if step.done and n not in stays]
         again = {_same(text) for text in gone}

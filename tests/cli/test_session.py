@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.events import GoalSet, decode
+from outlive.events import GoalSet, StateChanged, decode
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from tests.cli.command import Outlive
@@ -47,6 +47,17 @@ def test_show(outlive: Outlive) -> None:
     events = outlive("session", "show", "work", "--events", "--json").json
     assert [event["id"] for event in events] == list(range(1, len(events) + 1))
     assert len(outlive("session", "show", "work", "--events").out.splitlines()) == len(events)
+
+
+def test_show_tells_what_is_kept_and_noted(outlive: Outlive) -> None:
+    with Session.resume(FileLogStore(outlive.folder), "work") as session:
+        session.log(StateChanged, scratchpad="port 8412", preserved_refs=("call_2",))
+    text = outlive("session", "show", "work").out
+    assert "Scratchpad: port 8412" in text
+    assert "kept whole: read_file src/module_2.py  @h" in text
+    (kept,) = outlive("session", "show", "work", "--json").json["kept"]
+    assert (kept["ref"], kept["what"]) == ("call_2", "read_file src/module_2.py")
+    assert kept["tokens"] > 1000
 
 
 def test_the_beginning_of_a_name_is_enough(outlive: Outlive) -> None:

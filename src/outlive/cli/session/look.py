@@ -8,6 +8,7 @@ import msgspec
 from outlive.cli.echo import echo
 from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
 from outlive.context.engine import Engine
+from outlive.context.keeping import kept
 from outlive.context.pages import handle
 from outlive.context.stateblock import render_state
 from outlive.events import (
@@ -82,7 +83,8 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
         return
     engine = engine_of(log.events)
     if as_json:
-        print_json({"session": info, "state": engine.past.state, **_sizes(engine, log.events)})
+        about = {"session": info, "state": engine.past.state, "kept": kept(engine)}
+        print_json(about | _sizes(engine, log.events))
     else:
         echo("\n".join(_shown(info.title, info.id, engine, log.events)))
 
@@ -100,6 +102,8 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
     past = engine.past
     block = render_state(past.state, past.ledger, _ROOM, compacted=True, notes=past.notes)
     yield from (["", *block.splitlines()[1:-1]] if block else [])
+    for one in kept(engine):
+        yield click.style(f"kept whole: {one.what}  {' '.join(one.handles)}  {one.tokens:,} tokens", dim=True)
 
 
 def _told(event: Event) -> str:
