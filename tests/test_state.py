@@ -57,9 +57,7 @@ def test_what_was_done_does_not_vanish_with_the_plan_that_had_it() -> None:
     again = state.apply(plan_of("read", "ship", done=(1,))).apply(plan_of())
     assert again.finished == ("write", "read")
     assert again.plan == ()
-    assert (
-        not state.apply(plan_of("read")).plan[0].done
-    )  # undone work must not hide behind words that were used before
+    assert not state.apply(plan_of("read")).plan[0].done  # used words must not hide open work
 
 
 def test_plans_replaced_for_ever_stay_bounded() -> None:

@@ -151,16 +151,13 @@ class WorkingState(Struct, frozen=True):
     def _replaced(self, steps: Iterable[Step]) -> "WorkingState":
         """Another plan: steps that stay are as done as they were, and the current one is still the current one.
 
-        What was done and is no longer in the plan is kept apart, the newest of it in words. A finished step that comes
-        back later is open: work left undone because of its words would be worse than work done twice.
+        What was done and is no longer in the plan is kept apart, the newest of it in words. A finished step that
+        comes back later is open: work left undone because of its words would be worse than work done twice.
         """
         new = [step for step in steps if step.text.strip()]
         stays = self._places([step.text for step in new])
-        came_from = {there: here for here, there in stays.items()}
-        plan = tuple(
-            Step(step.text, step.done or (n in came_from and self.plan[came_from[n]].done))
-            for n, step in enumerate(new)
-        )
+        done = {there for here, there in stays.items() if self.plan[here].done}
+        plan = tuple(Step(step.text, step.done or n in done) for n, step in enumerate(new))
         gone = [step.text for n, step in enumerate(self.plan) if step.done and n not in stays]
         again = {_same(text) for text in gone}
         finished = [*(text for text in self.finished if _same(text) not in again), *gone]
@@ -175,7 +172,7 @@ class WorkingState(Struct, frozen=True):
     def _places(self, new: Sequence[str]) -> dict[int, int]:
         """Which place each step has among the words of a new plan, counted from 0.
 
-        Of several with the same words, when there are fewer now, the finished ones have left, and the current one last.
+        Of several with the same words, when there are fewer now, the finished ones left first, the current one last.
         """
         known: dict[str, list[int]] = {}
         for number, step in enumerate(self.plan):

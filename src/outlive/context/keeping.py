@@ -82,8 +82,8 @@ def changed(engine: Engine, keep: Sequence[str], let_go: Sequence[str]) -> tuple
     size, room = engine.meter.tokens(sum(piece.tokens for piece in pieces.values())), room_to_keep(engine)
     if size > room and keep:
         raise KeepRefused(
-            f"that would keep {size:,} tokens whole, and {room:,} of this window can be; let go of something, or note "
-            "the few lines that matter in the scratchpad (update_plan); recall gives back the rest"
+            f"that would keep {size:,} tokens whole, and {room:,} of this window can be; let go of something, or "
+            "note the few lines that matter in the scratchpad (update_plan); recall gives back the rest"
         )
     return tuple(refs)
 
@@ -104,8 +104,8 @@ def _known(units: Sequence[Unit], text: str, pages: int) -> str:
         raise KeepRefused(f"no result has the call id {text[:80]!r}; give a handle such as @h12, or the id of a call")
     if 1 <= int(found[1]) <= pages:
         raise KeepRefused(
-            f"{ref} holds no tool result of this conversation; the user's words stay anyway, and of the rest note what "
-            "matters in the scratchpad (update_plan)"
+            f"{ref} holds no tool result of this conversation; the user's words stay anyway, and of the rest note "
+            "what matters in the scratchpad (update_plan)"
         )
     known = f"this session has @h1 to @h{pages}" if pages else "this session has none yet"
     raise KeepRefused(f"no handle {text[:80]!r}: {known}")

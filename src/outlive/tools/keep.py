@@ -18,8 +18,9 @@ class Keep(Tool[KeepInput]):
     name = "keep"
     description = (
         "Keep tool results whole through every compaction, because you will need them to the letter for long: a "
-        "specification, a list to work through. Answers with all that is kept and what it takes of the window; without "
-        "arguments it only shows that. Rarely needed: what was compacted can be recalled. Let go of what is used up."
+        "specification, a list to work through. Answers with all that is kept and what it takes of the window; "
+        "without arguments it only shows that. Rarely needed: what was compacted can be recalled. Let go of what "
+        "is used up."
     )
     input = KeepInput
     effect = "state"

@@ -23,8 +23,8 @@ class UpdatePlanInput(Struct, frozen=True, forbid_unknown_fields=True):
     steps: Annotated[
         tuple[str, ...] | None,
         Meta(
-            description="All steps of the plan, in order, to replace it. Those that stay with the same words stay done; "
-            "finished ones may be left out and are still listed."
+            description="All steps of the plan, in order, to replace it. Those that stay with the same words stay "
+            "done; finished ones may be left out and are still listed."
         ),
     ] = None
     done: Annotated[
