@@ -216,9 +216,7 @@ def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
             raise ConfigError(f"{path}: [context] {key} = {value!r} is not a setting; it takes {', '.join(kinds)}")
     window = context.get("window", SMALLEST_WINDOW)
     if isinstance(window, bool) or window < SMALLEST_WINDOW:
-        raise ConfigError(
-            f"{path}: [context] window = {window!r}; it is a number of tokens from {SMALLEST_WINDOW:,} up"
-        )
+        raise ConfigError(f"{path}: [context] window = {window!r}; it is tokens, from {SMALLEST_WINDOW:,} up")
     if context.get("summary", SUMMARIES[0]) not in SUMMARIES:
         raise ConfigError(f"{path}: [context] summary = {context['summary']!r}; it is one of {', '.join(SUMMARIES)}")
     return context

@@ -63,9 +63,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 30_000
     words: Annotated[float, Number("The user's own words stay verbatim up to this share")] = 0.15
     recalled: Annotated[float, Number("What was recalled stays whole up to this share", 0, 0.5)] = 0.1
-    recalled_units: Annotated[int, Number("as long as it is among this many newest units", 0, 10_000, whole=True)] = (
-        24
-    )
+    recalled_units: Annotated[int, Number("while it is among this many newest units", 0, 10_000, whole=True)] = 24
     spool: Annotated[
         float, Number("What arrives at once is shown whole if it fits at all; up to this share nobody asks")
     ] = 0.25
@@ -102,10 +100,9 @@ def _problem(policy: Policy) -> str:
         if not good:  # nan is in no range
             return f"{name} = {value!r} cannot be; it is {number.range}"
     for low, high in ORDER:
-        if getattr(policy, low) >= getattr(policy, high):
-            return (
-                f"{low} = {getattr(policy, low)!r} cannot be; it is below {high}, which is {getattr(policy, high)!r}"
-            )
+        value, limit = getattr(policy, low), getattr(policy, high)
+        if value >= limit:
+            return f"{low} = {value!r} cannot be; it is below {high}, which is {limit!r}"
     return ""
 
 
