@@ -152,7 +152,7 @@ def test_renewal_clears_goal_and_scratchpad_but_not_what_the_user_ordered() -> N
         PLAN,
     ]
     state = rebuild([*log, at(ev.ModeChanged, mode="plan"), at(ev.Renewed, handoff="h")])
-    assert (state.goal, state.scratchpad, state.preserved_refs, state.mode) == ("", "", (), "plan")
+    assert (state.goal, state.scratchpad, state.preserved_refs, state.mode) == ("", "", ("@h1",), "plan")
     assert [d.text for d in state.directives] == ["never x"]
 
 

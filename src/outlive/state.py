@@ -128,7 +128,7 @@ class WorkingState(Struct, frozen=True):
             case Compacted() | Undone():
                 return replace(self, compression_log=(*self.compression_log, compression_line(event)))
             case Renewed():
-                return replace(self, goal="", criteria=(), scratchpad="", preserved_refs=(), recent_actions=())
+                return replace(self, goal="", criteria=(), scratchpad="", recent_actions=())
             case _:
                 return self
 

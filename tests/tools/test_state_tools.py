@@ -261,12 +261,20 @@ def test_no_more_is_kept_than_can_be_listed(bench: Workbench) -> None:
     assert "call_21" in bench.session.state.preserved_refs
 
 
-def test_a_new_sprint_keeps_nothing_but_says_what_was_kept(bench: Workbench) -> None:
+def test_what_is_kept_is_state_and_outlives_a_sprint(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
     with_results(bench, letters(0), letters(1))
     bench.call("keep", refs=["call_0"])
-    assert "Kept whole until now: call_0" in bench.session.renew().handoff
-    assert bench.session.state.preserved_refs == ()
-    assert "Kept whole" not in bench.session.next_request().state_block
+    bench.session.renew()
+    assert "Kept whole: call_0" in bench.session.next_request().state_block
+    assert "not in view" in bench.call("keep").text
+    bench.user("Go on.")
+    for number in range(20, 32):
+        bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
+        bench.session.tool_finished(f"call_{number}", letters(number))
+    assert bench.session.compact() is not None
+    assert in_view(bench, letters(0))
+    assert not in_view(bench, letters(1))
 
 
 def test_what_no_longer_fits_is_said(bench: Workbench) -> None:

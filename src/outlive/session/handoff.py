@@ -13,7 +13,6 @@ def handoff_note(state: WorkingState, ledger: Ledger, words: str = "") -> str:
         plan_text(state),
         f"Progress: {state.progress}" if state.progress else "",
         f"Blocked on: {state.blocked_on}" if state.blocked_on else "",
-        f"Kept whole until now: {' '.join(state.preserved_refs)}" if state.preserved_refs else "",
         facts(ledger),
     ]
     return "\n".join(filter(None, parts)) or "(nothing was left open)"

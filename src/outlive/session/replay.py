@@ -64,7 +64,6 @@ class Replay:
             window=window,
             policy=policy,
             clock=lambda: self._now,
-            timer=lambda: 0.0,  # the same recording gives the same log
         )
         self.session.log(
             SessionStarted,

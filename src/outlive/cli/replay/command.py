@@ -69,8 +69,8 @@ def replay(
 
     FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
     (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. - is stdin. Nothing is
-    sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled; replaying again
-    replaces that session, and never one that really happened.
+    sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled;
+    replaying again replaces that session, and never one that really happened.
 
     Costs are multiples of one uncached input token: 1.25 to write the cache, 0.1 to read it, 5 for output, with a
     cache that lives five minutes by the recorded times; a token is 3.2 characters.
