@@ -91,7 +91,7 @@ class Replay:
         try:
             request = self.session.next_request()
         except FloorError as error:
-            return Step(turn, self._now, None, (), str(error))
+            return Step(turn, self._now, None, error.new_events, str(error))
         return Step(turn, self._now, request, request.new_events)
 
     def _play(self, recorded: Recorded) -> None:
