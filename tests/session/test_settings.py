@@ -50,7 +50,7 @@ def test_a_number_that_cannot_be_is_refused_wherever_it_stands(key: str, value: 
     with pytest.raises(ConfigError, match=rf"policy 'mine': .*{said}"):
         policy_named("mine", {"mine": {key: value}})
     with pytest.raises(ConfigError, match=said):
-        Policy(**{key: value})
+        Policy(**{key: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [True, "0.8", None, [1]])
@@ -102,7 +102,7 @@ def test_every_policy_that_can_be_made_gives_marks_in_order(data: st.DataObject)
         for name, number in numbers().items()
     }
     try:
-        policy = Policy(**values)
+        policy = Policy(**values)  # type: ignore[arg-type]
     except ConfigError:
         assert not (values["target"] < values["engage"] < values["hard"] and values["tail"] < values["engage"])
         return

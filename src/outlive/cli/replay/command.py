@@ -114,7 +114,7 @@ def _piped() -> Recording:
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
         with path.open("wb") as copy:
-            shutil.copyfileobj(click.get_binary_stream("stdin"), copy)
+            shutil.copyfileobj(sys.stdin.buffer, copy)
         try:
             recording = read_recording(path)
         except ImportRefused as error:
