@@ -11,8 +11,11 @@ import pytest
 
 import outlive
 from outlive.cli.app import cli
+from outlive.context.policy import POLICIES, numbers
 
 ROOT = Path(__file__).parent.parent
+SESSIONS = ROOT / "docs" / "sessions.md"
+BEGIN, END = "<!-- policies: begin -->", "<!-- policies: end -->"
 REFERENCE = ROOT / "docs" / "cli.md"
 
 
@@ -34,6 +37,21 @@ def _helps(command: click.Command, path: str, parent: click.Context | None = Non
                 assert inner is not None
                 found += _helps(inner, f"{path} {name}", context)
     return found
+
+
+def policies() -> str:
+    """The numbers of the policies, from the policies themselves."""
+    names = list(POLICIES)
+    rows = [f"| number | {' | '.join(names)} | may be | what it is |", "|---|" + "--:|" * len(names) + "---|---|"]
+    for name, number in numbers().items():
+        values = " | ".join(f"{getattr(POLICIES[policy], name):,.12g}" for policy in names)
+        rows.append(f"| `{name}` | {values} | {number.range} | {number.about} |")
+    return "\n".join(rows)
+
+
+def test_every_number_of_a_policy_is_in_the_documents() -> None:
+    written = SESSIONS.read_text().split(BEGIN)[1].split(END)[0].strip()
+    assert written == policies(), "run: make docs"
 
 
 def test_the_reference_of_commands_is_up_to_date() -> None:
@@ -91,3 +109,5 @@ def test_the_public_names_are_there() -> None:
 
 if __name__ == "__main__":
     REFERENCE.write_text(reference())
+    before, _, rest = SESSIONS.read_text().partition(BEGIN)
+    SESSIONS.write_text(f"{before}{BEGIN}\n{policies()}\n{END}{rest.partition(END)[2]}")

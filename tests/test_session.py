@@ -231,6 +231,17 @@ def test_more_directives_than_there_is_room_for_are_logged_as_they_drop(store: F
         assert [e.text for e in dropped] == [f"Never use module number {n}." for n in (0, 1)]  # type: ignore[union-attr]
 
 
+def test_a_directive_that_fell_out_and_was_given_again_at_once_stays(store: FileLogStore) -> None:
+    with begin(store) as session:
+        for number in range(8):
+            session.user_said(f"Never use module number {number}.")
+        session.user_said("Never use module number 8. Never use module number 0.")
+        texts = [directive.text for directive in session.state.directives]
+        assert texts == [f"Never use module number {n}." for n in (2, 3, 4, 5, 6, 7, 8, 0)]
+        dropped = [e.text for e in store.read("s").events if type(e).__name__ == "DirectiveDropped"]  # type: ignore[union-attr]
+        assert dropped == ["Never use module number 1."]
+
+
 def test_a_change_that_makes_no_sense_is_refused_and_not_logged(store: FileLogStore) -> None:
     with begin(store) as session:
         session.log(GoalSet, goal="ship it")

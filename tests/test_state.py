@@ -1,12 +1,15 @@
 """Working state: rebuilt from events alone, with the traps that lose work."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive import events as ev
+from outlive.context.stateblock import plan_text
 from outlive.messages import Text, ToolCall
-from outlive.state import StateError, WorkingState, rebuild
+from outlive.state import StateError, WorkingState, made_way, rebuild
 
 
 def at(make: type[ev.Base], **fields: object) -> ev.Event:
@@ -36,12 +39,87 @@ def test_an_update_changes_only_what_it_names() -> None:
     assert [step.done for step in state.plan] == [False, True, False]
 
 
+def plan_of(*steps: str, done: tuple[int, ...] = (), current: int | None = None) -> ev.Event:
+    return at(ev.PlanChanged, steps=tuple(map(ev.Step, steps)), done=done, current_step=current)
+
+
+def test_the_current_step_stays_the_same_step_when_others_come_before_it() -> None:
+    state = rebuild([plan_of("read", "write", "test", current=2), plan_of("ask", "read", "look", "WRITE", "test")])
+    assert state.plan[state.current_step - 1].text == "WRITE"
+    assert rebuild([plan_of("read", "write", current=2), plan_of("read", "ship")]).current_step == 0
+    assert rebuild([plan_of("read", "write", current=2), plan_of("write", "ship", current=2)]).current_step == 2
+
+
+def test_what_was_done_does_not_vanish_with_the_plan_that_had_it() -> None:
+    state = rebuild([plan_of("read", "write", "test", done=(1, 2)), plan_of("test", "ship")])
+    assert state.finished == ("read", "write")
+    assert [step.text for step in state.plan] == ["test", "ship"]
+    again = state.apply(plan_of("read", "ship", done=(1,))).apply(plan_of())
+    assert again.finished == ("write", "read")
+    assert again.plan == ()
+    assert not state.apply(plan_of("read")).plan[0].done  # used words must not hide open work
+
+
+def test_plans_replaced_for_ever_stay_bounded() -> None:
+    state = rebuild([plan_of(f"step {n}", "last", done=(1,)) for n in range(100)])
+    assert state.finished == tuple(f"step {n}" for n in range(89, 99))
+    assert state.finished_before == 89
+    assert "step 98 (and 89 before)" in plan_text(state)
+    assert len(plan_text(rebuild([plan_of("x" * 5000, done=(1,)), plan_of("y")]))) < 200
+
+
+def test_steps_with_the_same_words_are_told_apart() -> None:
+    state = rebuild([plan_of("run tests", "fix", "run tests", done=(1,), current=3)])
+    both = state.apply(plan_of("run tests", "fix", "look", "run tests"))
+    assert [step.done for step in both.plan] == [True, False, False, False]
+    assert both.current_step == 4
+    one = state.apply(plan_of("fix", "run tests"))
+    assert [step.done for step in one.plan] == [False, False]
+    assert (one.current_step, one.finished) == (2, ("run tests",))
+
+
+def test_a_step_can_be_opened_again() -> None:
+    state = rebuild([PLAN, at(ev.PlanChanged, done=(1, 2)), at(ev.PlanChanged, not_done=(2,))])
+    assert [step.done for step in state.plan] == [True, False, False]
+
+
 @pytest.mark.parametrize(
-    "change", [{"current_step": 4}, {"current_step": -1}, {"done": (9,)}, {"steps": (ev.Step(" "),)}]
+    ("change", "said"),
+    [
+        ({"current_step": 4}, "current_step 4 is out of range: the plan has steps 1 to 3"),
+        ({"current_step": -1}, "current_step -1 is out of range: the plan has steps 1 to 3"),
+        ({"done": (9,)}, "step 9 is out of range: the plan has steps 1 to 3"),
+        ({"done": (0,)}, "step 0 is out of range: the plan has steps 1 to 3"),
+        ({"not_done": (4,)}, "step 4 is out of range: the plan has steps 1 to 3"),
+        ({"done": (1,), "not_done": (1,)}, "step 1 cannot be done and not done"),
+        ({"steps": (), "done": (1,)}, "step 1 is out of range: the plan has no steps"),
+        ({"steps": (ev.Step("a"),), "current_step": 2}, "the plan has steps 1 to 1"),
+        ({"steps": (ev.Step(" "),)}, "blank"),
+    ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(change: dict[str, object]) -> None:
-    with pytest.raises(StateError):
+def test_a_plan_that_makes_no_sense_is_refused(change: dict[str, object], said: str) -> None:
+    with pytest.raises(StateError, match=re.escape(said)):
         rebuild([PLAN]).check(at(ev.PlanChanged, **change))
+
+
+_steps = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=5)
+
+
+@given(st.lists(st.tuples(_steps, st.sets(st.integers(1, 5)), st.integers(0, 5)), max_size=12))
+def test_whatever_the_plans_finished_steps_and_the_current_one_are_seen(
+    plans: list[tuple[list[str], set[int], int]],
+) -> None:
+    state, ever = WorkingState(), set[str]()
+    for texts, done, current in plans:
+        before = state.plan[state.current_step - 1] if state.current_step else ev.Step("")
+        state = state.apply(plan_of(*texts, done=tuple(n for n in done if n <= len(texts))))
+        ever |= {step.text for step in state.plan if step.done}
+        assert ever <= {step.text for step in state.plan} | set(state.finished)
+        if state.current_step:
+            assert state.plan[state.current_step - 1].text == before.text
+        else:
+            assert before.done or before.text not in texts
+        state = state.apply(at(ev.PlanChanged, current_step=min(current, len(texts))))
 
 
 def test_a_bad_step_in_the_log_does_not_stop_the_session() -> None:
@@ -53,12 +131,28 @@ def test_the_goal_is_set_once() -> None:
     assert (state.goal, state.criteria) == ("a", ("x",))
     with pytest.raises(StateError, match="once"):
         state.check(at(ev.GoalSet, goal="b"))
+    same = at(ev.GoalSet, goal="a", criteria=("y",))
+    state.check(same)
+    assert state.apply(same).criteria == ("y",)
+
+
+def test_a_directive_that_fell_out_and_was_given_again_has_not_made_way() -> None:
+    before = rebuild(at(ev.DirectiveGiven, text=f"d{n}") for n in range(8))
+    after = before
+    for text in ("e0", "e1", "d0"):
+        after = after.apply(at(ev.DirectiveGiven, text=text))
+    assert [d.text for d in made_way(before, after)] == ["d1", "d2"]
 
 
 def test_renewal_clears_goal_and_scratchpad_but_not_what_the_user_ordered() -> None:
-    log = [at(ev.GoalSet, goal="a"), at(ev.StateChanged, scratchpad="s"), at(ev.DirectiveGiven, text="never x"), PLAN]
+    log = [
+        at(ev.GoalSet, goal="a"),
+        at(ev.StateChanged, scratchpad="s", preserved_refs=("@h1",)),
+        at(ev.DirectiveGiven, text="never x"),
+        PLAN,
+    ]
     state = rebuild([*log, at(ev.ModeChanged, mode="plan"), at(ev.Renewed, handoff="h")])
-    assert (state.goal, state.scratchpad, state.mode) == ("", "", "plan")
+    assert (state.goal, state.scratchpad, state.preserved_refs, state.mode) == ("", "", ("@h1",), "plan")
     assert [d.text for d in state.directives] == ["never x"]
 
 

@@ -10,6 +10,7 @@ MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
 SUMMARIES = ("asked", "always", "never")
+SMALLEST_WINDOW = 1000
 EXTRACTIONS = ("auto", "always", "never")
 LARGEST_FILE = 2**20
 DURABILITIES = ("full", "process")
@@ -213,6 +214,9 @@ def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
     for key, value in context.items():
         if key not in kinds or not isinstance(value, kinds[key]):
             raise ConfigError(f"{path}: [context] {key} = {value!r} is not a setting; it takes {', '.join(kinds)}")
+    window = context.get("window", SMALLEST_WINDOW)
+    if isinstance(window, bool) or window < SMALLEST_WINDOW:
+        raise ConfigError(f"{path}: [context] window = {window!r}; it is tokens, from {SMALLEST_WINDOW:,} up")
     if context.get("summary", SUMMARIES[0]) not in SUMMARIES:
         raise ConfigError(f"{path}: [context] summary = {context['summary']!r}; it is one of {', '.join(SUMMARIES)}")
     return context

@@ -119,10 +119,14 @@ class Step(Struct, frozen=True, omit_defaults=True):
 
 
 class PlanChanged(Base, frozen=True, kw_only=True, tag="plan_changed"):
-    """A partial update: what is None stays as it is. Steps that stay keep their `done`."""
+    """A partial update: what is None stays as it is. Steps that stay keep their `done`.
+
+    Numbers are those of the plan after the update; 1 is the first.
+    """
 
     steps: tuple[Step, ...] | None = None
     done: tuple[int, ...] = ()
+    not_done: tuple[int, ...] = ()
     current_step: int | None = None
     progress: str | None = None
     blocked_on: str | None = None

@@ -4,7 +4,7 @@ It is a value: `state.apply(event)` gives the next one. What a caller asks for i
 logged; what is in the log already is taken as far as it makes sense, so a bad line cannot stop a session.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ from outlive.events import (
 from outlive.messages import call_label, tool_calls
 
 UNPINNED = 8
+FINISHED = 10
+"""Finished steps that left the plan and are still shown; of older ones only the number."""
 RECENT_ACTIONS = 6
 ACTION_LENGTH = 36
 
@@ -53,6 +55,10 @@ class WorkingState(Struct, frozen=True):
     plan: tuple[Step, ...] = ()
     current_step: int = 0
     """1 is the first; 0 means none."""
+    finished: tuple[str, ...] = ()
+    """Steps that were done when another plan left them out, newest last."""
+    finished_before: int = 0
+    """How many more there were."""
     progress: str = ""
     scratchpad: str = ""
     blocked_on: str = ""
@@ -72,19 +78,37 @@ class WorkingState(Struct, frozen=True):
             self._check_plan(event)
 
     def _check_plan(self, event: PlanChanged) -> None:
-        count = len(self.plan if event.steps is None else event.steps)
-        if event.current_step is not None and not 0 <= event.current_step <= count:
-            raise StateError(f"current_step {event.current_step} is out of range: the plan has {count} steps")
-        for number in event.done:
-            if not 1 <= number <= count:
-                raise StateError(f"step {number} cannot be done: the plan has {count} steps")
         if event.steps is not None and any(not step.text.strip() for step in event.steps):
             raise StateError("a step of the plan is blank")
+        count = len(self.plan if event.steps is None else event.steps)
+        known = f"the plan has steps 1 to {count}" if count else "the plan has no steps"
+        if event.current_step is not None and not 0 <= event.current_step <= count:
+            raise StateError(f"current_step {event.current_step} is out of range: {known}, and 0 means none")
+        for number in (*event.done, *event.not_done):
+            if not 1 <= number <= count:
+                raise StateError(f"step {number} is out of range: {known}")
+        if both := sorted(set(event.done) & set(event.not_done)):
+            raise StateError(f"step {both[0]} cannot be done and not done")
+
+    def step_number(self, words: str, steps: Sequence[str] | None = None) -> int:
+        """The step that is meant: its words, or a beginning of them that no other step has.
+
+        `steps` are those of a plan that is only being made.
+        """
+        texts = [step.text for step in self.plan] if steps is None else list(steps)
+        wanted = _same(words)
+        found = [n for n, text in enumerate(texts, 1) if _same(text) == wanted]
+        found = found or [n for n, text in enumerate(texts, 1) if wanted and _same(text).startswith(wanted)]
+        if len(found) == 1:
+            return found[0]
+        known = f"give its number, 1 to {len(texts)}" if texts else "the plan has no steps"
+        what = f"{len(found)} steps begin" if found else "no step of the plan begins"
+        raise StateError(f"{what} with {words[:80]!r}: {known}")
 
     def apply(self, event: Event) -> "WorkingState":
         """The state after an event."""
         match event:
-            case GoalSet() if not self.goal:
+            case GoalSet() if self.goal in ("", event.goal):
                 return replace(self, goal=event.goal, criteria=event.criteria or self.criteria)
             case PlanChanged():
                 return self._replan(event)
@@ -109,20 +133,60 @@ class WorkingState(Struct, frozen=True):
                 return self
 
     def _replan(self, event: PlanChanged) -> "WorkingState":
-        plan = self.plan
-        if event.steps is not None:
-            done = {_same(step.text) for step in plan if step.done}
-            plan = tuple(Step(s.text, s.done or _same(s.text) in done) for s in event.steps if s.text.strip())
-        finished = set(event.done)
-        plan = tuple(Step(s.text, s.done or number in finished) for number, s in enumerate(plan, 1))
-        current = self.current_step if event.current_step is None else event.current_step
+        state = self if event.steps is None else self._replaced(event.steps)
+        done, open_again = set(event.done), set(event.not_done)
+        plan = tuple(
+            Step(step.text, (step.done or number in done) and number not in open_again)
+            for number, step in enumerate(state.plan, 1)
+        )
+        current = state.current_step if event.current_step is None else event.current_step
         return replace(
-            self,
+            state,
             plan=plan,
             current_step=current if 0 <= current <= len(plan) else 0,
             progress=self.progress if event.progress is None else event.progress,
             blocked_on=self.blocked_on if event.blocked_on is None else event.blocked_on,
         )
+
+    def _replaced(self, steps: Iterable[Step]) -> "WorkingState":
+        """Another plan: steps that stay are as done as they were, and the current one is still the current one.
+
+        What was done and is no longer in the plan is kept apart, the newest of it in words. A finished step that
+        comes back later is open: work left undone because of its words would be worse than work done twice.
+        """
+        new = [step for step in steps if step.text.strip()]
+        stays = self._places([step.text for step in new])
+        done = {there for here, there in stays.items() if self.plan[here].done}
+        plan = tuple(Step(step.text, step.done or n in done) for n, step in enumerate(new))
+        gone = [step.text for n, step in enumerate(self.plan) if step.done and n not in stays]
+        again = {_same(text) for text in gone}
+        finished = [*(text for text in self.finished if _same(text) not in again), *gone]
+        return replace(
+            self,
+            plan=plan,
+            current_step=stays.get(self.current_step - 1, -1) + 1,
+            finished=tuple(finished[-FINISHED:]),
+            finished_before=self.finished_before + max(0, len(finished) - FINISHED),
+        )
+
+    def _places(self, new: Sequence[str]) -> dict[int, int]:
+        """Which place each step has among the words of a new plan, counted from 0.
+
+        Of several with the same words, when there are fewer now, the finished ones left first, the current one last.
+        """
+        known: dict[str, list[int]] = {}
+        for number, step in enumerate(self.plan):
+            known.setdefault(_same(step.text), []).append(number)
+        places: dict[str, list[int]] = {}
+        for number, text in enumerate(new):
+            places.setdefault(_same(text), []).append(number)
+        found: dict[int, int] = {}
+        for words, numbers in known.items():
+            there = places.get(words, [])
+            leaving = sorted(numbers, key=lambda n: (not self.plan[n].done, n == self.current_step - 1))
+            gone = set(leaving[: max(0, len(numbers) - len(there))])
+            found.update(zip((n for n in numbers if n not in gone), there, strict=False))
+        return found
 
     def _change(self, event: StateChanged) -> "WorkingState":
         return replace(
@@ -152,6 +216,13 @@ class WorkingState(Struct, frozen=True):
             return self
         line = labels[0] + (f" (+{len(labels) - 1} more)" if len(labels) > 1 else "")
         return replace(self, recent_actions=(*self.recent_actions, line)[-RECENT_ACTIONS:])
+
+
+def made_way(before: WorkingState, after: WorkingState) -> tuple[Directive, ...]:
+    """The directives that fell out of the window between two states, but for those that were given again since."""
+    known = {directive.text for directive in after.directives}
+    fell = after.dropped_directives[len(before.dropped_directives) :]
+    return tuple(directive for directive in fell if directive.text not in known)
 
 
 def compression_line(event: Compacted | Undone) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.events import GoalSet, decode
+from outlive.events import GoalSet, StateChanged, decode
 from outlive.messages import Image, Text
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
@@ -50,6 +50,17 @@ def test_show(outlive: Outlive) -> None:
     assert len(outlive("session", "show", "work", "--events").out.splitlines()) == len(events)
 
 
+def test_show_tells_what_is_kept_and_noted(outlive: Outlive) -> None:
+    with Session.resume(FileLogStore(outlive.folder), "work") as session:
+        session.log(StateChanged, scratchpad="port 8412", preserved_refs=("call_2",))
+    text = outlive("session", "show", "work").out
+    assert "Scratchpad: port 8412" in text
+    assert "kept whole: read_file src/module_2.py  @h" in text
+    (kept,) = outlive("session", "show", "work", "--json").json["kept"]
+    assert (kept["ref"], kept["what"]) == ("call_2", "read_file src/module_2.py")
+    assert kept["tokens"] > 1000
+
+
 def test_the_beginning_of_a_name_is_enough(outlive: Outlive) -> None:
     assert outlive("session", "show", "wo").out == outlive("session", "show", "work").out
     outlive("session", "fork", "work", "--name", "wonder")
@@ -67,6 +78,50 @@ def test_receipts(outlive: Outlive) -> None:
         assert receipt["handles"]
         assert receipt["undone"] is False
     assert "→" in outlive("session", "receipts", "work").out
+
+
+def test_receipts_tell_what_left_and_how_to_get_it_back(outlive: Outlive) -> None:
+    receipts = outlive("session", "receipts", "work", "--json").json
+    folded = [unit for receipt in receipts for unit in receipt["left"] if unit["how"] == "folded"]
+    assert len({unit["unit"] for unit in folded}) == len(folded)  # each leaves once
+    assert "read_file src/module_0.py" in [unit["what"] for unit in folded]
+    for receipt in receipts:
+        known = {f"@h{number}" for number in receipt["handles"]}
+        assert receipt["left"]
+        assert sum(unit["how"] == "folded" for unit in receipt["left"]) <= receipt["units_folded"]
+        for unit in receipt["left"]:
+            assert unit["handles"]
+            assert known.issuperset(unit["handles"])
+            assert unit["after"] < unit["before"]
+    one = next(unit for unit in folded if unit["what"] == "read_file src/module_0.py")
+    pages = "".join(outlive("recall", name, "--session", "work").out for name in one["handles"])
+    assert "def handler_0_119(request_119)" in pages
+    assert "folded event" in outlive("session", "receipts", "work").out
+    whole = outlive("session", "receipts", "work", "--all").out
+    assert all(unit["what"] in whole for unit in folded)
+
+
+def test_receipts_split_what_stands_around_the_history(tmp_path: Path) -> None:
+    tools = ({"name": "read", "description": "d" * 3200},)
+    store = FileLogStore(tmp_path, durability="process")
+    with Session.start(store, id="s", system="s" * 6400, tools=tools, window=40_000, clock=Ticks()) as session:
+        session.log(GoalSet, goal="g" * 1600)
+        assert talk(session, 40) >= 1
+    assert "more (--all)" in Outlive(tmp_path)("session", "receipts", "s").out
+    for receipt in Outlive(tmp_path)("session", "receipts", "s", "--json").json:
+        for kinds in (receipt["kinds_before"], receipt["kinds_after"]):
+            assert kinds["system"] == 2000
+            assert 1000 < kinds["tools"] < 1100
+            assert 500 < kinds["state"] < 1000
+        assert sum(receipt["kinds_after"].values()) == pytest.approx(receipt["after"], rel=0.05)
+
+
+def test_receipts_after_everything_was_taken_back(outlive: Outlive) -> None:
+    before = outlive("session", "receipts", "work", "--json").json
+    outlive("session", "undo", "work")
+    outlive("session", "undo", "work", "--to", "5")
+    after = outlive("session", "receipts", "work", "--json").json
+    assert [receipt["left"] for receipt in after] == [receipt["left"] for receipt in before]
 
 
 def test_fork(outlive: Outlive) -> None:

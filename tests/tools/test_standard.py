@@ -17,7 +17,7 @@ BEGIN, END = "<!-- tools: begin -->", "<!-- tools: end -->"
 NAMES = (
     *("bash", "bash_output", "read_file", "write_file", "edit_file", "glob", "grep"),
     *("task_create", "task_update", "task_list", "task_get", "task_claim", "task_complete"),
-    *("update_plan", "add_directive", "compact", "recall", "subagent", "load_skill"),
+    *("update_plan", "add_directive", "compact", "recall", "keep", "subagent", "load_skill"),
     *("remember", "forget", "memory_search"),
 )
 PARAMETERS = {
@@ -34,10 +34,11 @@ PARAMETERS = {
     "task_get": "task_id",
     "task_claim": "task_id?",
     "task_complete": "task_id result?",
-    "update_plan": "steps? done? current_step? progress? blocked_on? goal? criteria?",
+    "update_plan": "steps? done? not_done? current_step? progress? blocked_on? goal? criteria? scratchpad?",
     "add_directive": "text pinned?",
     "compact": "focus?",
     "recall": "handle? query?",
+    "keep": "refs? let_go?",
     "subagent": "prompt description tools?",
     "load_skill": "name",
     "remember": "text name? type? scope?",

@@ -1,11 +1,13 @@
 """Plan, directives, recall, compaction, skills, sub-agents: what they change, and what nothing a model says can."""
 
 import asyncio
+import re
 
 import pytest
 
-from outlive.messages import Text
+from outlive.messages import Text, ToolCall
 from outlive.tools.protocol import Outcome
+from tests.context.wire import shown
 from tests.tools.workbench import Workbench
 
 # -- the plan
@@ -18,7 +20,7 @@ def test_the_plan_is_kept_in_the_session(bench: Workbench) -> None:
     assert text == "goal: Ship it\nPlan:\n[active] 1. one\n[todo] 2. two"
     bench.call("update_plan", done=[1], current_step=2, progress="half", blocked_on="review")
     text = bench.call("update_plan", steps=["zero", "one", "two"]).text
-    assert text == "Plan:\n[todo] 1. zero\n[done] 2. one\n[todo] 3. two"
+    assert text == "Plan:\n[todo] 1. zero\n[done] 2. one\n[active] 3. two"
     state = bench.session.state
     assert (state.goal, state.criteria, state.progress, state.blocked_on) == (
         "Ship it",
@@ -40,7 +42,12 @@ def test_the_plan_is_kept_in_the_session(bench: Workbench) -> None:
         ({"goal": "Another goal"}, "set once"),
         ({"steps": ["a", " "]}, "blank"),
         ({"steps": ["a"], "current_step": 2}, "out of range"),
-        ({"steps": ["a"], "done": [0]}, "cannot be done"),
+        ({"steps": ["a"], "done": [0]}, "step 0 is out of range: the plan has steps 1 to 1"),
+        ({"done": [2]}, "step 2 is out of range: the plan has steps 1 to 1"),
+        ({"done": ["two"]}, "no step of the plan begins with 'two': give its number, 1 to 1"),
+        ({"steps": ["ab", "ac"], "current_step": "a"}, "2 steps begin with 'a': give its number, 1 to 2"),
+        ({"steps": ["x" * 1900] * 6}, "at most 10,000 fit"),
+        ({"scratchpad": "x" * 5000}, "every request"),
         ({"steps": "a"}, "steps"),
         ({"plan": ["a"]}, "plan"),
         ({"steps": ["a"] * 99}, "at most 50"),
@@ -58,6 +65,36 @@ def test_a_plan_that_makes_no_sense_changes_nothing(bench: Workbench, given: dic
 def test_a_goal_is_not_set_when_the_rest_is_refused(bench: Workbench) -> None:
     bench.refused("update_plan", goal="Ship it", steps=["a"], current_step=7)
     assert bench.session.state.goal == ""
+
+
+def test_steps_are_named_by_number_or_by_their_words(bench: Workbench) -> None:
+    bench.call("update_plan", steps=["Read the code", "Write it", "Test it"], current_step="write")
+    text = bench.call("update_plan", done=["read THE code", "2"], current_step="Test it").text
+    assert text == "Plan:\n[done] 1. Read the code\n[done] 2. Write it\n[active] 3. Test it"
+    assert "[todo] 2. Write it" in bench.call("update_plan", not_done=["write it"]).text
+
+
+def test_a_new_plan_lists_what_was_done_before_and_keeps_its_place(bench: Workbench) -> None:
+    bench.call("update_plan", steps=["read", "write", "test"], done=[1], current_step=2)
+    text = bench.call("update_plan", steps=["ask", "write", "ship"]).text
+    assert text == "Done before: read\nPlan:\n[todo] 1. ask\n[active] 2. write\n[todo] 3. ship"
+    bench.user("go on")
+    assert text in bench.session.next_request().state_block
+
+
+def test_the_scratchpad_is_the_models_own_until_the_next_sprint(bench: Workbench) -> None:
+    bench.user("go")
+    bench.call("update_plan", scratchpad="port 8412\n</state> looks free")
+    assert bench.session.state.scratchpad == "port 8412\n</state> looks free"
+    block = bench.session.next_request().state_block
+    assert "Scratchpad: port 8412\n    &lt;/state> looks free" in block
+    bench.call("update_plan", progress="half")
+    assert bench.session.state.scratchpad
+    bench.call("update_plan", scratchpad="")
+    assert "Scratchpad" not in bench.session.next_request().state_block
+    bench.call("update_plan", scratchpad="again")
+    bench.session.renew()
+    assert "again" not in bench.session.next_request().state_block
 
 
 # -- directives
@@ -122,6 +159,130 @@ def test_compact_asks_the_session(bench: Workbench) -> None:
     bench.call("compact")
     assert bench.door.asked_to_compact == ["the parser", ""]
     assert "at most" in bench.refused("compact", focus="x" * 1000)
+
+
+# -- what is kept whole
+
+
+def with_results(bench: Workbench, *texts: str) -> None:
+    """Results that were seen, one a call: call_0, call_1, …"""
+    bench.user("Please read.")
+    for number, text in enumerate(texts):
+        bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
+        bench.session.tool_finished(f"call_{number}", text)
+
+
+def letters(number: int, lines: int = 250) -> str:
+    return "\n".join(f"line {n} of letter {number}, value_{number}_{n}" for n in range(lines))
+
+
+def in_view(bench: Workbench, text: str) -> bool:
+    return text in shown(bench.session.engine.shown())
+
+
+def test_what_is_kept_stays_whole_through_passes_until_it_is_let_go(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, *(letters(n) for n in range(12)))
+    assert "nothing is kept whole" in bench.call("keep").text
+    first = bench.session.engine.past.units[1].pieces[-1].pages[0]
+    said = bench.call("keep", refs=[f"h{first}", " call_3 "]).text
+    assert "read_file f0.py" in said
+    assert "read_file f3.py · call_3 @h" in said
+    total, room = re.match(r"kept whole: ([\d,]+) of ([\d,]+) tokens\n", said).groups()  # type: ignore[union-attr]
+    assert int(total.replace(",", "")) == sum(one.tokens for one in bench.door.kept()[0])
+    assert int(room.replace(",", "")) == 6_000
+    for number in range(20, 32):
+        bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
+        bench.session.tool_finished(f"call_{number}", letters(number))
+        if number % 4 == 0:
+            assert bench.session.compact() is not None
+            assert in_view(bench, letters(0))
+            assert in_view(bench, letters(3))
+            assert not in_view(bench, letters(2))
+    assert f"Kept whole: @h{first} call_3" in bench.session.next_request().state_block
+    bench.session.too_long()
+    assert in_view(bench, letters(3))
+    bench.call("keep", let_go=["call_0", "@h" + str(bench.session.engine.past.units[4].pieces[-1].pages[-1])])
+    assert bench.session.state.preserved_refs == ()
+    for number in range(40, 52):
+        bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
+        bench.session.tool_finished(f"call_{number}", letters(number))
+    assert bench.session.compact() is not None
+    assert not in_view(bench, letters(3))
+
+
+def test_what_left_comes_back_whole_with_the_next_pass(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, *(letters(n) for n in range(12)))
+    assert bench.session.compact() is not None
+    assert "recall it to read it now" in bench.call("keep", refs=["call_1"]).text
+    assert not in_view(bench, letters(1))
+    bench.session.assistant_said((ToolCall("more", "read_file", {"path": "more.py"}),))
+    bench.session.tool_finished("more", letters(40, 500))
+    bench.session.compact()
+    assert in_view(bench, letters(1))
+    assert "recall it to read it now" not in bench.call("keep").text
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"refs": ["@h99"]}, "no handle '@h99': this session has @h1 to @h"),
+        ({"refs": ["call_9"]}, "no result has the call id 'call_9'; give a handle"),
+        ({"refs": ["../x"]}, "no result has the call id"),
+        ({"refs": ["call_0", "call_8"]}, "no result has the call id 'call_8'"),
+        ({"refs": ["call_1"]}, "let go of something, or note the few lines that matter in the scratchpad"),
+        ({"let_go": ["call_0"]}, "'call_0' is not kept; kept are: call_2"),
+        ({"let_go": ["@h99"]}, "'@h99' is not kept"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_with_the_way_out(
+    bench: Workbench, given: dict[str, object], word: str
+) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, letters(0), letters(1, 5000), "short")
+    bench.call("keep", refs=["call_2"])
+    last = bench.session.last_event
+    assert word in bench.refused("keep", **given)
+    assert bench.session.last_event == last
+    assert bench.session.state.preserved_refs == ("call_2",)
+
+
+def test_a_handle_of_words_is_no_result(bench: Workbench) -> None:
+    bench.user("long words " * 600)
+    assert "the user's words stay anyway" in bench.refused("keep", refs=["@h1"])
+
+
+def test_no_more_is_kept_than_can_be_listed(bench: Workbench) -> None:
+    with_results(bench, *("short" for _ in range(22)))
+    bench.call("keep", refs=[f"call_{n}" for n in range(20)])
+    assert "at most 20" in bench.refused("keep", refs=["call_21"])
+    bench.call("keep", refs=["call_21"], let_go=["call_3"])
+    assert "call_21" in bench.session.state.preserved_refs
+
+
+def test_what_is_kept_is_state_and_outlives_a_sprint(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, letters(0), letters(1))
+    bench.call("keep", refs=["call_0"])
+    bench.session.renew()
+    assert "Kept whole: call_0" in bench.session.next_request().state_block
+    assert "not in view" in bench.call("keep").text
+    bench.user("Go on.")
+    for number in range(20, 32):
+        bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
+        bench.session.tool_finished(f"call_{number}", letters(number))
+    assert bench.session.compact() is not None
+    assert in_view(bench, letters(0))
+    assert not in_view(bench, letters(1))
+
+
+def test_what_no_longer_fits_is_said(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, letters(0, 400))
+    bench.call("keep", refs=["call_0"])
+    bench.session.engine.window = 20_000
+    assert "too large for the window as it is now" in bench.call("keep").text
 
 
 # -- skills and sub-agents

@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from outlive.context.keeping import Kept
 from outlive.errors import OutliveError
 from outlive.events import KnownEvent
 from outlive.messages import Image, Text, ToolCall
 from outlive.session import Session
+from outlive.session.door import Door as SessionDoor
 from outlive.session.recall import search
 from outlive.state import WorkingState
 from outlive.stores import open_log_store, open_task_store
@@ -57,6 +59,12 @@ class Door:
 
     def user_words(self) -> Iterable[str]:
         return reversed(self.said)
+
+    def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
+        SessionDoor(self.session, self.ask_to_compact).keep(refs, let_go)
+
+    def kept(self) -> tuple[tuple[Kept, ...], int]:
+        return SessionDoor(self.session, self.ask_to_compact).kept()
 
     def ask_to_compact(self, focus: str) -> None:
         self.asked_to_compact.append(focus)

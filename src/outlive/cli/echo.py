@@ -12,9 +12,10 @@ def echo(text: str, *, err: bool = False) -> None:
     click.echo(clean_styled(text), err=err)
 
 
-def echo_exact(data: bytes) -> None:
+def echo_exact(data: bytes, *, err: bool = False) -> None:
     """Write bytes as they are to a file or a program; a terminal gets them as text."""
-    if sys.stdout.isatty():
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
         data = clean(data.decode("utf-8", "replace")).encode("utf-8", "replace")
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    stream.buffer.write(data)
+    stream.buffer.flush()

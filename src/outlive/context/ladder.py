@@ -82,7 +82,7 @@ def compacted(
         fold_to=plan.projection.fold_to,
         digest=plan.projection.digest,
         edits=edits,
-        receipt=make_receipt(scene, plan, reason, before, after),
+        receipt=make_receipt(past, scene, plan, reason, before, after),
         focus=focus,
         summary=plan.projection.summary,
         pages=past.pages.unlogged(),

@@ -1,48 +1,109 @@
-"""Policies: how eager the ladder is, as data. Shares are parts of the window; the numbers come from bench/context."""
+"""Policies: how eager the ladder is, as data. Shares are parts of the window; the numbers come from bench/context.
+
+Every number has a range, and some have an order among them: a policy that breaks one of these cannot be made.
+"""
+
+from functools import cache
+from typing import Annotated, get_args, get_type_hints
 
 from msgspec import Struct
 
+from outlive.errors import ConfigError
+
 CACHE_SECONDS = 300.0
+MOST_TOKENS = 1_000_000_000
+WEEK = 604_800.0
+
+
+class Number(Struct, frozen=True):
+    """What a number of a policy means and which values it may have."""
+
+    about: str
+    low: float = 0
+    high: float = 1
+    whole: bool = False
+
+    @property
+    def range(self) -> str:
+        """For people."""
+        return f"{'a whole number ' if self.whole else ''}from {self.low:,g} to {self.high:,.12g}"
+
+
+def _tokens(about: str) -> Number:
+    return Number(about, 0, MOST_TOKENS, whole=True)
 
 
 class Policy(Struct, frozen=True, kw_only=True):
     """When a pass engages, how far down it goes and what it keeps on the way."""
 
     name: str = "own"
-    engage: float = 0.88
-    engage_tokens: int = 85_000
-    """High-water mark: a pass starts above this share of the window, or this many tokens where that is less."""
-    gap_tokens: int = 30_000
-    """But not before this much has come since the last pass, where the share of the window allows it."""
-    target: float = 0.1
-    """Low-water mark, where the tail, the user's words and the lines leave a choice."""
-    cold: float = 0.3
-    cold_tokens: int = 20_000
-    """With a cold cache everything is written anew anyway, so a pass already starts above this."""
-    tail: float = 0.15
-    tail_tokens: int = 10_000
-    """What is recent stays whole: `tail` of the window, or this many tokens where that is more."""
-    skeleton: float = 0.005
-    """Older units that keep their calls in place while only results shrink; what is older still is folded."""
-    lines_of_past: float = 0.15
-    lines: float = 0.25
-    lines_tokens: int = 30_000
-    """What lines chosen by last mention get: this share of what they stand for, at most this share of the window and
-    this many tokens. A short past needs few lines, and a long one must not be squeezed into as many."""
-    words: float = 0.15
-    """The user's own words stay verbatim up to this."""
-    recalled: float = 0.1
-    recalled_units: int = 24
-    """What was recalled within this many units stays whole, up to this share: whoever asked for it still needs it."""
-    spool: float = 0.25
-    """What arrives at once is shown whole as long as it fits at all; up to this much nobody even asks."""
-    hard: float = 0.97
-    """No request is ever larger than this."""
-    state: float = 0.02
-    """Room for the state block."""
-    state_tokens: int = 400
-    """At least this many tokens for the state block."""
-    cache_seconds: float = CACHE_SECONDS
+    engage: Annotated[float, Number("High-water mark: a pass starts above this share of the window", 0.05)] = 0.88
+    engage_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 85_000
+    gap_tokens: Annotated[
+        int, _tokens("but not before this much came since the last pass, where `engage` allows it")
+    ] = 30_000
+    target: Annotated[
+        float, Number("Low-water mark, where the tail, the user's words and the lines leave a choice")
+    ] = 0.1
+    cold: Annotated[
+        float, Number("With a cold cache all is written anew anyway, so a pass already starts above this share")
+    ] = 0.3
+    cold_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 20_000
+    tail: Annotated[float, Number("What is recent stays whole: this share of the window")] = 0.15
+    tail_tokens: Annotated[
+        int, _tokens("or this many tokens, where that is more (at most about a quarter of a small window)")
+    ] = 10_000
+    skeleton: Annotated[
+        float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
+    ] = 0.005
+    lines_of_past: Annotated[
+        float, Number("Lines chosen by last mention get this share of what they stand for: a short past needs few")
+    ] = 0.15
+    lines: Annotated[float, Number("at most this share of the window")] = 0.25
+    lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 30_000
+    words: Annotated[float, Number("The user's own words stay verbatim up to this share")] = 0.15
+    recalled: Annotated[float, Number("What was recalled stays whole up to this share", 0, 0.5)] = 0.1
+    recalled_units: Annotated[int, Number("while it is among this many newest units", 0, 10_000, whole=True)] = 24
+    spool: Annotated[
+        float, Number("What arrives at once is shown whole if it fits at all; up to this share nobody asks")
+    ] = 0.25
+    hard: Annotated[float, Number("No request is ever larger than this share", 0.1)] = 0.97
+    state: Annotated[float, Number("Room for the state block: this share of the window", 0, 0.5)] = 0.02
+    state_tokens: Annotated[int, _tokens("or this many tokens, where that is more")] = 400
+    cache_seconds: Annotated[float, Number("How long the provider's cache lives after a request", 0, WEEK)] = (
+        CACHE_SECONDS
+    )
+
+    def __post_init__(self) -> None:
+        if problem := _problem(self):
+            raise ConfigError(f"policy {self.name!r}: {problem}")
+
+
+@cache
+def numbers() -> dict[str, Number]:
+    """The numbers of a policy by name."""
+    hints = get_type_hints(Policy, include_extras=True)
+    return {name: get_args(hint)[1] for name, hint in hints.items() if name != "name"}
+
+
+ORDER = (("target", "engage"), ("tail", "engage"), ("engage", "hard"))
+"""Pairs of which the first is smaller: a pass starts at `engage`, below what may be sent at all, and has to get
+somewhere from there."""
+
+
+def _problem(policy: Policy) -> str:
+    """What is wrong with the numbers of a policy, or nothing."""
+    for name, number in numbers().items():
+        value: object = getattr(policy, name)
+        kinds = (int,) if number.whole else (int, float)
+        good = isinstance(value, kinds) and not isinstance(value, bool) and number.low <= value <= number.high
+        if not good:  # nan is in no range
+            return f"{name} = {value!r} cannot be; it is {number.range}"
+    for low, high in ORDER:
+        value, limit = getattr(policy, low), getattr(policy, high)
+        if value >= limit:
+            return f"{low} = {value!r} cannot be; it is below {high}, which is {limit!r}"
+    return ""
 
 
 LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines_of_past=0.06, lines=0.1)

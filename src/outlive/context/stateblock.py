@@ -13,6 +13,8 @@ FILES = 8
 TASKS = 20
 COMPRESSION_ROWS = 3
 NOTES = 8
+LONGEST_FINISHED = 80
+"""Characters of a finished step that is no longer in the plan."""
 LONGEST_NOTE = 600
 """Characters: notes stand in every request until the user speaks again."""
 _LINE_END = re.compile(r"(?:\r\n|[\n\r\v\f\x85\u2028\u2029])[ \t]*")
@@ -62,6 +64,7 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("open tasks", tasks_text(state), True),
         ("notes", _listed("Noticed", (inset(shortened(note)) for note in list(notes)[-NOTES:])), True),
         ("files touched", _files(ledger) if compacted else "", False),
+        ("kept whole", f"Kept whole: {inset(' '.join(state.preserved_refs))}" if state.preserved_refs else "", True),
         ("scratchpad", f"Scratchpad: {inset(state.scratchpad)}" if state.scratchpad else "", False),
         ("compression history", _compression(state), False),
         ("recent actions", _recent(state) if compacted else "", False),
@@ -85,12 +88,20 @@ def _listed(title: str, items: Iterable[str]) -> str:
 
 
 def plan_text(state: WorkingState) -> str:
-    """`[done] 1. …`, `[active] 2. …`, `[todo] 3. …`."""
+    """`[done] 1. …`, `[active] 2. …`, `[todo] 3. …`, and above them what was done before this plan."""
     rows = []
+    if state.finished:
+        more = f" (and {state.finished_before} before)" if state.finished_before else ""
+        rows.append(f"Done before: {'; '.join(inset(_brief(text)) for text in state.finished)}{more}")
+    rows += ["Plan:"] if state.plan else []
     for number, step in enumerate(state.plan, 1):
         mark = "done" if step.done else "active" if number == state.current_step else "todo"
         rows.append(f"[{mark}] {number}. {inset(step.text)}")
-    return "\n".join(["Plan:", *rows]) if rows else ""
+    return "\n".join(rows)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= LONGEST_FINISHED else text[: LONGEST_FINISHED - 1] + "…"
 
 
 def tasks_text(state: WorkingState) -> str:

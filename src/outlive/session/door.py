@@ -1,10 +1,11 @@
 """What tools may do with the session that they run in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from outlive.events import KnownEvent
+from outlive.context.keeping import Kept, changed, kept, room_to_keep
+from outlive.events import KnownEvent, StateChanged
 from outlive.messages import Image
 from outlive.session.recall import related, search
 from outlive.session.session import Session
@@ -48,6 +49,14 @@ class Door:
         for unit in reversed(self._session.engine.past.units):
             if unit.kind == "user":
                 yield from (piece.text for piece in unit.pieces if piece.kind == "user")
+
+    def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
+        found = changed(self._session.engine, tuple(refs), tuple(let_go))
+        if found != self.state.preserved_refs:
+            self._session.log(StateChanged, preserved_refs=found)
+
+    def kept(self) -> tuple[tuple[Kept, ...], int]:
+        return kept(self._session.engine), room_to_keep(self._session.engine)
 
     def ask_to_compact(self, focus: str) -> None:
         self._compact(focus)

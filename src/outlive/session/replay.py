@@ -64,7 +64,6 @@ class Replay:
             window=window,
             policy=policy,
             clock=lambda: self._now,
-            timer=lambda: 0.0,  # the same recording gives the same log
         )
         self.session.log(
             SessionStarted,
@@ -93,7 +92,7 @@ class Replay:
         try:
             request = self.session.next_request()
         except FloorError as error:
-            return Step(turn, self._now, None, (), str(error))
+            return Step(turn, self._now, None, error.new_events, str(error))
         return Step(turn, self._now, request, request.new_events)
 
     def _play(self, recorded: Recorded) -> None:

@@ -39,7 +39,7 @@ from outlive.messages import Block, Image, Text, call_file
 from outlive.session.handoff import handoff_note
 from outlive.session.masking import Mask, masked
 from outlive.session.world import GONE, SEEN, Seen, World, compare
-from outlive.state import WorkingState
+from outlive.state import WorkingState, made_way
 from outlive.stores.log_lines import mended
 from outlive.stores.log_names import new_session_id
 from outlive.stores.log_protocol import LogStore, LogWriter
@@ -188,9 +188,9 @@ class Session:
         own = (own_words(block.text) for block in blocks if isinstance(block, Text))
         for text in dict.fromkeys(text for part in own for text in detect(part)):
             events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
-        dropped = len(self.state.dropped_directives)
+        before = self.state
         said = cast(UserSaid, self._commit(events)[0])
-        for gone in self.state.dropped_directives[dropped:]:
+        for gone in made_way(before, self.state):
             self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
         return said
 

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from outlive.context.directives import own_words
 from outlive.events import DirectiveDropped, DirectiveGiven
+from outlive.state import made_way
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
 
 SHORTEST, LONGEST = 4, 1000
@@ -30,13 +31,12 @@ class AddDirective(Tool[AddDirectiveInput]):
 
     async def run(self, given: AddDirectiveInput, desk: Desk) -> Outcome:
         words = _quoted(given.text, desk)
-        dropped = len(desk.session.state.dropped_directives)
+        before = desk.session.state
         desk.session.log(DirectiveGiven, text=words, pinned=given.pinned)
-        gone = desk.session.state.dropped_directives[dropped:]
+        gone = made_way(before, desk.session.state)
         for directive in gone:
             desk.session.log(DirectiveDropped, text=directive.text, reason="more directives than there is room for")
-        made_way = "".join(f"\nmade way: {directive.text}" for directive in gone)
-        return Outcome(f"kept: {words}{made_way}")
+        return Outcome(f"kept: {words}" + "".join(f"\nmade way: {directive.text}" for directive in gone))
 
 
 def _quoted(text: str, desk: Desk) -> str:

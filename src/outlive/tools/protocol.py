@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 from msgspec import Struct
 
+from outlive.context.keeping import Kept
 from outlive.events import KnownEvent
 from outlive.messages import Image
 from outlive.state import WorkingState
@@ -63,6 +64,12 @@ class SessionDoor(Protocol):
 
     def user_words(self) -> Iterable[str]:
         """All that the user said in this session, newest first, without what the harness put among it."""
+
+    def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
+        """Keep results whole through every pass, or no longer. Raises `OutliveError` with the way out."""
+
+    def kept(self) -> tuple[tuple[Kept, ...], int]:
+        """What is kept whole, and how many tokens can be."""
 
     def ask_to_compact(self, focus: str) -> None:
         """A pass is made when all calls of this answer have come back."""

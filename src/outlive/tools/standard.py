@@ -10,6 +10,7 @@ from outlive.tools.edit_file import EditFile
 from outlive.tools.forget import Forget
 from outlive.tools.glob import Glob
 from outlive.tools.grep import Grep
+from outlive.tools.keep import Keep
 from outlive.tools.load_skill import LoadSkill
 from outlive.tools.memory_search import MemorySearch
 from outlive.tools.protocol import Tool
@@ -32,6 +33,6 @@ def standard_tools() -> list[Tool[Any]]:
     return [
         *(Bash(), BashOutput(), ReadFile(), WriteFile(), EditFile(), Glob(), Grep()),
         *(TaskCreate(), TaskUpdate(), TaskList(), TaskGet(), TaskClaim(), TaskComplete()),
-        *(UpdatePlan(), AddDirective(), Compact(), Recall(), Subagent(), LoadSkill()),
+        *(UpdatePlan(), AddDirective(), Compact(), Recall(), Keep(), Subagent(), LoadSkill()),
         *(Remember(), Forget(), MemorySearch()),
     ]

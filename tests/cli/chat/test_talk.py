@@ -13,9 +13,9 @@ from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import short_session
-from outlive.events import PlanChanged, Step, UserSaid
+from outlive.events import PlanChanged, StateChanged, Step, UserSaid
 from outlive.memory.book import Memories
-from outlive.messages import plain_text
+from outlive.messages import ToolCall, plain_text
 from outlive.models.errors import Unavailable
 from outlive.session.agent import Agent
 from outlive.session.remembering import Remembering
@@ -268,6 +268,23 @@ def test_commands_answer(stage: Stage, play: Play, line: str, part: str) -> None
         face.talk.agent.session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")), current_step=2)
         await face.say("Never push to main.")
         assert part in await face.obey(line)
+
+    play(scene)
+
+
+def test_what_the_agent_keeps_for_itself_can_be_seen(play: Play) -> None:
+    async def scene(face: Face) -> None:
+        session = face.talk.agent.session
+        session.user_said("go")
+        session.assistant_said((ToolCall("c1", "read_file", {"path": "spec.md"}),))
+        session.tool_finished("c1", "the specification")
+        session.log(StateChanged, scratchpad="port 8412", preserved_refs=("c1",))
+        session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")))
+        session.log(PlanChanged, steps=(Step("Fix"),))
+        assert "kept whole: read_file spec.md @h1" in await face.obey("/context")
+        said = await face.obey("/plan")
+        assert "done before Look" in said
+        assert "scratchpad port 8412" in said
 
     play(scene)
 

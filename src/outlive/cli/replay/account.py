@@ -1,15 +1,12 @@
 """What happened in a replay, gathered on the way: sizes by kind, passes, what left, and costs."""
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, Price, Texts
 from outlive.context.engine import Engine, Request
-from outlive.context.pages import handle
-from outlive.context.pieces import Piece
-from outlive.context.tokens import CHARS_PER_TOKEN, estimate
-from outlive.context.view import Projection
+from outlive.context.left import Left, pieces_left
+from outlive.context.tokens import CHARS_PER_TOKEN
+from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
 from outlive.models.importers.recording import Recording
@@ -19,17 +16,6 @@ KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", 
 """In the order of a request; `shrunk` is what is left of results that left."""
 SEEN_LEAVING = 40
 """Of what left in a pass, the largest so many are named."""
-
-
-class Left(Struct, frozen=True):
-    """Something that left the view in a pass."""
-
-    what: str
-    event: int
-    before: int
-    after: int
-    """Tokens that stayed in its place; 0 when it was folded into the digest."""
-    handles: tuple[str, ...]
 
 
 class Pass(Struct, frozen=True):
@@ -44,6 +30,7 @@ class Pass(Struct, frozen=True):
     units_shrunk: int
     units_folded: int
     lines_kept: int
+    seconds: float
     left: tuple[Left, ...]
     left_tokens: int
 
@@ -147,7 +134,7 @@ class Account:
         engine = self._replay.session.engine
         for event in step.passes:
             self._passes.append(_pass(step.turn, event, self._before, engine))
-            self._before = _projection(event)
+            self._before = projection_of(event)
         output = self._texts.tokens(recording.messages[step.turn].message)
         plain = self._plain_price(step.time, output)
         if step.request is None:
@@ -214,13 +201,9 @@ def _kind(role: Role, block: Block, text: str, state: str, digest: str, short: s
             return role
 
 
-def _projection(event: Compacted) -> Projection:
-    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
-    return Projection(event.id, event.fold_to, event.digest, edits)
-
-
 def _pass(turn: int, event: Compacted, before: Projection, engine: Engine) -> Pass:
-    left = sorted(_left(event, before, engine), key=lambda item: (item.after - item.before, item.event))
+    found = pieces_left(event, before, engine.past.units)
+    left = sorted(found, key=lambda item: (item.after - item.before, item.event))
     receipt = event.receipt
     return Pass(
         turn=turn,
@@ -232,29 +215,7 @@ def _pass(turn: int, event: Compacted, before: Projection, engine: Engine) -> Pa
         units_shrunk=receipt.units_shrunk,
         units_folded=receipt.units_folded,
         lines_kept=receipt.lines_kept,
+        seconds=receipt.seconds,
         left=tuple(left[:SEEN_LEAVING]),
         left_tokens=sum(item.before - item.after for item in left),
     )
-
-
-def _left(event: Compacted, before: Projection, engine: Engine) -> Iterator[Left]:
-    """What the view showed before the pass and does not show after it."""
-    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
-    for unit in engine.past.units:
-        if unit.event <= before.fold_to or unit.event > event.id:
-            continue
-        for piece in unit.pieces:
-            old = before.edits.get(piece.key)
-            size = piece.tokens if old is None else estimate(old)
-            if unit.event <= event.fold_to:
-                if piece.kind != "user":
-                    yield _item(piece, size, 0.0)
-            elif piece.key in edits and edits[piece.key] != old:
-                yield _item(piece, size, estimate(edits[piece.key]))
-
-
-def _item(piece: Piece, before: float, after: float) -> Left:
-    words = " ".join(piece.text[:400].split())[:80]
-    label = f"{piece.label}: {words}" if piece.label and " " not in piece.label else piece.label or words
-    what = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}.get(piece.kind, "")
-    return Left(what + label, piece.event, round(before), round(after), tuple(map(handle, piece.pages)))

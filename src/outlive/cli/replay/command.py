@@ -5,27 +5,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
 
 import click
+from msgspec.structs import replace
 
 from outlive.cli.replay.account import Account, Report
-from outlive.cli.replay.requests import RequestWriter
+from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
 from outlive.config import Workspace
 from outlive.context.policy import Policy
 from outlive.errors import StoreUnavailable
-from outlive.models.importers import Recording, read_recording
+from outlive.models.importers import ImportRefused, Recording, read_recording
 from outlive.session.replay import Replay, check_replaceable
 from outlive.stores.log_protocol import LogStore
 
 DEFAULT_WINDOW = 100_000
+STREAM = Path("-")
 _EVERY = 20
 """Steps between two signs of life."""
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
     "--window",
     type=click.IntRange(min=1000),
@@ -40,16 +42,16 @@ _EVERY = 20
 )
 @click.option(
     "--requests-out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Write each request that would have been sent, one JSON line a model call.",
+    help="Write each request that would have been sent, one JSON line a model call; - is stdout.",
 )
 @click.option("--report", "full", is_flag=True, help="Show context size over time, the passes and what left.")
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Write the report as one self-contained page.",
+    help="Write the report as one self-contained page; - is stdout.",
 )
 @store_option
 @json_option
@@ -66,27 +68,32 @@ def replay(
     """Play a recorded session through the context engine and tell what would have happened.
 
     FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
-    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. Nothing is sent anywhere.
-    The result is kept as a session under the recording's id, so that its handles can be recalled; replaying again
-    replaces that session, and never one that really happened.
+    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. - is stdin. Nothing is
+    sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled;
+    replaying again replaces that session, and never one that really happened.
 
     Costs are multiples of one uncached input token: 1.25 to write the cache, 0.1 to read it, 5 for output, with a
     cache that lives five minutes by the recorded times; a token is 3.2 characters.
+
+    When requests or page go to stdout, the report goes to stderr.
 
     \b
     Examples:
       outlive replay session.jsonl.gz --window 50000 --report
       outlive replay ~/.claude/projects/my-app/1234.jsonl --html report.html
       outlive replay session.jsonl --policy rich,engage=0.7 --requests-out requests.jsonl
+      gunzip -c session.jsonl.gz | outlive replay - --requests-out - | jq .turn
       outlive recall @h12 --session ID
 
     \b
     Exit codes: 0 done, 1 refused (also when a request cannot fit the window), 2 wrong usage.
     """
+    if requests_out == html == STREAM:
+        raise click.UsageError("--requests-out and --html cannot both go to stdout")
     workspace = Workspace.find(store=store)
     chosen = chosen_policy(policy, workspace.context)
     size = window or int(str(workspace.context.get("window", DEFAULT_WINDOW)))
-    recording = read_recording(file)
+    recording = read_recording(file) if file != STREAM else _piped()
     for text in recording.skipped:
         click.echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
     with open_store(store) as opened, _output(requests_out) as out:
@@ -97,12 +104,25 @@ def replay(
         with _output(html) as out:
             assert out is not None  # noqa: S101 - there is a path
             out.write(page(report).encode())
-    _show(report, full=full, as_json=as_json)
+    _show(report, full=full, as_json=as_json, err=STREAM in (requests_out, html))
     if report.refused:
         sys.exit(1)
 
 
-def _play(recording: Recording, window: int, policy: Policy, out: BinaryIO | None, store: LogStore) -> Report:
+def _piped() -> Recording:
+    """The recording on stdin, by way of a file, as all formats are read."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "stdin.jsonl")
+        with path.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        try:
+            recording = read_recording(path)
+        except ImportRefused as error:
+            raise ImportRefused(str(error).replace(str(path), "stdin")) from None
+        return replace(recording, skipped=tuple(text.replace(str(path), "stdin") for text in recording.skipped))
+
+
+def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, store: LogStore) -> Report:
     check_replaceable(store, recording.id)
     played = Replay(recording, window=window, policy=policy)
     account = Account(played)
@@ -124,25 +144,25 @@ def _progress(number: int, total: int) -> None:
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
 
 
-def _show(report: Report, *, full: bool, as_json: bool) -> None:
+def _show(report: Report, *, full: bool, as_json: bool, err: bool) -> None:
     if as_json:
-        print_json(report.form())
+        print_json(report.form(), err=err)
     else:
         from outlive.cli.replay.timeline import render, summary
 
         width = shutil.get_terminal_size((100, 24)).columns
-        click.echo(render(report, width) if full else summary(report))
+        click.echo(render(report, width) if full else summary(report), err=err)
         hint = f"outlive recall @h1 --session {report.session}"
-        click.echo(click.style(f"session   {report.session}; try: {hint}", dim=True))
+        click.echo(click.style(f"session   {report.session}; try: {hint}", dim=True), err=err)
     for refused in report.refused:
         click.echo(f"{click.style('refused:', fg='red', bold=True)} message {refused.turn}: {refused.why}", err=True)
 
 
 @contextmanager
-def _output(path: Path | None) -> Iterator[BinaryIO | None]:
-    """A file that is there whole or not at all."""
-    if path is None:
-        yield None
+def _output(path: Path | None) -> Iterator[Sink | None]:
+    """A file that is there whole or not at all, or stdout."""
+    if path is None or path == STREAM:
+        yield Stdout() if path else None
         return
     partial = path.with_name(f".{path.name}.part")
     try:

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 from html import escape
 
-from outlive.cli.replay.account import KINDS, Left, Pass, Report
+from outlive.cli.replay.account import KINDS, Pass, Report
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
+from outlive.context.left import Left
 
 
 def page(report: Report) -> str:

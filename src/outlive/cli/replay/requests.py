@@ -1,9 +1,10 @@
 """Requests as JSON lines, the contract that other programs read."""
 
-from typing import BinaryIO
+from typing import Protocol
 
 import msgspec
 
+from outlive.cli.echo import echo_exact
 from outlive.context.engine import Request
 from outlive.messages import Message
 from outlive.models.anthropic_form import message_form
@@ -11,10 +12,23 @@ from outlive.models.anthropic_form import message_form
 _encode = msgspec.json.Encoder().encode
 
 
+class Sink(Protocol):
+    """Where bytes go."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+
+class Stdout:
+    """Bytes as they are; a terminal gets them as text."""
+
+    def write(self, data: bytes, /) -> None:
+        echo_exact(data)
+
+
 class RequestWriter:
     """Writes one line a model call. Messages that were written before are not encoded again."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: Sink) -> None:
         self._out = out
         self._known: dict[int, tuple[Message, bytes]] = {}
 

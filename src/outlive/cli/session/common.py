@@ -97,10 +97,11 @@ def say_damage(damage: Iterable[Damage]) -> None:
         echo(f"{click.style('left out:', fg='yellow')} {item}", err=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Any, *, err: bool = False) -> None:
     """Indented for a person at a terminal, one line for a program."""
     raw = msgspec.json.encode(value)
-    echo_exact((msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw) + b"\n")
+    stream = sys.stderr if err else sys.stdout
+    echo_exact((msgspec.json.format(raw, indent=2) if stream.isatty() else raw) + b"\n", err=err)
 
 
 def moment(time: float) -> str:

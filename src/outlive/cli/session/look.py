@@ -8,6 +8,8 @@ import msgspec
 from outlive.cli.echo import echo
 from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
 from outlive.context.engine import Engine
+from outlive.context.keeping import kept
+from outlive.context.left import LeftUnit, units_left
 from outlive.context.pages import handle
 from outlive.context.stateblock import render_state
 from outlive.events import (
@@ -30,6 +32,8 @@ from outlive.stores.log_reading import full_log
 _ROOM = 4000.0
 """Tokens of the state block for a person to read."""
 _LINE = 110
+_NAMED = 6
+"""Units that are named of those that left in a pass, the largest."""
 
 
 @command("list")
@@ -82,7 +86,8 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
         return
     engine = engine_of(log.events)
     if as_json:
-        print_json({"session": info, "state": engine.past.state, **_sizes(engine, log.events)})
+        about = {"session": info, "state": engine.past.state, "kept": kept(engine)}
+        print_json(about | _sizes(engine, log.events))
     else:
         echo("\n".join(_shown(info.title, info.id, engine, log.events)))
 
@@ -100,6 +105,8 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
     past = engine.past
     block = render_state(past.state, past.ledger, _ROOM, compacted=True, notes=past.notes)
     yield from (["", *block.splitlines()[1:-1]] if block else [])
+    for one in kept(engine):
+        yield click.style(f"kept whole: {one.what}  {' '.join(one.handles)}  {one.tokens:,} tokens", dim=True)
 
 
 def _told(event: Event) -> str:
@@ -136,8 +143,11 @@ def _first(text: str) -> str:
 
 @command()
 @session_argument
-def receipts(store: LogStore, session: str, as_json: bool) -> None:
-    """What each pass did: tokens before and after by kind, what was folded, which handles it left.
+@click.option("--all", "every", is_flag=True, help="Name every unit that left.")
+def receipts(store: LogStore, session: str, every: bool, as_json: bool) -> None:
+    """What each pass did: tokens before and after by kind, which units left and the handles that give them back.
+
+    The largest units are named; with --json, or --all, every one of them.
 
     \b
     Examples:
@@ -148,10 +158,12 @@ def receipts(store: LogStore, session: str, as_json: bool) -> None:
     say_damage(log.damage)
     undone = {event.target for event in log.events if isinstance(event, Undone) and event.what == "pass"}
     passes = [event for event in log.events if isinstance(event, Compacted)]
+    left = _left(log.events)
     if as_json:
         forms = [
             {"event": one.id, "time": one.time, "undone": one.id in undone, "focus": one.focus}
             | msgspec.structs.asdict(one.receipt)
+            | {"left": left[one.id]}
             for one in passes
         ]
         print_json(forms)
@@ -159,7 +171,29 @@ def receipts(store: LogStore, session: str, as_json: bool) -> None:
     if not passes:
         echo(click.style("no passes", dim=True), err=True)
     for one in passes:
-        echo("\n".join(_receipt(one, undone=one.id in undone)))
+        named = _units(left[one.id], None if every else _NAMED)
+        echo("\n".join([*_receipt(one, undone=one.id in undone), *named]))
+
+
+def _left(events: Iterable[Event]) -> dict[int, list[LeftUnit]]:
+    """What left in each pass; found out by going through the log again."""
+    engine = engine_of(())
+    found: dict[int, list[LeftUnit]] = {}
+    for event in events:
+        if isinstance(event, Compacted):
+            found[event.id] = units_left(event, engine.projection, engine.past.units)
+        engine.append(event)
+    return found
+
+
+def _units(left: list[LeftUnit], most: int | None) -> Iterator[str]:
+    largest = sorted(left, key=lambda one: one.after - one.before)[:most]
+    for one in sorted(largest, key=lambda one: one.unit):
+        size = f"{one.before:,} → {one.after:,}" if one.after else f"{one.before:,}"
+        handles = " ".join(one.handles[:_NAMED]) + (" …" if len(one.handles) > _NAMED else "")
+        yield f"  {one.how} event {one.unit}: {_first(one.what)} ({size} tokens)  {handles}"
+    if len(left) > len(largest):
+        yield click.style(f"  and {len(left) - len(largest)} more (--all)", dim=True)
 
 
 def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:
@@ -173,5 +207,6 @@ def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:
     sizes = (f"{kind} {receipt.kinds_before.get(kind, 0):,} → {receipt.kinds_after.get(kind, 0):,}" for kind in kinds)
     yield click.style(f"  {', '.join(sizes)}", dim=True)
     facts = f"{receipt.units_shrunk} shrunk, {receipt.units_folded} folded, {receipt.lines_kept} lines kept, "
-    facts += f"{len(receipt.handles)} handles, {receipt.cache_cost:,} tokens written to the cache again"
+    facts += f"{len(receipt.handles)} handles, {receipt.cache_cost:,} tokens written to the cache again, "
+    facts += f"{receipt.seconds:.2f} s"
     yield click.style(f"  {facts}", dim=True)

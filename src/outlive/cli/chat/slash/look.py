@@ -13,6 +13,7 @@ from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
 from outlive.cli.clean import clean, one_line
+from outlive.context.keeping import kept
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.events import Compacted, Undone
 from outlive.stores.log_reading import full_log
@@ -81,7 +82,12 @@ async def plan(talk: Talk, words: str) -> RenderableType:
     if known.goal:
         parts.append(Text.assemble(("goal ", "quiet"), clean(known.goal)))
     parts.append(cards.steps(known.plan, known.current_step) if known.plan else Text("no plan yet", "quiet"))
-    for name, text in (("progress", known.progress), ("blocked on", known.blocked_on)):
+    for name, text in (
+        ("done before", "; ".join(known.finished)),
+        ("progress", known.progress),
+        ("blocked on", known.blocked_on),
+        ("scratchpad", known.scratchpad),
+    ):
         if text:
             parts.append(Text.assemble((f"{name} ", "quiet"), clean(text)))
     return Group(*parts)
@@ -108,7 +114,11 @@ async def context(talk: Talk, words: str) -> RenderableType:
             for kind, count in kinds
         )
     )
-    return Group(head, Padding(rows, (0, 0, 0, 2)))
+    notes = [
+        Text(f"kept whole: {one_line(one.what)} {' '.join(one.handles)} · {tokens(one.tokens)}", "quiet")
+        for one in kept(talk.agent.session.engine)
+    ]
+    return Group(head, Padding(rows, (0, 0, 0, 2)), *notes)
 
 
 @command("", "what each pass did")

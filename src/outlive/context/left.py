@@ -1,0 +1,102 @@
+"""What left the view in a pass. Nothing of it is stored: the log has the pass, and the rest follows from the past."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from outlive.context.pages import handle
+from outlive.context.pieces import Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit
+from outlive.context.view import Projection
+from outlive.events import Compacted
+
+WORDS = 80
+_KINDS = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}
+
+
+class Left(Struct, frozen=True):
+    """A piece that was shown before a pass and is not shown, or only in part, after it."""
+
+    what: str
+    event: int
+    before: int
+    after: int
+    """Tokens that stayed in its place; 0 when it was folded into the digest."""
+    handles: tuple[str, ...]
+
+
+class LeftUnit(Struct, frozen=True):
+    """A unit of which something left."""
+
+    unit: int
+    """The event that it begins with."""
+    what: str
+    how: str
+    """`folded` into the digest, or `shrunk` in its place."""
+    before: int
+    after: int
+    handles: tuple[str, ...]
+
+
+def pieces_left(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[Left]:
+    """Piece by piece. `before` is the projection that was in force until the pass."""
+    for _, found in _by_unit(event, before, units):
+        for piece, size, after in found:
+            yield Left(_what(piece), piece.event, round(size), round(after), _handles([piece]))
+
+
+def units_left(event: Compacted, before: Projection, units: Iterable[Unit]) -> list[LeftUnit]:
+    """Unit by unit, oldest first."""
+    return [
+        LeftUnit(
+            unit=unit.event,
+            what=_called(unit),
+            how="folded" if unit.event <= event.fold_to else "shrunk",
+            before=round(sum(size for _, size, _ in found)),
+            after=round(sum(after for _, _, after in found)),
+            handles=_handles(piece for piece, _, _ in found),
+        )
+        for unit, found in _by_unit(event, before, units)
+    ]
+
+
+_Found = list[tuple[Piece, float, float]]
+
+
+def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Found]]:
+    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
+    for unit in units:
+        if before.fold_to < unit.event < event.id and (found := list(_of_unit(unit, event, before, edits))):
+            yield unit, found
+
+
+def _of_unit(
+    unit: Unit, event: Compacted, before: Projection, edits: dict[tuple[int, int], str]
+) -> Iterator[tuple[Piece, float, float]]:
+    for piece in unit.pieces:
+        old = before.edits.get(piece.key)
+        size = piece.tokens if old is None else estimate(old)
+        if unit.event <= event.fold_to:
+            if piece.kind != "user" or piece.text not in event.digest:
+                yield piece, size, 0.0
+        elif (text := edits.get(piece.key)) is not None and text != old:
+            yield piece, size, estimate(text)
+
+
+def _called(unit: Unit) -> str:
+    """A unit in a line: its calls, else its first words."""
+    calls = [piece.label for piece in unit.calls.values()]
+    if calls:
+        return calls[0] + (f" (+{len(calls) - 1} more)" if len(calls) > 1 else "")
+    return _what(unit.pieces[0]) if unit.pieces else unit.kind
+
+
+def _what(piece: Piece) -> str:
+    words = " ".join(piece.text[: 5 * WORDS].split())[:WORDS]
+    label = f"{piece.label}: {words}" if piece.label and " " not in piece.label else piece.label or words
+    return _KINDS.get(piece.kind, "") + label
+
+
+def _handles(pieces: Iterable[Piece]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(handle(page) for piece in pieces for page in piece.pages))

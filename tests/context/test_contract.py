@@ -1,0 +1,188 @@
+"""Each clause of the contract on its own: a plan that breaks one of them, and no other, does not happen."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from outlive import events as ev
+from outlive.context import ladder
+from outlive.context.bones import header
+from outlive.context.contract import broken, visible_pages
+from outlive.context.engine import Engine
+from outlive.context.plan import Plan, Reach, Scene, plan_pass, view_tokens
+from outlive.context.policy import Policy
+from outlive.context.view import history
+from outlive.messages import Message
+from tests.context.story import Story, body
+
+POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.02)
+REQUEST = "Please fix the parser. Never touch vendor/ files."
+
+Spoil = Callable[[Scene, Plan], Plan]
+
+
+def due_engine(*words: str) -> Engine:
+    """An engine in which a pass is due, though all would still fit; the newest results were not seen yet."""
+    engine, story, taken = Engine(20_000, POLICY), Story(), 0
+    story.add(ev.SessionStarted, session="s", system="You are careful.")
+    for text in words:
+        story.user(text)
+    while not engine.due():
+        story.step(body(len(story.events), 20), body(len(story.events) + 500, 5), said="Going on.")
+        engine.extend(story.events[taken:])
+        taken = len(story.events)
+    assert engine.due() == "pressure"
+    return engine
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return due_engine(REQUEST)
+
+
+def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tuple[Scene, Plan]:
+    """Ask for the next request while every plan is spoilt; what was planned from, and the spoilt plan."""
+    seen: list[tuple[Scene, Plan]] = []
+
+    def plan(scene: Scene, reach: Reach) -> Plan:
+        seen.append((scene, spoil(scene, plan_pass(scene, reach))))
+        return seen[-1][1]
+
+    monkeypatch.setattr(ladder, "plan_pass", plan)
+    engine.next_request()
+    return seen[0]
+
+
+def shown_as(plan: Plan, **changes: object) -> Plan:
+    return replace(plan, projection=replace(plan.projection, **changes))  # type: ignore[arg-type]
+
+
+def without_handles(text: str, pages: tuple[int, ...]) -> str:
+    for page in pages:
+        text = re.sub(rf"@h{page}(?![0-9])", "", text)
+    return text
+
+
+def good(scene: Scene, plan: Plan) -> Plan:
+    return plan
+
+
+# -- ways to break it
+
+
+def grown(scene: Scene, plan: Plan) -> Plan:
+    return shown_as(plan, digest=plan.projection.digest + "\n" + "more and more " * 20_000)
+
+
+def no_handle_in_the_digest(scene: Scene, plan: Plan) -> Plan:
+    """The handles of one folded result are gone."""
+    return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[5].pieces[-1].pages))
+
+
+def no_handle_in_a_stub(scene: Scene, plan: Plan) -> Plan:
+    """A result that shrank in its place does not say where the rest is."""
+    newest = max(plan.projection.edits)
+    return shown_as(plan, edits={**plan.projection.edits, newest: "[shrunk]"})
+
+
+def unseen_shrunk(scene: Scene, plan: Plan) -> Plan:
+    piece = scene.units[-1].pieces[-1]
+    return shown_as(plan, edits={**plan.projection.edits, piece.key: header(piece)})
+
+
+def unseen_folded(scene: Scene, plan: Plan) -> Plan:
+    """Everything is folded, every handle and the request are there, but the newest results were never seen."""
+    pages = {page for unit in scene.units for piece in unit.pieces for page in piece.pages}
+    digest = "\n".join([" ".join(f"@h{page}" for page in sorted(pages)), f"User: {REQUEST}"])
+    folded = shown_as(plan, digest=digest, edits={}, fold_to=scene.units[-1].last_event)
+    return replace(folded, folded=len(scene.units))
+
+
+def request_cut(scene: Scene, plan: Plan) -> Plan:
+    return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[:30] + "…"))
+
+
+def test_a_good_plan_breaks_nothing_and_has_all_that_is_spoilt_here(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, plan = planned(engine, monkeypatch, good)
+    assert plan.folded > 6
+    assert plan.projection.edits
+    assert REQUEST in plan.projection.digest
+    assert engine.projection.digest == plan.projection.digest
+    assert engine.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (grown, "the view would not shrink"),
+        (no_handle_in_the_digest, "would be out of reach"),
+        (no_handle_in_a_stub, "would be out of reach"),
+        (unseen_shrunk, "was not seen yet"),
+        (unseen_folded, "was not seen yet"),
+        (request_cut, "the current request is not complete"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_plan_that_breaks_a_clause_does_not_happen(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, said: str
+) -> None:
+    last, before = engine.past.last_id, engine.next_request(relieve=False).messages
+    planned(engine, monkeypatch, spoil)
+    assert engine.problems
+    assert all(said in problem for problem in engine.problems), engine.problems
+    assert engine.past.last_id == last
+    assert engine.next_request(relieve=False).messages == before
+
+
+def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    unseen = engine.past.unseen()
+    scene, plan = planned(engine, monkeypatch, good)
+    messages, size = history(scene.units, plan.projection), view_tokens(scene, plan)
+    (problem,) = broken(scene, plan, messages, unseen, size, size)
+    assert "would not shrink" in problem
+    assert broken(scene, plan, messages, unseen, size + 0.1, size) == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda messages: messages[:-1], "are answered by"),
+        (lambda messages: [messages[0], *messages[2:]], "two user messages in a row"),
+        (lambda messages: messages[1:], "the first message is not the user's"),
+    ],
+)
+def test_a_view_that_no_provider_takes_does_not_happen(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Message]], list[Message]], said: str
+) -> None:
+    monkeypatch.setattr(ladder, "history", lambda units, projection: spoil(history(units, projection)))
+    last = engine.past.last_id
+    engine.next_request()
+    assert said in "; ".join(engine.problems)
+    assert engine.past.last_id == last
+
+
+def test_words_of_the_user_need_a_handle_only_where_they_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "First of all, this matters: " + "it is like that. " * 200
+    engine = due_engine(words, REQUEST)
+
+    def no_handle(scene: Scene, plan: Plan) -> Plan:
+        return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[0].pieces[0].pages))
+
+    def cut(scene: Scene, plan: Plan) -> Plan:
+        spoilt = no_handle(scene, plan)
+        return shown_as(spoilt, digest=spoilt.projection.digest.replace(words, words[:40]))
+
+    planned(engine, monkeypatch, cut)
+    assert engine.problems == ("user 2 would be out of reach",)
+    again = due_engine(words, REQUEST)
+    planned(again, monkeypatch, no_handle)
+    assert again.problems == ()
+    assert words in again.projection.digest
+
+
+def test_a_handle_is_what_reads_like_one() -> None:
+    assert visible_pages("@h12, (@h3) @h @hx h7") == {12, 3}
