@@ -483,3 +483,8 @@ def test_other_languages_do_no_harm(said: str) -> None:
 @given(st.text(alphabet="always never don't from now on, .:;-*1)`\"'\n#>", max_size=120))
 def test_whatever_is_found_stands_in_the_text(said: str) -> None:
     assert all(found in said for found in detect(said))
+
+
+def test_a_sentence_that_goes_on_in_the_next_line_is_quoted_whole() -> None:
+    said = "Some rules.\n- never push\n  to main\nalways run the linter\nbefore each commit"
+    assert detect(said) == ("never push\n  to main", "always run the linter\nbefore each commit")

@@ -34,6 +34,8 @@ _RULES = re.compile(
     r"in (?:this|our) (?:repo|repository|project|codebase)|when working (?:on|in) (?:this|our) \w+)\s*:\s*",
     re.IGNORECASE,
 )
+_OPEN_END = re.compile(r"[\w,)\"'`]\s*\Z")
+_GOES_ON = re.compile(r"\s*(?!(?:always|never|don't|do not|please|prefer|only|from now)\b)[a-z(]")
 _OPENING = re.compile(r"<([a-z][\w-]*)(?![\w-])[^<>]*>")
 _CLOSING = re.compile(r"</([a-z][\w-]*)>")
 
@@ -72,7 +74,7 @@ def detect(text: str) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     fenced = ruled = False
-    for paragraph in text.split("\n"):
+    for paragraph in _unwrapped(text):
         if paragraph.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         elif fenced or not paragraph.strip():
@@ -84,8 +86,27 @@ def detect(text: str) -> tuple[str, ...]:
             ruled = ruled and item is not None
             words = paragraph[item.end() :] if item else paragraph
             if not _REPORT.match(words if item else paragraph):
-                found.update(dict.fromkeys(s for s in _sentences(words) if _fits(s) and is_standing(s, ruled=ruled)))
+                found.update(
+                    dict.fromkeys(
+                        s for s in _sentences(words) if _fits(s) and is_standing(" ".join(s.split()), ruled=ruled)
+                    )
+                )
     return tuple(found)
+
+
+def _unwrapped(text: str) -> list[str]:
+    """The lines of a text; one that goes on in the middle of a sentence belongs to the line before."""
+    found: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        fence = line.lstrip().startswith(("```", "~~~"))
+        fenced = fenced != fence
+        goes_on = found and not fence and not fenced and _OPEN_END.search(found[-1]) and _GOES_ON.match(line)
+        if goes_on and not _ITEM.match(line):
+            found[-1] += "\n" + line
+        else:
+            found.append(line)
+    return found
 
 
 def _fits(sentence: str) -> bool:
