@@ -443,6 +443,9 @@ def test_a_sentence_is_quoted_whole() -> None:
     assert detect("Always use tabs, e.g. in Makefiles, i.e. everywhere. Thanks.") == (
         "Always use tabs, e.g. in Makefiles, i.e. everywhere.",
     )
+    wrapped = "Never push to main\nwithout asking me."
+    assert detect(f"Fix it.\n- {wrapped}\nUse tabs\nin this file, and be quick.") == (wrapped,)
+    assert detect("never push to main\nfix the tests") == ("never push to main",)
     assert detect("See v1.2.3. Never edit a.b.c/d.py by hand! (Really.)") == ("Never edit a.b.c/d.py by hand!",)
 
 

@@ -23,6 +23,12 @@ _REPORT = re.compile(
     r"(?: {4}|\t)\s*(?![-*+•\d(])",
     re.IGNORECASE,
 )
+_WRAPPED = re.compile(
+    r"\s*(?:in|on|to|of|for|with|without|and|or|but|nor|when|whenever|unless|because|that|which|than|the|an?|any|before|"
+    r"after|if|by|from|at|as|until|instead|into|is|are|it|not)\b"
+)
+"""How a line goes on with the sentence of the line before it."""
+_ENDS = (".", "!", "?", ":", ";", "。", "！", "？")
 _KINDS = r"(?:rules?|guidelines|conventions|preferences|(?:standing )?(?:instructions|orders)|standards|principles)"
 _RULES = re.compile(
     r"\s*(?:#{1,6}\s*|\*\*)?(?:(?:some|my|our|the|a few|these|general|project|coding|code|repo(?:sitory)?|"
@@ -34,8 +40,6 @@ _RULES = re.compile(
     r"in (?:this|our) (?:repo|repository|project|codebase)|when working (?:on|in) (?:this|our) \w+)\s*:\s*",
     re.IGNORECASE,
 )
-_OPEN_END = re.compile(r"[\w,)\"'`]\s*\Z")
-_GOES_ON = re.compile(r"\s*(?!(?:always|never|don't|do not|please|prefer|only|from now)\b)[a-z(]")
 _OPENING = re.compile(r"<([a-z][\w-]*)(?![\w-])[^<>]*>")
 _CLOSING = re.compile(r"</([a-z][\w-]*)>")
 
@@ -73,39 +77,32 @@ def detect(text: str) -> tuple[str, ...]:
     if len(text) > WALL or (len(text) > DOCUMENT and len(_HEADING.findall(text)) >= HEADINGS):
         return ()
     found: dict[str, None] = {}
-    fenced = ruled = False
-    for paragraph in _unwrapped(text):
-        if paragraph.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif fenced or not paragraph.strip():
-            continue
-        elif _RULES.fullmatch(paragraph):
-            ruled = True
-        else:
-            item = _ITEM.match(paragraph)
-            ruled = ruled and item is not None
-            words = paragraph[item.end() :] if item else paragraph
-            if not _REPORT.match(words if item else paragraph):
-                found.update(
-                    dict.fromkeys(
-                        s for s in _sentences(words) if _fits(s) and is_standing(" ".join(s.split()), ruled=ruled)
-                    )
-                )
+    for words, ruled in _paragraphs(text):
+        found.update(dict.fromkeys(s for s in _sentences(words) if _fits(s) and is_standing(s, ruled=ruled)))
     return tuple(found)
 
 
-def _unwrapped(text: str) -> list[str]:
-    """The lines of a text; one that goes on in the middle of a sentence belongs to the line before."""
-    found: list[str] = []
-    fenced = False
+def _paragraphs(text: str) -> list[tuple[str, bool]]:
+    """What the user says line by line, wrapped lines together, without the marks of lists; what is quoted, fenced or
+    a report is not in it. With each: whether it is an item under a heading such as `Rules:`."""
+    found: list[tuple[str, bool]] = []
+    fenced = ruled = goes_on = False
     for line in text.split("\n"):
-        fence = line.lstrip().startswith(("```", "~~~"))
-        fenced = fenced != fence
-        goes_on = found and not fence and not fenced and _OPEN_END.search(found[-1]) and _GOES_ON.match(line)
-        if goes_on and not _ITEM.match(line):
-            found[-1] += "\n" + line
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced, goes_on = not fenced, False
+        elif fenced or not line.strip():
+            goes_on = False
+        elif goes_on and _WRAPPED.match(line) and not found[-1][0].rstrip().endswith(_ENDS):
+            found[-1] = (f"{found[-1][0]}\n{line}", found[-1][1])
+        elif _RULES.fullmatch(line):
+            ruled, goes_on = True, False
         else:
-            found.append(line)
+            item = _ITEM.match(line)
+            ruled = ruled and item is not None
+            words = line[item.end() :] if item else line
+            goes_on = not _REPORT.match(words)
+            if goes_on:
+                found.append((words, ruled))
     return found
 
 

@@ -6,16 +6,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from outlive.context.directives import detect, own_words
 from outlive.events import encode
 from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
 from outlive.models.importers import ImportRefused, Recording, read_recording
+from outlive.models.importers.attachments import _TEXTS
+from outlive.models.importers.claude_code import read as read_claude
+from outlive.models.importers.lines import Line
 from outlive.session import Session
 from outlive.stores.files.log import FileLogStore
 from tests.talk import Ticks, talk
 
 DATA = Path(__file__).parent / "data"
+KINDS = sorted({*_TEXTS, "queued_command", "prompt_snapshot", "of another version"})
+KEYS = [
+    "content",
+    "file",
+    "files",
+    "filename",
+    "path",
+    "prompt",
+    "origin",
+    "kind",
+    "systemPrompt",
+    "skills",
+    "source_uuid",
+]
 
 
 def roles(recording: Recording) -> str:
@@ -450,3 +469,21 @@ def test_a_refusal_names_file_and_line(tmp_path: Path, content: bytes, reason: s
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ImportRefused, match=r"missing\.jsonl: cannot be read"):
         read_recording(tmp_path / "missing.jsonl")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(KEYS), ANYTHING))
+def test_an_attachment_of_any_shape_is_read_or_left_out(kind: str, form: dict[str, Any]) -> None:
+    rows = [
+        {"type": "user", "uuid": "u1", "sessionId": "s", "message": {"content": "hi"}},
+        {"type": "attachment", "uuid": "x1", "parentUuid": "u1", "attachment": {**form, "type": kind}},
+        {"type": "assistant", "uuid": "a1", "parentUuid": "x1", "message": {"content": "ok"}},
+    ]
+    lines = [Line(number, row) for number, row in enumerate(rows, 1)]
+    assert read_claude(Path("x"), lines, ()).turns == [1]

@@ -70,7 +70,7 @@ def _entries(path: Path, lines: list[Line], lost: list[str]) -> list[Entry]:
     for line in lines:
         value = line.value
         if (form := _attachment(value)) is not None:
-            if value.get("uuid") in on_branch and line.number not in setup and not _said_twice(form, said):
+            if str(value.get("uuid")) in on_branch and line.number not in setup and not _said_twice(form, said):
                 entries.append(Entry("user", attached(form), seconds(value.get("timestamp"))))
             continue
         if not _is_said(value):
@@ -156,7 +156,7 @@ def _said_twice(form: dict[str, Any], said: set[str]) -> bool:
     if form.get("type") != "queued_command":
         return False
     prompt = form.get("prompt")
-    return form.get("source_uuid") in said or (
+    return str(form.get("source_uuid")) in said or (
         isinstance(prompt, str) and len(prompt) > 20 and prompt.strip() in said
     )
 
