@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outlive.context.engine import Engine
 from outlive.context.ledger import Ledger, facts
-from outlive.context.shell import command_of, read_line
+from outlive.context.ledger.shell import command_of, read_line
 from outlive.events import AssistantSaid, Checkpointed, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Text, ToolCall, call_file, call_label
 

@@ -8,12 +8,11 @@ the log   units.py, pieces.py, words.py   cut into what is kept together, shown 
 a pass    policy.py, budget.py, ladder.py which rung is due and how far it goes
           plan.py, choose.py              what stays: the tail, the words, the best lines
           spool.py, bones.py, digest.py   how what goes is shown
+          protect.py, keeping.py          what goes last, and what the model asked to keep
           contract.py, receipts.py        checked before it counts; what it did
+          byfile.py, left.py              lines of one file together; which units left, for people
 a request view.py, valid.py, tokens.py    messages, whether providers accept them, how large they are
-          stateblock.py, ledger.py        the working state at the end, and what was done, by rule
-the facts shell.py, frames.py             command lines taken apart; what harnesses write around their output
-          runners.py, checks.py           which programs check something, and how much of it
-          outcomes.py, changes.py         how checks ended; which files were changed
+          stateblock.py, ledger/          the working state at the end, and what was done, by rule
 around    directives.py, standing.py      what stands in the user's words for good
           summary.py, reactive.py
 """

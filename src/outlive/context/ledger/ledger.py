@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from outlive.context.changes import heredoc_patch, is_work, looks, shell_changes, tool_changes
-from outlive.context.checks import Run, covers, runs_of
-from outlive.context.frames import Look, framed_exit, look, notices, started
-from outlive.context.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
-from outlive.context.shell import CommandLine, command_of, folder_of, read_line
+from outlive.context.ledger.changes import heredoc_patch, is_work, looks, shell_changes, tool_changes
+from outlive.context.ledger.checks import Run, covers, runs_of
+from outlive.context.ledger.frames import Look, framed_exit, look, notices, started
+from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
+from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
 from outlive.messages import ToolCall, call_file
 
 LONGEST = 160

@@ -6,8 +6,8 @@ Judged by the program that runs, through wrappers; a line that merely has the wo
 import re
 from dataclasses import dataclass
 
-from outlive.context.runners import family_of, unwrapped
-from outlive.context.shell import CommandLine, Simple
+from outlive.context.ledger.runners import family_of, unwrapped
+from outlive.context.ledger.shell import CommandLine, Simple
 
 _NO_RUN = frozenset({"--help", "-h", "--version", "-V", "--collect-only", "--co", "--list", "--list-tests", "--init"})
 _VALUES = {

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from outlive.context.checks import Placed, Run
-from outlive.context.shell import CommandLine
+from outlive.context.ledger.checks import Placed, Run
+from outlive.context.ledger.shell import CommandLine
 
 Outcome = Literal["passed", "failed", "unknown"]
 _TRIVIAL = frozenset(

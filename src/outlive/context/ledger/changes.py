@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from outlive.context.shell import CommandLine, joined_path, texts_of
+from outlive.context.ledger.shell import CommandLine, joined_path, texts_of
 from outlive.messages import ToolCall, call_file, is_writing
 
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from outlive.context.shell import SHELLS
+from outlive.context.ledger.shell import SHELLS
 
 _DIRECT = frozenset({"sudo", "time", "nice", "nohup", "command", "exec", "env", "timeout", "gtimeout", "stdbuf"})
 _DIRECT_VALUES = frozenset({"-k", "-s", "-u", "-n", "-o", "-e", "-i"})
