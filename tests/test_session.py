@@ -611,3 +611,21 @@ def test_events_have_parents_and_times_in_order(store: FileLogStore) -> None:
     events: tuple[Event, ...] = store.read("s").events
     assert [e.parent for e in events] == [e.id - 1 for e in events]
     assert [e.time for e in events] == sorted(e.time for e in events)
+
+
+def test_the_summary_is_asked_on_the_live_prefix_with_the_same_tools(store: FileLogStore) -> None:
+    """What is asked extends the request before it, tools and all, so that it is read from the cache."""
+    tools = ({"name": "read", "description": "", "input_schema": {"type": "object"}},)
+    with begin(store, tools=tools) as session:
+        talk(session, 6)
+        before = session.next_request()
+        asked = session.summary_request("the parser")
+    assert (asked.system, asked.tools) == (before.system, tools)
+    assert asked.messages[: len(before.messages) - 1] == before.messages[:-1]
+
+
+def test_sessions_that_start_in_the_same_moment_have_ids_of_their_own(store: FileLogStore) -> None:
+    started = [Session.start(store, clock=lambda: 1_000_000.0) for _ in range(5)]
+    assert len({session.id for session in started}) == 5
+    for session in started:
+        session.close()

@@ -524,3 +524,57 @@ def test_in_a_large_window_a_pass_waits_until_much_can_leave() -> None:
     small, large = budget_for(200_000, RICH), budget_for(1_000_000, RICH)
     assert small.engage == RICH.engage_tokens
     assert large.engage > 2 * large.tail
+
+
+def test_a_pass_leaves_the_recent_results_whole() -> None:
+    """Dropping them all at once makes an agent read the same files again."""
+    engine = Engine(100_000)
+    for event in long_story(200).events:
+        if isinstance(event, ev.AssistantSaid) and engine.next_request().new_events:
+            results = [piece for unit in engine.past.units for piece in unit.pieces if piece.kind == "result"]
+            text = shown(engine.next_request().messages)
+            size = 0.0
+            while size < 0.14 * 100_000:
+                piece = results.pop()
+                assert piece.text in text
+                size += piece.tokens
+        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+
+
+def test_no_pass_is_made_while_results_are_still_to_come() -> None:
+    engine = Engine(100_000, Policy(name="x", engage=0.5))
+    engine.extend(long_story(40).events)
+    engine.append(
+        ev.AssistantSaid(id=1000, time=9000.0, blocks=(ToolCall("a", "read", {}), ToolCall("b", "read", {})))
+    )
+    engine.append(ev.ToolFinished(id=1001, time=9001.0, call_id="a", text="one"))
+    assert engine.used > 50_000
+    assert engine.due() == ""
+    assert engine.compact() is None
+    assert not engine.next_request().new_events
+    engine.append(ev.ToolFinished(id=1002, time=9002.0, call_id="b", text="two"))
+    assert engine.due() == "pressure"
+
+
+def test_the_digest_names_every_changed_file() -> None:
+    story = long_story(2)
+    for number in range(12):
+        story.add(
+            ev.AssistantSaid,
+            blocks=(ToolCall(f"w{number}", "write_file", {"path": f"src/new_{number}.py", "content": "pass"}),),
+        )
+        story.add(ev.ToolFinished, call_id=f"w{number}", text="written")
+    for number in range(60):
+        story.step(body(number, 60))
+    engine = Engine(50_000)
+    drive(engine, story)
+    text = shown(engine.next_request().messages)
+    assert all(f"src/new_{number}.py" in text for number in range(12))
+
+
+def test_a_long_note_is_cut_between_characters() -> None:
+    from outlive.context.stateblock import LONGEST_NOTE, shortened
+
+    note = "é🎈漢" * LONGEST_NOTE
+    assert len(shortened(note)) == LONGEST_NOTE
+    assert note.startswith(shortened(note)[:-1])

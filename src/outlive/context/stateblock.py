@@ -55,7 +55,7 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("criteria", _listed("Done when", map(inset, state.criteria)), True),
         (
             "directives",
-            _listed("Standing instructions of the user", (d.text for d in state.directives)),
+            _listed("Standing instructions of the user", (_TAG.sub("&lt;", d.text) for d in state.directives)),
             True,
         ),
         ("plan", plan_text(state), True),

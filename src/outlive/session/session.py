@@ -273,7 +273,7 @@ class Session:
         """
         focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
-            words = [p.text for unit in self.engine.past.units if unit.kind == "user" for p in unit.pieces]
+            words = [p.text for unit in self.engine.past.units for p in unit.pieces if p.kind == "user"]
             found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.past.pages))
             summary = found.text
             if reason := problem or found.problem:

@@ -7,8 +7,13 @@ from difflib import get_close_matches
 from rich.console import RenderableType
 
 from outlive.cli.chat.talk import Talk
+from outlive.errors import OutliveError
 
 Run = Callable[[Talk, str], Awaitable[RenderableType | None]]
+
+
+class WrongUsage(OutliveError):
+    """A slash command was given something it cannot use."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from outlive.cli.chat.slash import look
-from outlive.cli.chat.slash.base import command
+from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.cli.clean import one_line
-from outlive.errors import OutliveError, StoreUnavailable
+from outlive.errors import StoreUnavailable
 from outlive.events import encode
 from outlive.session.forking import fork as fork_session
 from outlive.stores.log_protocol import UnknownSession
@@ -23,10 +23,6 @@ MODE_WORDS = {
     "plan": "looks and plans, changes nothing",
     "bypass": "asks nothing",
 }
-
-
-class WrongUsage(OutliveError):
-    """A slash command was given something it cannot use."""
 
 
 @command("[FOCUS]", "make a pass now; FOCUS says what the summary is to keep", resting=True)

@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from outlive.cli.chat import cards
-from outlive.cli.chat.slash.base import COMMANDS, command
+from outlive.cli.chat.slash.base import COMMANDS, WrongUsage, command
 from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
 from outlive.cli.clean import clean, one_line
 from outlive.context.keeping import kept
 from outlive.context.pages import HANDLE_IN_TEXT
-from outlive.events import Compacted, Undone
+from outlive.events import Compacted, DirectiveDropped, Undone
 from outlive.stores.log_reading import full_log
 from outlive.stores.records import Task
 from outlive.tasks.drawing.marks import mark, state
@@ -93,12 +93,23 @@ async def plan(talk: Talk, words: str) -> RenderableType:
     return Group(*parts)
 
 
-@command("", "your standing instructions, which every request carries")
+@command("[drop N]", "your standing instructions, which every request carries; drop takes one back")
 async def directives(talk: Talk, words: str) -> RenderableType:
-    known = talk.agent.session.state.directives
+    session = talk.agent.session
+    known = session.state.directives
     if not known:
         return Text("no standing instructions; say one (“always …”, “never …”) and it is kept", "quiet")
-    return Group(*(Text(f"{'◆' if one.pinned else '◇'} {clean(one.text)}") for one in known))
+    if not words:
+        rows = (f"{'◆' if one.pinned else '◇'} {n}. {clean(one.text)}" for n, one in enumerate(known, 1))
+        return Group(*map(Text, rows))
+    verb, _, number = words.partition(" ")
+    if verb != "drop" or not number.isdigit() or not 1 <= int(number) <= len(known):
+        raise WrongUsage(
+            f"/directives shows them with their numbers, /directives drop 1 to {len(known)} takes one back"
+        )
+    gone = known[int(number) - 1]
+    session.log(DirectiveDropped, text=gone.text, reason="the user took it back")
+    return Text(f"no longer: {clean(gone.text)}", "quiet")
 
 
 @command("", "what fills the window, by kind")
