@@ -201,7 +201,7 @@ def test_eight_clients_at_once_each_get_their_own_answers() -> None:
         messages: list[Any] = [{"role": "user", "content": name}]
         with claude_of(sim) as client:
             while True:
-                message = ask(client, messages)
+                message = ask(client.with_options(max_retries=20), messages)
                 used = [block for block in message.content if block.type == "tool_use"]
                 if not used:
                     return message.content[0].text  # type: ignore[union-attr]
