@@ -76,6 +76,7 @@ VARIANTS = (
     Variant("all names have the same odds", patches=(("odds", "name_odds", same_odds),)),
     Variant("headers and labels only (no lines)", own(lines=0.001), (("plan", "FEWEST_LINES", 0.001),)),
     Variant("as many lines for a short past as for a long one", own(lines_of_past=1.0)),
+    Variant("no beginnings of answers", patches=(("plan", "SPOKEN", 0.0),)),
     Variant("folded lines are not chosen again", patches=(("plan", "POOL", 0.0),)),
     Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),

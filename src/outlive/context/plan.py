@@ -22,7 +22,7 @@ from outlive.context.words import allowances, is_injected, shorten
 
 Cap = Callable[[Piece], float]
 
-ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.02
+ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.015
 """Tokens that the beginning of an answer to the user keeps, and of any other remark; all of them: of the window."""
 POOL = 3.0
 """Folded lines worth looking at again, as a multiple of what a pass keeps."""
@@ -131,6 +131,12 @@ def held_tokens(scene: Scene, start: int, boundary: int) -> float:
     return fixed + fixed_cost(scene.units[:boundary]) + estimate(scene.facts) + estimate(scene.summary)
 
 
+def tokens_before(scene: Scene, start: int) -> float:
+    """Tokens of all that was said and done before a unit."""
+    first = next((unit.pieces[0].at for unit in scene.units[start:] if unit.pieces), scene.index.tokens)
+    return min(first, scene.index.tokens)
+
+
 def request_tokens(scene: Scene, boundary: int) -> float:
     """The current request, when it stands in the digest."""
     current = current_request(scene.units)
@@ -161,7 +167,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
     fixed += sum(min(piece.tokens, cap(piece) + SHORTENED) + 3 for piece in _words(folding))
-    worth = min(reach.lines, budget.lines_of_past * sum(unit.tokens for unit in scene.units[:start]))
+    worth = min(reach.lines, budget.lines_of_past * tokens_before(scene, start))
     spoken = {} if reach.squeeze else spoken_lines(scene.units[:boundary], SPOKEN * budget.window)
     fixed += sum(line.cost for lines in spoken.values() for line in lines)
     least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
@@ -185,14 +191,16 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
 
 def spoken_lines(units: list[Unit], room: float) -> dict[tuple[int, int], list[Line]]:
     """How what the assistant said began, newest first: what it found and decided. Answers to the user get more."""
-    found = {}
-    for number in range(len(units) - 1, -1, -1):
-        answer = number + 1 < len(units) and units[number + 1].kind == "user"
-        for piece in units[number].pieces:
-            if piece.kind == "said" and piece.lines and room > 0:
-                kept = _beginning(piece, ANSWER if answer else REMARK)
-                room -= sum(line.cost for line in kept)
-                found[piece.key] = kept
+    found: dict[tuple[int, int], list[Line]] = {}
+    answer = False
+    for unit in reversed(units):
+        for piece in unit.pieces:
+            if piece.kind == "said" and piece.lines:
+                found[piece.key] = _beginning(piece, ANSWER if answer else REMARK)
+                room -= sum(line.cost for line in found[piece.key])
+        answer = unit.kind == "user"
+        if room <= 0:
+            break
     return found
 
 
