@@ -47,7 +47,7 @@ def test_a_handle_never_stands_for_another_text_whatever_is_lost(lost: set[int])
         if kept:
             assert {part.piece.event: part.text for part in past.pages.get(number).parts} == kept
         else:
-            with pytest.raises(UnknownHandle, match="lost: event"):
+            with pytest.raises(UnknownHandle, match="is lost: the text of event"):
                 past.pages.get(number)
     assert len(past.pages) >= max(handles(engine.projection.digest))
 

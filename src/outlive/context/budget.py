@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from outlive.context.policy import Policy
 
-SMALLEST_GAIN = 0.02
-"""A pass that frees less of the window than this is not worth a broken cache."""
+SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
+"""A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
 DEEP = 2.8
 """Tails: in a large window a pass engages no earlier, because too little of what is there could leave."""
 LARGEST_TAIL = 0.27
@@ -54,5 +54,5 @@ def budget_for(window: int, policy: Policy) -> Budget:
         spool=round(policy.spool * window),
         hard=round(policy.hard * window),
         state=round(max(policy.state * window, policy.state_tokens)),
-        gain=round(SMALLEST_GAIN * window),
+        gain=round(min(SMALLEST_GAIN * window, GAIN_TOKENS)),
     )

@@ -163,8 +163,9 @@ class Pages:
         if number in self._pages:
             return self._pages[number]
         if 0 < number <= self._newest:
-            event = next((self._lost[first] for first in sorted(self._lost, reverse=True) if first <= number), 0)
-            raise UnknownHandle(f"page @h{number} is lost: event {event} is missing or damaged in the log")
+            owners = self._lost | {pages[0]: key[0] for key, pages in self._of.items() if pages}
+            event = owners[max(first for first in owners if first <= number)]
+            raise UnknownHandle(f"page @h{number} is lost: the text of event {event} is missing or damaged")
         raise UnknownHandle(f"no page {ref!r}: this session has @h1 to @h{self._newest}")
 
     def __iter__(self) -> Iterator[Page]:
