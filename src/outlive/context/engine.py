@@ -226,7 +226,12 @@ class Engine:
         """What fills the window, in tokens by kind."""
         self._render_new()
         sums = by_kind(self._scene(), self.projection, self._passes[-1].folded)
-        parts = {"system": self.past.overhead, "state": estimate(self._state_block())}
+        system = estimate(self.past.system)
+        parts = {
+            "system": system,
+            "tools": self.past.overhead - system,
+            "state": estimate(self._state_block()),
+        }
         return {kind: self.meter.tokens(tokens) for kind, tokens in (sums | parts).items() if tokens}
 
     @property
