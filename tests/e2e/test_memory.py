@@ -42,6 +42,15 @@ def test_a_preference_comes_back_when_it_matters_and_only_then(folder: Path) -> 
         assert "tabs for indentation" not in matters.system_text.split("What is remembered")[0]
 
 
+def test_what_was_learned_is_said_to_whoever_started_it(folder: Path) -> None:
+    with Simulator(brain=answering) as sim:
+        client = Client(folder, sim)
+        (line,) = client("-p", TABS, "--output-format", "json").json["learned"]
+        assert "outlive memory undo" in line
+        assert client("memory", "undo").code == 0
+        assert line in client("-p", TABS).err
+
+
 def test_a_correction_takes_the_place_of_what_was_wrong(folder: Path) -> None:
     with Simulator(brain=answering) as sim:
         client = Client(folder, sim)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from outlive.cli.clean import clean
+from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.live import Live, ModelWaits
@@ -45,6 +46,8 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     """Dollars; null when the price of the model is not known."""
     not_allowed: tuple[str, ...] = ()
     """Calls that were not run because they would have had to be asked about."""
+    learned: tuple[str, ...] = ()
+    """What was remembered from the run, a line each; `outlive memory undo` takes it back."""
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
@@ -58,9 +61,10 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
 
 
 @dataclass(slots=True)
-class Refusals:
-    """What was not run because nobody could be asked: the model hears it, and so must whoever started it."""
+class Gathered:
+    """What whoever started the run must hear of: what was not run because nobody could be asked, what was learned."""
 
+    learned: list[str] = field(default_factory=list)
     calls: dict[str, str] = field(default_factory=dict)
     """Every call by its id, as one reads it."""
     found: dict[str, str] = field(default_factory=dict)
@@ -73,9 +77,13 @@ class Refusals:
             case ToolFinished() if happened.is_error and UNASKED in happened.text:
                 label = self.calls.get(happened.call_id, happened.call_id)
                 self.found[label] = happened.text.rpartition("the user starts with ")[2]
+            case Noted() if happened.kind == LEARNED:
+                self.learned.append(happened.text)
 
     def say(self) -> None:
         """One line for each, on stderr."""
+        for text in () if sys.stderr.isatty() else self.learned:  # a terminal has seen it as it came
+            click.echo(_plain(text), err=True)
         for label, way in list(self.found.items())[:SAID_REFUSALS]:
             click.echo(_plain(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
         if len(self.found) > SAID_REFUSALS:
@@ -91,8 +99,8 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
     agent.watch(_watcher(form, partial))
-    refusals = Refusals()
-    agent.watch(refusals.take)
+    gathered = Gathered()
+    agent.watch(gathered.take)
     for notice in agent.notices:
         click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
@@ -108,8 +116,8 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     finally:
         await agent.close()
         await agent.parts.model.close()
-    _tell(_result(agent, why, ending, agent.spending.since(before), refusals), form)
-    refusals.say()
+    _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form)
+    gathered.say()
     return EXIT[why]
 
 
@@ -190,7 +198,7 @@ def _opened(agent: Agent) -> Opened:
     )
 
 
-def _result(agent: Agent, why: str, ending: Ending, spent: Spending, refusals: Refusals) -> Result:
+def _result(agent: Agent, why: str, ending: Ending, spent: Spending, gathered: Gathered) -> Result:
     counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
     return Result(
         why=why,
@@ -201,5 +209,6 @@ def _result(agent: Agent, why: str, ending: Ending, spent: Spending, refusals: R
         requests=spent.requests,
         usage=counted | {"output": spent.output},
         cost=None if spent.unpriced else round(spent.dollars, 6),
-        not_allowed=tuple(refusals.found),
+        not_allowed=tuple(gathered.found),
+        learned=tuple(gathered.learned),
     )
