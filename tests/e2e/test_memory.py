@@ -165,7 +165,7 @@ def test_tools_remember_find_and_forget(folder: Path) -> None:
         say("ok"),
     ]
     with Simulator(steps) as sim:
-        result = Client(folder, sim)("-p", "x", "--permission-mode", "accept-edits")
+        result = Client(folder, sim)("-p", "x", "--permission-mode", "accept-edits", "--allow", "forget")
         assert result.code == 0, result.err
         answers = [request.last_results()[0].text for request in sim.requests[1:]]
     assert "remembered" in answers[0]

@@ -44,6 +44,8 @@ from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, Usa
 from outlive.messages import Message
 
 ATTEMPTS = 2
+ASKED_GAIN = 0.02
+"""Of the window: what a pass that somebody asked for must free."""
 PASS_ROW = 16.0
 """Tokens that the state block gains by saying that a pass was made."""
 DIGEST_ROOM = 0.12
@@ -319,7 +321,14 @@ class Engine:
         except BrokenContract as error:
             self.problems = error.problems
             return None
-        return None if before - after < (1 if reason in ("refused", "limit") else self.budget.gain) else (plan, after)
+        return None if before - after < self._worth(reason) else (plan, after)
+
+    def _worth(self, reason: str) -> float:
+        """What a pass must free to be made."""
+        if reason in ("refused", "limit"):
+            return 1.0
+        gain = self.budget.gain
+        return min(gain, ASKED_GAIN * self.budget.window) if reason == "asked" else gain
 
     def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
         scene = self._scene(focus)

@@ -19,7 +19,7 @@ class Forget(Tool[ForgetInput]):
         "corrected: remember the right thing. The user is asked first."
     )
     input = ForgetInput
-    effect = "edit"
+    effect = "run"
 
     async def run(self, given: ForgetInput, desk: Desk) -> Outcome:
         return Outcome(notebook(desk).forget(given.memory))
