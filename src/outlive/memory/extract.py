@@ -18,14 +18,15 @@ from outlive.events import Event
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.said import Said, said, system_of
-from outlive.memory.similar import differs_about, same, says_all_of, share, words
+from outlive.memory.similar import differs_about, same, says_all_of, words
+from outlive.memory.whose import content, whose
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
+from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
-_OWN = 0.6
-"""Share of a text's words that one has said, from which on they are theirs."""
+_QUOTE = 3
+"""Words of a quotation, at least, unless it is all that was said: one that is shorter is found anywhere."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that stand in the system prompt, from which on it is the system prompt."""
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
@@ -222,8 +223,7 @@ class _Answer(msgspec.Struct):
 
 def _checked(item: _Item, heard: dict[int, Said], existing: Sequence[Memory], system: str, session: str) -> Candidate:
     source = heard.get(item.event)
-    quote = " ".join(item.quote.split())
-    if source is None or not quote or quote.casefold() not in " ".join(source.text.split()).casefold():
+    if source is None or not _is_passage(item.quote, source.text):
         raise InvalidAnswer(f"{item.name[:60]!r} rests on words that nobody said in event {item.event}")
     if is_restated(f"{item.description}\n{item.body}", system):
         raise InvalidAnswer(f"{item.name[:60]!r} restates the system prompt")
@@ -231,24 +231,50 @@ def _checked(item: _Item, heard: dict[int, Said], existing: Sequence[Memory], sy
     if item.action != "add" and item.target not in targets:
         raise InvalidAnswer(f"{item.name[:60]!r} is about {item.target!r}, which is no memory")
     old = targets.get(item.target)
+    said_in, who = _borne_out(item, source, heard)
     candidate = Candidate(
-        name=item.name.strip() or short_name(item.body),
+        name=_called(item, heard),
         description=item.description.strip(),
         body=item.body.strip() or item.description.strip(),
         type=item.type,
         scope=old.scope if old else item.scope,
         keys=item.keys,
         date=item.date,
-        provenance=Provenance(who=source.who, session=session, event=item.event),
+        provenance=Provenance(who=who, session=session, event=said_in),
         action=item.action,
         target=item.target,
     )
     memory = candidate.memory()
     if old and _outranks(old, memory):
-        raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {source.who} said")
+        raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {who} said")
     asks = guard.needs_confirmation(memory)
     guard.checked(replace(memory, provenance=replace(memory.provenance, confirmed=True)))
     return replace(candidate, needs_confirmation=asks)
+
+
+def _is_passage(quote: str, text: str) -> bool:
+    """Whether somebody said so: some words in a row, from a word's beginning to a word's end."""
+    part, whole = (" ".join(given.split()).casefold() for given in (quote, text))
+    if len(part.split()) < _QUOTE and words(part) != words(whole):
+        return False
+    return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+
+
+def _borne_out(item: _Item, source: Said, heard: dict[int, Said]) -> tuple[int, Who]:
+    """The event that bears a memory out, and whose words they are. A quotation of the user says nothing about what is
+    written beside it: what their words do not cover is of the tool or page that does, else the model's own."""
+    if source.who != "user":
+        return source.event, source.who
+    found = whose(f"{item.description}\n{item.body}\n{item.date}", heard.values(), source.event)
+    return (found.event, found.who) if found else (source.event, "model")
+
+
+def _called(item: _Item, heard: dict[int, Said]) -> str:
+    """Its name, if that has only its own words and the user's: names stand in the index, before every session."""
+    name = item.name.strip()
+    own = (one.text for one in heard.values() if one.who == "user")
+    known = content("\n".join((item.description, item.body, *own)))
+    return name if name and content(name) <= known else short_name(item.body.strip() or item.description)
 
 
 def _outranks(old: Memory, new: Memory) -> bool:
@@ -273,21 +299,6 @@ def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | Non
             place = f"{memory.scope}/{memory.slug}"
             return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
     return candidate
-
-
-def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenance:
-    """Whose words a text is made of, for what a model wants to remember by itself: the user's if they said it, else
-    those of the tool or page it was read from, else the model's own."""
-    mine = set(words(text))
-    best: tuple[float, int, Said] | None = None
-    for one in said(events):
-        rank = {"user": 2, "web": 1, "tool": 1, "model": 0}[one.who]
-        part = share(mine, one.text, _OWN) if rank else 0.0
-        if part and (best is None or (rank, part) >= (best[1], best[0])):
-            best = (part, rank, one)
-    if best is None:
-        return Provenance(who="model", session=session, event=events[-1].id if events else 0)
-    return Provenance(who=best[2].who, session=session, event=best[2].event)
 
 
 def learned(memory: Memory) -> str:

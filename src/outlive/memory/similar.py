@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Collection
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
 _COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
@@ -22,9 +21,14 @@ _TELLING = tuple("cgkxz0125")
 
 def words(text: str) -> tuple[str, ...]:
     """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
-    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in _folded(text).split())
-    found = tuple(word for word in bare if word not in _BULLETS)
+    found = tokens(text)
     return tuple(word for word in found if word not in _SMALL) or found
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """All words, without the signs around them."""
+    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in _folded(text).split())
+    return tuple(word for word in bare if word not in _BULLETS)
 
 
 def spelling(text: str) -> tuple[int, ...]:
@@ -32,16 +36,6 @@ def spelling(text: str) -> tuple[int, ...]:
     word has which does not matter, and of digits."""
     folded = _folded(text)
     return tuple(map(folded.count, _TELLING))
-
-
-def share(mine: Collection[str], text: str, least: float) -> float:
-    """Which part of these words stands in a text, or nothing when it is less than `least`: most texts are long and
-    have little to do with them, which a look for each word as it is tells faster than taking the text apart."""
-    folded = _folded(text)
-    if not mine or sum(word in folded for word in mine) < least * len(mine):
-        return 0.0
-    found = len(set(mine).intersection(words(text))) / len(mine)
-    return found if found >= least else 0.0
 
 
 def _folded(text: str) -> str:

@@ -18,7 +18,6 @@ from outlive.memory.extract import (
     candidates,
     extraction_request,
     learned,
-    origin,
     read_extraction,
     short_name,
 )
@@ -26,6 +25,7 @@ from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Finder
+from outlive.memory.whose import origin
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
