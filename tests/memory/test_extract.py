@@ -176,6 +176,42 @@ def test_what_is_known_is_not_offered_and_what_corrects_supersedes(memories: Mem
     assert [memory.body for memory in memories.all()] == ["The staging port is 8443."]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We deploy on Fridays.", "We deploy on Mondays, not on Fridays."),
+        ("We deploy on Fridays.", "We deploy on Mondays."),
+        ("We use npm.", "Use yarn, not npm."),
+        ("We use npm for packages.", "We use yarn instead of npm for packages."),
+        ("We use npm.", "We now use yarn."),
+        ("We deploy on Fridays.", "We don't deploy on Fridays."),
+        ("We deploy on Fridays.", "We no longer deploy on Fridays."),
+        ("Releases are cut in June.", "Releases are cut in July."),
+        ("The build needs Python 3.11.", "The build needs Python 3.12."),
+    ],
+)
+def test_a_correction_takes_the_place_of_what_it_corrects(memories: Memories, old: str, new: str) -> None:
+    memories.add("it", old)
+    (found,) = candidates(Log().user(f"Remember that {new}").events, existing=memories.all())
+    assert (found.action, found.target) == ("supersede", "project/it")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We use tabs in Makefiles.", "We use tabs in scripts."),
+        ("We use pytest.", "We use ruff."),
+        ("We deploy on Fridays.", "We test on Mondays, not on Fridays."),
+        ("Alice reviews the parser.", "Bob reviews the parser."),
+        ("We deploy on Fridays.", "The office is closed, not on Fridays."),
+    ],
+)
+def test_what_may_stand_beside_it_does(memories: Memories, old: str, new: str) -> None:
+    memories.add("it", old)
+    (found,) = candidates(Log().user(f"Remember that {new}").events, existing=memories.all())
+    assert found.action == "add"
+
+
 # -- with a model
 
 

@@ -18,7 +18,7 @@ from outlive.events import Event
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.said import Said, said, system_of
-from outlive.memory.similar import differs_about, same, says_all_of, words
+from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
 from outlive.memory.whose import content, whose
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
@@ -294,11 +294,21 @@ def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | Non
         return candidate
     for memory in existing:
         more = bool(memory.body.strip()) and says_all_of(candidate.body, memory.body)
-        other = memory.name.casefold() == candidate.name.casefold() or differs_about(candidate.body, memory.body)
+        other = memory.name.casefold() == candidate.name.casefold() or any(
+            says(candidate.body, memory.body) for says in (differs_about, corrects)
+        )
         if (more or other) and not _outranks(memory, candidate.memory()):
             place = f"{memory.scope}/{memory.slug}"
             return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
     return candidate
+
+
+def asked_for(text: str, source: Provenance) -> Candidate:
+    """What the user said to keep, in so many words."""
+    body = text.strip()
+    return Candidate(
+        name=short_name(body), body=body, description=body[:200], type="feedback", provenance=source, explicit=True
+    )
 
 
 def learned(memory: Memory) -> str:

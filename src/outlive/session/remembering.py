@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Literal
 
+from msgspec.structs import replace
+
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
@@ -15,6 +17,8 @@ from outlive.memory.book import Memories
 from outlive.memory.consolidate import Busy, consolidate, due
 from outlive.memory.extract import (
     Candidate,
+    against,
+    asked_for,
     candidates,
     extraction_request,
     learned,
@@ -77,7 +81,7 @@ class Remembering:
         found = [memory for memory in await self._select(words, ask) if key_of(memory) not in shown][:MOST]
         if found:
             self.memories.touch(found)
-        return block(found)
+        return block(sorted(found, key=lambda memory: memory.updated, reverse=True))  # of two that differ, the newer
 
     async def _select(self, words: str, ask: AskModel) -> list[Memory]:
         hits = self._finder.look().select(words, CANDIDATES if self.rerank else MOST)
@@ -107,14 +111,22 @@ class Remembering:
             scope=scope,
             provenance=source,
         )
-        return learned(self.memories.learn(candidate))
+        return self._keep(candidate)
 
     def told(self, text: str) -> str:
         """Keep what the user said to keep, in so many words."""
         source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
-        body = text.strip()
-        memory = self.memories.add(short_name(body), body, description=body[:200], type="feedback", provenance=source)
-        return learned(memory)
+        return self._keep(asked_for(text, source))
+
+    def _keep(self, candidate: Candidate) -> str:
+        """Keep something in its place among what is known; says so."""
+        known = self.memories.all()
+        placed = against(candidate, known)
+        if placed is None:
+            return f"remembered already: {candidate.name}"
+        if placed.action == "add" and any(memory.name.casefold() == placed.name.casefold() for memory in known):
+            placed = replace(placed, name=short_name(placed.body))  # what is called so is the user's word, and stays
+        return learned(self.memories.learn(placed))
 
     def forget(self, ref: str) -> str:
         """Move a memory to the archive, with what was derived from it."""
@@ -155,7 +167,7 @@ class Remembering:
         by_rule = candidates(events, session=self.session.id, after=self._learned_to, existing=self.memories.all())
         for candidate in by_rule:
             if candidate.explicit:
-                self._learn(candidate)
+                self._learn(replace(candidate, action="add", target=""))  # placed anew: one may correct another
         return [candidate for candidate in by_rule if not candidate.explicit]
 
     @property
@@ -184,7 +196,7 @@ class Remembering:
             self._tell(f"not remembered without your word: {candidate.description} (/remember {candidate.body[:80]})")
             return
         try:
-            self._tell(learned(self.memories.learn(candidate)))
+            self._tell(self._keep(candidate))
         except OutliveError as error:
             self._tell(f"not remembered: {error}")
 
