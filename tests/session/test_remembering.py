@@ -89,3 +89,55 @@ def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(de
 
     shown = run(at.relevant("Which is the staging port?", ask))
     assert 0 < shown.index("443") < shown.index("is 80")
+
+
+# -- catching up
+
+
+def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(desk: Desk) -> None:
+    for name, words in (
+        ("a", "Remember that I keep tabs in Makefiles."),
+        ("b", "Remember that we deploy on Fridays."),
+        ("c", "Remember that we deploy on Mondays. From now on write docstrings in English."),
+    ):
+        at = desk.open(name)
+        at.session.user_said((Text(words),))
+        at.session.close()
+    at = desk.open("d")
+    notes = desk.turn(at, "Hello?")
+    assert desk.bodies() == ["I keep tabs in Makefiles.", "We deploy on Mondays."]
+    assert any("worth remembering? From now on" in note for note in notes)
+    assert desk.turn(desk.open("e"), "Hello?") == []
+
+
+def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_not(desk: Desk) -> None:
+    gone = desk.open("a")
+    gone.session.user_said((Text("Remember that we deploy on Fridays."),))
+    gone.session.close()
+    busy = desk.open("b")
+    busy.session.user_said((Text("Remember that the port is 80."),))
+    desk.turn(desk.open("c"), "Hello?")
+    assert desk.bodies() == ["We deploy on Fridays."]
+
+
+@pytest.mark.parametrize("failure", ["nonsense", TimeoutError()])
+def test_words_that_a_model_did_not_answer_about_are_asked_about_again(desk: Desk, failure: str | Exception) -> None:
+    at = desk.open("s", "auto")
+    notes = desk.turn(at, "From now on write docstrings in English. Remember that password=hunter2hunter2", failure)
+    assert any("asked again" in note for note in notes)
+    assert sum("not remembered" in note for note in notes) == 1
+    notes = desk.turn(at, "thanks")
+    assert "docstrings in English" in desk.asked[1]
+    assert not any("not remembered" in note for note in notes)
+    desk.turn(at, "thanks again")
+    assert len(desk.asked) == 2
+
+
+def test_a_model_that_never_answers_is_not_asked_for_ever(desk: Desk) -> None:
+    at = desk.open("s", "auto")
+    desk.turn(at, "From now on write docstrings in English.", "nonsense")
+    desk.turn(at, "thanks", "nonsense")
+    notes = desk.turn(at, "thanks", "nonsense")
+    assert any("given up after 3 tries" in note for note in notes)
+    desk.turn(at, "thanks")
+    assert len(desk.asked) == 3

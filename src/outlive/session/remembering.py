@@ -6,6 +6,7 @@ last extraction ended, so that a crash only delays it.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Literal
 
 from msgspec.structs import replace
@@ -40,6 +41,10 @@ EXTRACTED = "extracted"
 MOST = 5
 EVERY = 8
 """Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
+TRIES = 3
+"""How often a model is asked about the same words, if it does not answer."""
+SESSIONS = 20
+"""How many other sessions, the newest, are looked at for what was not kept."""
 Extraction = Literal["auto", "always", "never"]
 AskModel = Callable[[str], Awaitable[str]]
 
@@ -150,14 +155,14 @@ class Remembering:
         try:
             events = self.session.events
             offers = self._explicit(events)
+            problem = ""
             if self._worth_asking(offers) and ask is not None:
-                await self._ask(events, ask)
+                problem = await self._ask(events, ask)
             else:
-                for offer in offers:
-                    self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
-            self.session.log(Checkpointed, label=EXTRACTED, data={"to": events[-1].id if events else 0})
-            with suppress(SessionBusy, Busy):  # whoever has it does it
-                self._catch_up()
+                self._offer(offers)
+            self._mark_learned(events[-1].id if events else 0, problem)
+            self._catch_up()
+            with suppress(Busy):  # whoever has it does it
                 self._tidy()
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
@@ -165,8 +170,9 @@ class Remembering:
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
         """Keep what the user asked to remember; what else sounds like it is returned."""
         by_rule = candidates(events, session=self.session.id, after=self._learned_to, existing=self.memories.all())
+        done = int(self.session.checkpoint(EXTRACTED).get("asked_for", 0))
         for candidate in by_rule:
-            if candidate.explicit:
+            if candidate.explicit and candidate.provenance.event > done:
                 self._learn(replace(candidate, action="add", target=""))  # placed anew: one may correct another
         return [candidate for candidate in by_rule if not candidate.explicit]
 
@@ -179,17 +185,36 @@ class Remembering:
             return bool(offers) or self._runs % EVERY == 0
         return self.extraction == "always"
 
-    async def _ask(self, events: Sequence[Event], ask: AskModel) -> None:
-        """Keep what a model finds worth it."""
+    async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
+        """Keep what a model finds worth it; or why it did not say."""
         after, existing = self._learned_to, self.memories.all()
         try:
             answer = await ask(extraction_request(events, existing, after=after))
             found = read_extraction(answer, events, existing, session=self.session.id, after=after)
         except (OutliveError, TimeoutError) as error:
-            self._tell(f"the model did not say what is worth remembering: {error or 'no answer in time'}")
-            return
+            return str(error) or "no answer in time"
         for candidate in found:
             self._learn(candidate)
+        return ""
+
+    def _mark_learned(self, to: int, problem: str) -> None:
+        """Note up to where the log was learned from. What a model did not answer about it is asked again after the
+        next run, a few times."""
+        data: dict[str, int] = {"to": to}
+        if problem:
+            tries = int(self.session.checkpoint(EXTRACTED).get("tries", 0)) + 1
+            again = tries < TRIES
+            self._tell(
+                f"the model did not say what is worth remembering: {problem} "
+                f"({'it is asked again after the next run' if again else f'given up after {tries} tries'})"
+            )
+            if again:
+                data = {"to": self._learned_to, "asked_for": to, "tries": tries}
+        self.session.log(Checkpointed, label=EXTRACTED, data=data)
+
+    def _offer(self, offers: Iterable[Candidate]) -> None:
+        for offer in offers:
+            self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
 
     def _learn(self, candidate: Candidate) -> None:
         if candidate.needs_confirmation:
@@ -201,26 +226,34 @@ class Remembering:
             self._tell(f"not remembered: {error}")
 
     def _catch_up(self) -> None:
-        """What the user asked to remember in the newest other session, should that have died before it was kept."""
+        """What the user said in other sessions, should those have died before it was kept. Oldest first, so that a
+        correction corrects."""
         if self._caught_up:
             return
         self._caught_up = True
         others = (
             i for i in self.store.sessions() if i.id != self.session.id and not i.replay and not is_subagent(i.id)
         )
-        newest = next((info for info in others if self._own(info.id)), None)
-        if newest is None:
-            return
-        events = full_log(self.store, newest.id).events
+        for info in reversed(list(islice((info for info in others if self._own(info.id)), SESSIONS))):
+            try:
+                self._catch_up_with(info.id)
+            except SessionBusy:
+                continue  # whoever works in it does it
+            except OutliveError as error:
+                self._tell(f"nothing was learned from session {info.id}: {error}")
+
+    def _catch_up_with(self, session: str) -> None:
+        events = full_log(self.store, session).events
         after = extracted_to(events)
-        found = candidates(events, session=newest.id, after=after, existing=self.memories.all())
+        found = candidates(events, session=session, after=after, existing=self.memories.all())
         if not found:
             return
-        with self.store.writer(newest.id) as writer:
+        with self.store.writer(session) as writer:
             writer.append([_mark(events[-1], after)])  # refused while somebody works in it
             for candidate in found:
                 if candidate.explicit:
-                    self._learn(candidate)
+                    self._learn(replace(candidate, action="add", target=""))
+            self._offer(candidate for candidate in found if not candidate.explicit)
             writer.append([_mark(_mark(events[-1], after), events[-1].id)])
 
     def _tidy(self) -> None:
