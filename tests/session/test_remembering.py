@@ -91,6 +91,24 @@ def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(de
     assert 0 < shown.index("443") < shown.index("is 80")
 
 
+def test_what_is_about_the_person_is_known_in_all_projects(desk: Desk) -> None:
+    at = desk.open("s")
+    desk.turn(at, "Remember that I am a data scientist.")
+    at.told("I prefer short answers")
+    at.told("use tabs in Makefiles")
+    assert [memory.scope for memory in sorted(desk.memories.all(), key=lambda m: m.body)] == [
+        "user",
+        "user",
+        "project",
+    ]
+
+
+def test_a_request_that_is_too_long_is_refused_aloud(desk: Desk) -> None:
+    notes = desk.turn(desk.open("s"), "Remember that " + "x " * 4_000)
+    assert len(notes) == 1
+    assert "too long: Remember that x" in notes[0]
+
+
 # -- catching up
 
 

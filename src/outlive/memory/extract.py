@@ -14,12 +14,14 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from outlive.events import Event
+from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import Said, said, system_of
+from outlive.memory.said import WALL, Said, said, system_of, without_harness
 from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
+from outlive.memory.spoken import Statement, asks_to_remember, kind_and_scope, statements
 from outlive.memory.whose import content, whose
+from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 
@@ -29,29 +31,9 @@ _QUOTE = 3
 """Words of a quotation, at least, unless it is all that was said: one that is shorter is found anywhere."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that stand in the system prompt, from which on it is the system prompt."""
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
-_REMEMBER = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*(?:please\s+)?"
-    r"(?:/remember\s+|(?:note|make a note)(?:\s+(?:that|of)\b|:)\s*|"
-    r"(?:remember|keep in mind|don['’]?t forget|bear in mind)\b"
-    r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:(?:that|this)\b[\s,:]*)?)(?P<what>\S.*)$",
-    re.DOTALL,
-)
-_STANDING = re.compile(
-    r"(?i)(?:^|[,;:(]\s*|\b(?:please|and|but|should|must|to|you|we|also)\s+)(?:always|never)\b"
-    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever|next time)\b"
-    r"|\b(?:don['’]?t|do not) ever\b|\bstop (?:using|adding|writing|doing|making)\b"
-    r"|\bI(?:['’]d)? (?:always |really |strongly )?(?:prefer|like you to|want you to always)\b"
-    r"|^no[,:] (?:use|do|it should|we)\b|\b(?:use|prefer) \S+(?: \S+)?,? (?:not|instead of|rather than) \S+"
-)
-_ABOUT_USER = re.compile(
-    r"(?i)\b(?:I am|I['’]m) (?:a|an|the|from|based|new to|not (?:a|an))\b"
-    r"|\bmy (?:name|role|job|team|timezone|pronouns)\b|\bcall me\b|\bI (?:work|live)\b"
-)
 _PROMPT = re.compile(
     r"(?i)^\W*(?:you are|you're|as) (?:an?|the)\b[^.\n]{0,80}\b(?:assistant|agent|model|AI|expert|harness)\b"
 )
-_SHORTEST, _LONGEST = 8, 600
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,10 +84,9 @@ def candidates(
     found: list[Candidate] = []
     for one in said(events, after=after):
         if one.who == "user":
-            for sentence in _sentences(one.text):
-                candidate = _candidate(sentence, Provenance(session=session, event=one.event))
-                if candidate and not is_restated(candidate.body, system):
-                    found.append(candidate)
+            source = Provenance(session=session, event=one.event)
+            made = (_candidate(statement, source) for statement in statements(one.text))
+            found += (candidate for candidate in made if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
         placed = against(candidate, existing)
@@ -116,35 +97,26 @@ def candidates(
     return unique
 
 
-def _sentences(text: str) -> list[str]:
-    return [match[0].strip() for match in _SENTENCE.finditer(text) if match[0].strip()]
+def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
+    """How messages begin that ask to remember what is too long to be the user's own statement."""
+    own = {one.event for one in said(events, after=after) if one.who == "user"}
+    long = (
+        without_harness(plain_text(event.blocks)).strip()
+        for event in events
+        if isinstance(event, UserSaid) and event.id > after and event.id not in own
+    )
+    return [" ".join(text[:60].split()) for text in long if len(text) > WALL and asks_to_remember(text)]
 
 
-def _candidate(sentence: str, source: Provenance) -> Candidate | None:
-    if not _SHORTEST <= len(sentence) <= _LONGEST or sentence.endswith("?"):
-        return None
-    asked = _REMEMBER.match(sentence)
-    if not asked and not _STANDING.search(sentence):
-        return None
-    body = asked["what"].strip() if asked else sentence
-    if len(words(body)) < 2 and len(body) < _SHORTEST:
-        return None
-    errand = body.lower().startswith("to ")
-    if errand and not _STANDING.search(body):
-        return None  # "don't forget to push" is about now
-    body = body[0].upper() + body[1:]
-    kind: Kind = "project"
-    if _ABOUT_USER.search(body):
-        kind = "user"
-    elif not asked or _STANDING.search(body):
-        kind = "feedback"
+def _candidate(statement: Statement, source: Provenance) -> Candidate:
     return Candidate(
-        name=short_name(body),
-        description=body[:200],
-        body=body,
-        type=kind,
+        name=short_name(statement.body),
+        description=statement.body[:200],
+        body=statement.body,
+        type=statement.kind,
+        scope=statement.scope,
         provenance=source,
-        explicit=bool(asked and not errand),
+        explicit=statement.asked,
     )
 
 
@@ -306,9 +278,8 @@ def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | Non
 def asked_for(text: str, source: Provenance) -> Candidate:
     """What the user said to keep, in so many words."""
     body = text.strip()
-    return Candidate(
-        name=short_name(body), body=body, description=body[:200], type="feedback", provenance=source, explicit=True
-    )
+    kind, scope = kind_and_scope(body, asked=False)
+    return _candidate(Statement(body, kind, scope, asked=True), source)
 
 
 def learned(memory: Memory) -> str:

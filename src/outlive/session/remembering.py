@@ -25,6 +25,7 @@ from outlive.memory.extract import (
     learned,
     read_extraction,
     short_name,
+    unheard,
 )
 from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
@@ -125,6 +126,8 @@ class Remembering:
 
     def _keep(self, candidate: Candidate) -> str:
         """Keep something in its place among what is known; says so."""
+        if candidate.scope not in self.memories.stores:
+            candidate = replace(candidate, scope="project")
         known = self.memories.all()
         placed = against(candidate, known)
         if placed is None:
@@ -174,6 +177,8 @@ class Remembering:
         for candidate in by_rule:
             if candidate.explicit and candidate.provenance.event > done:
                 self._learn(replace(candidate, action="add", target=""))  # placed anew: one may correct another
+        for words in unheard(events, after=max(done, self._learned_to)):
+            self._tell(f"not remembered, it is too long: {words}… (put it in a file, and say where that is)")
         return [candidate for candidate in by_rule if not candidate.explicit]
 
     @property
