@@ -8,7 +8,9 @@ index.py        MEMORY.md: one line each, capped, naming what it leaves out
 inject.py       the block in which memories stand in a request, as quoted data
 guard.py        what a memory may not contain, and what only the user may say
 extract.py      what a session taught, with a model and without
+spoken.py       what the user asks to remember, and standing corrections, by rule
 said.py         who said what in a log, without what the harness put there
+whose.py        whose words a text is made of
 consolidate.py  when it is due, and doing it as one step; merging.py by rules, rewriting.py with a model
 similar.py      when two texts say the same
 dates.py        "yesterday" as a date

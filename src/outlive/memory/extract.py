@@ -14,43 +14,26 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from outlive.events import Event
+from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import Said, said, system_of
-from outlive.memory.similar import differs_about, same, says_all_of, share, words
+from outlive.memory.said import WALL, Said, said, system_of, without_harness
+from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
+from outlive.memory.spoken import Statement, asks_to_remember, kind_and_scope, statements
+from outlive.memory.whose import content, whose
+from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
+from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
-_OWN = 0.6
-"""Share of a text's words that one has said, from which on they are theirs."""
+_QUOTE = 3
+"""Words of a quotation, at least, unless it is all that was said: one that is shorter is found anywhere."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that stand in the system prompt, from which on it is the system prompt."""
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
-_REMEMBER = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*(?:please\s+)?"
-    r"(?:/remember\s+|(?:note|make a note)(?:\s+(?:that|of)\b|:)\s*|"
-    r"(?:remember|keep in mind|don['’]?t forget|bear in mind)\b"
-    r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:(?:that|this)\b[\s,:]*)?)(?P<what>\S.*)$",
-    re.DOTALL,
-)
-_STANDING = re.compile(
-    r"(?i)(?:^|[,;:(]\s*|\b(?:please|and|but|should|must|to|you|we|also)\s+)(?:always|never)\b"
-    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever|next time)\b"
-    r"|\b(?:don['’]?t|do not) ever\b|\bstop (?:using|adding|writing|doing|making)\b"
-    r"|\bI(?:['’]d)? (?:always |really |strongly )?(?:prefer|like you to|want you to always)\b"
-    r"|^no[,:] (?:use|do|it should|we)\b|\b(?:use|prefer) \S+(?: \S+)?,? (?:not|instead of|rather than) \S+"
-)
-_ABOUT_USER = re.compile(
-    r"(?i)\b(?:I am|I['’]m) (?:a|an|the|from|based|new to|not (?:a|an))\b"
-    r"|\bmy (?:name|role|job|team|timezone|pronouns)\b|\bcall me\b|\bI (?:work|live)\b"
-)
 _PROMPT = re.compile(
     r"(?i)^\W*(?:you are|you're|as) (?:an?|the)\b[^.\n]{0,80}\b(?:assistant|agent|model|AI|expert|harness)\b"
 )
-_SHORTEST, _LONGEST = 8, 600
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,10 +84,9 @@ def candidates(
     found: list[Candidate] = []
     for one in said(events, after=after):
         if one.who == "user":
-            for sentence in _sentences(one.text):
-                candidate = _candidate(sentence, Provenance(session=session, event=one.event))
-                if candidate and not is_restated(candidate.body, system):
-                    found.append(candidate)
+            source = Provenance(session=session, event=one.event)
+            made = (_candidate(statement, source) for statement in statements(one.text))
+            found += (candidate for candidate in made if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
         placed = against(candidate, existing)
@@ -115,35 +97,26 @@ def candidates(
     return unique
 
 
-def _sentences(text: str) -> list[str]:
-    return [match[0].strip() for match in _SENTENCE.finditer(text) if match[0].strip()]
+def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
+    """How messages begin that ask to remember what is too long to be the user's own statement."""
+    own = {one.event for one in said(events, after=after) if one.who == "user"}
+    long = (
+        without_harness(plain_text(event.blocks)).strip()
+        for event in events
+        if isinstance(event, UserSaid) and event.id > after and event.id not in own
+    )
+    return [" ".join(text[:60].split()) for text in long if len(text) > WALL and asks_to_remember(text)]
 
 
-def _candidate(sentence: str, source: Provenance) -> Candidate | None:
-    if not _SHORTEST <= len(sentence) <= _LONGEST or sentence.endswith("?"):
-        return None
-    asked = _REMEMBER.match(sentence)
-    if not asked and not _STANDING.search(sentence):
-        return None
-    body = asked["what"].strip() if asked else sentence
-    if len(words(body)) < 2 and len(body) < _SHORTEST:
-        return None
-    errand = body.lower().startswith("to ")
-    if errand and not _STANDING.search(body):
-        return None  # "don't forget to push" is about now
-    body = body[0].upper() + body[1:]
-    kind: Kind = "project"
-    if _ABOUT_USER.search(body):
-        kind = "user"
-    elif not asked or _STANDING.search(body):
-        kind = "feedback"
+def _candidate(statement: Statement, source: Provenance) -> Candidate:
     return Candidate(
-        name=short_name(body),
-        description=body[:200],
-        body=body,
-        type=kind,
+        name=short_name(statement.body),
+        description=statement.body[:200],
+        body=statement.body,
+        type=statement.kind,
+        scope=statement.scope,
         provenance=source,
-        explicit=bool(asked and not errand),
+        explicit=statement.asked,
     )
 
 
@@ -222,8 +195,7 @@ class _Answer(msgspec.Struct):
 
 def _checked(item: _Item, heard: dict[int, Said], existing: Sequence[Memory], system: str, session: str) -> Candidate:
     source = heard.get(item.event)
-    quote = " ".join(item.quote.split())
-    if source is None or not quote or quote.casefold() not in " ".join(source.text.split()).casefold():
+    if source is None or not _is_passage(item.quote, source.text):
         raise InvalidAnswer(f"{item.name[:60]!r} rests on words that nobody said in event {item.event}")
     if is_restated(f"{item.description}\n{item.body}", system):
         raise InvalidAnswer(f"{item.name[:60]!r} restates the system prompt")
@@ -231,24 +203,50 @@ def _checked(item: _Item, heard: dict[int, Said], existing: Sequence[Memory], sy
     if item.action != "add" and item.target not in targets:
         raise InvalidAnswer(f"{item.name[:60]!r} is about {item.target!r}, which is no memory")
     old = targets.get(item.target)
+    said_in, who = _borne_out(item, source, heard)
     candidate = Candidate(
-        name=item.name.strip() or short_name(item.body),
+        name=_called(item, heard),
         description=item.description.strip(),
         body=item.body.strip() or item.description.strip(),
         type=item.type,
         scope=old.scope if old else item.scope,
         keys=item.keys,
         date=item.date,
-        provenance=Provenance(who=source.who, session=session, event=item.event),
+        provenance=Provenance(who=who, session=session, event=said_in),
         action=item.action,
         target=item.target,
     )
     memory = candidate.memory()
     if old and _outranks(old, memory):
-        raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {source.who} said")
+        raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {who} said")
     asks = guard.needs_confirmation(memory)
     guard.checked(replace(memory, provenance=replace(memory.provenance, confirmed=True)))
     return replace(candidate, needs_confirmation=asks)
+
+
+def _is_passage(quote: str, text: str) -> bool:
+    """Whether somebody said so: some words in a row, from a word's beginning to a word's end."""
+    part, whole = (" ".join(given.split()).casefold() for given in (quote, text))
+    if len(part.split()) < _QUOTE and words(part) != words(whole):
+        return False
+    return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+
+
+def _borne_out(item: _Item, source: Said, heard: dict[int, Said]) -> tuple[int, Who]:
+    """The event that bears a memory out, and whose words they are. A quotation of the user says nothing about what is
+    written beside it: what their words do not cover is of the tool or page that does, else the model's own."""
+    if source.who != "user":
+        return source.event, source.who
+    found = whose(f"{item.description}\n{item.body}\n{item.date}", heard.values(), source.event)
+    return (found.event, found.who) if found else (source.event, "model")
+
+
+def _called(item: _Item, heard: dict[int, Said]) -> str:
+    """Its name, if that has only its own words and the user's: names stand in the index, before every session."""
+    name = item.name.strip()
+    own = (one.text for one in heard.values() if one.who == "user")
+    known = content("\n".join((item.description, item.body, *own)))
+    return name if name and content(name) <= known else short_name(item.body.strip() or item.description)
 
 
 def _outranks(old: Memory, new: Memory) -> bool:
@@ -268,26 +266,20 @@ def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | Non
         return candidate
     for memory in existing:
         more = bool(memory.body.strip()) and says_all_of(candidate.body, memory.body)
-        other = memory.name.casefold() == candidate.name.casefold() or differs_about(candidate.body, memory.body)
+        other = memory.name.casefold() == candidate.name.casefold() or any(
+            says(candidate.body, memory.body) for says in (differs_about, corrects)
+        )
         if (more or other) and not _outranks(memory, candidate.memory()):
             place = f"{memory.scope}/{memory.slug}"
             return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
     return candidate
 
 
-def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenance:
-    """Whose words a text is made of, for what a model wants to remember by itself: the user's if they said it, else
-    those of the tool or page it was read from, else the model's own."""
-    mine = set(words(text))
-    best: tuple[float, int, Said] | None = None
-    for one in said(events):
-        rank = {"user": 2, "web": 1, "tool": 1, "model": 0}[one.who]
-        part = share(mine, one.text, _OWN) if rank else 0.0
-        if part and (best is None or (rank, part) >= (best[1], best[0])):
-            best = (part, rank, one)
-    if best is None:
-        return Provenance(who="model", session=session, event=events[-1].id if events else 0)
-    return Provenance(who=best[2].who, session=session, event=best[2].event)
+def asked_for(text: str, source: Provenance) -> Candidate:
+    """What the user said to keep, in so many words."""
+    body = text.strip()
+    kind, scope = kind_and_scope(body, asked=False)
+    return _candidate(Statement(body, kind, scope, asked=True), source)
 
 
 def learned(memory: Memory) -> str:

@@ -2,10 +2,21 @@
 
 import re
 import unicodedata
-from collections.abc import Collection
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
 _COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
+_NOT_SO = re.compile(
+    r"(?i)[,;(]?\s*(?:\b(?:and|but)\s+)?\b(?:(?:do(?:es)?\s+)?not|don['’]t|doesn['’]t|"
+    r"instead of|rather than|no longer)\s+(?P<what>[^,;.)\n]+)\)?"
+)
+_NOW = re.compile(r"(?i)\b(?:now|no longer|anymore|any more|from now on|instead|actually|changed|switched|moved)\b")
+_VALUES = (
+    re.compile(r"v?\d[\d.,:]*\w{0,3}$"),
+    re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?$"),
+    re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
+    re.compile(r"(?:daily|weekly|monthly|hourly|yearly)$"),
+)
+"""Words of which one takes the place of another."""
 _AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
 _BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
 _SMALL = frozenset(
@@ -22,9 +33,14 @@ _TELLING = tuple("cgkxz0125")
 
 def words(text: str) -> tuple[str, ...]:
     """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
-    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in _folded(text).split())
-    found = tuple(word for word in bare if word not in _BULLETS)
+    found = tokens(text)
     return tuple(word for word in found if word not in _SMALL) or found
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """All words, without the signs around them."""
+    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in _folded(text).split())
+    return tuple(word for word in bare if word not in _BULLETS)
 
 
 def spelling(text: str) -> tuple[int, ...]:
@@ -32,16 +48,6 @@ def spelling(text: str) -> tuple[int, ...]:
     word has which does not matter, and of digits."""
     folded = _folded(text)
     return tuple(map(folded.count, _TELLING))
-
-
-def share(mine: Collection[str], text: str, least: float) -> float:
-    """Which part of these words stands in a text, or nothing when it is less than `least`: most texts are long and
-    have little to do with them, which a look for each word as it is tells faster than taking the text apart."""
-    folded = _folded(text)
-    if not mine or sum(word in folded for word in mine) < least * len(mine):
-        return 0.0
-    found = len(set(mine).intersection(words(text))) / len(mine)
-    return found if found >= least else 0.0
 
 
 def _folded(text: str) -> str:
@@ -71,3 +77,20 @@ def differs_about(one: str, other: str) -> bool:
         return False
     thing = words(mine[0])
     return thing == words(theirs[0]) and bool(set(thing) - _SMALL) and words(mine[1]) != words(theirs[1])
+
+
+def corrects(new: str, old: str) -> bool:
+    """`new` says that `old` is not so: "on Mondays, not on Fridays" after "on Fridays". Or both say the same up to
+    the end, and there another value, or another word with a "now"."""
+    if len(sentences(new)) != 1 or len(sentences(old)) != 1:
+        return False
+    before = words(_NOT_SO.sub("", old))
+    if match := _NOT_SO.search(new):
+        denied, rest = set(words(match["what"])), set(words(new[: match.start()] + new[match.end() :]))
+        kept, rest = set(before) - denied, rest - _SMALL
+        if denied and denied <= set(before) and kept <= rest and (kept or not rest):
+            return True
+    now = tuple(word for word in words(new) if not _NOW.fullmatch(word))
+    if len(now) != len(before) or len(now) < 2 or now[:-1] != before[:-1] or now[-1] == before[-1]:
+        return False
+    return bool(_NOW.search(new)) or any(value.match(now[-1]) and value.match(before[-1]) for value in _VALUES)

@@ -6,7 +6,10 @@ last extraction ended, so that a crash only delays it.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Literal
+
+from msgspec.structs import replace
 
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
@@ -15,17 +18,20 @@ from outlive.memory.book import Memories
 from outlive.memory.consolidate import Busy, consolidate, due
 from outlive.memory.extract import (
     Candidate,
+    against,
+    asked_for,
     candidates,
     extraction_request,
     learned,
-    origin,
     read_extraction,
     short_name,
+    unheard,
 )
 from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Finder
+from outlive.memory.whose import origin
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
@@ -36,6 +42,10 @@ EXTRACTED = "extracted"
 MOST = 5
 EVERY = 8
 """Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
+TRIES = 3
+"""How often a model is asked about the same words, if it does not answer."""
+SESSIONS = 20
+"""How many other sessions, the newest, are looked at for what was not kept."""
 Extraction = Literal["auto", "always", "never"]
 AskModel = Callable[[str], Awaitable[str]]
 
@@ -77,7 +87,7 @@ class Remembering:
         found = [memory for memory in await self._select(words, ask) if key_of(memory) not in shown][:MOST]
         if found:
             self.memories.touch(found)
-        return block(found)
+        return block(sorted(found, key=lambda memory: memory.updated, reverse=True))  # of two that differ, the newer
 
     async def _select(self, words: str, ask: AskModel) -> list[Memory]:
         hits = self._finder.look().select(words, CANDIDATES if self.rerank else MOST)
@@ -107,14 +117,24 @@ class Remembering:
             scope=scope,
             provenance=source,
         )
-        return learned(self.memories.learn(candidate))
+        return self._keep(candidate)
 
     def told(self, text: str) -> str:
         """Keep what the user said to keep, in so many words."""
         source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
-        body = text.strip()
-        memory = self.memories.add(short_name(body), body, description=body[:200], type="feedback", provenance=source)
-        return learned(memory)
+        return self._keep(asked_for(text, source))
+
+    def _keep(self, candidate: Candidate) -> str:
+        """Keep something in its place among what is known; says so."""
+        if candidate.scope not in self.memories.stores:
+            candidate = replace(candidate, scope="project")
+        known = self.memories.all()
+        placed = against(candidate, known)
+        if placed is None:
+            return f"remembered already: {candidate.name}"
+        if placed.action == "add" and any(memory.name.casefold() == placed.name.casefold() for memory in known):
+            placed = replace(placed, name=short_name(placed.body))  # what is called so is the user's word, and stays
+        return learned(self.memories.learn(placed))
 
     def forget(self, ref: str) -> str:
         """Move a memory to the archive, with what was derived from it."""
@@ -138,14 +158,14 @@ class Remembering:
         try:
             events = self.session.events
             offers = self._explicit(events)
+            problem = ""
             if self._worth_asking(offers) and ask is not None:
-                await self._ask(events, ask)
+                problem = await self._ask(events, ask)
             else:
-                for offer in offers:
-                    self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
-            self.session.log(Checkpointed, label=EXTRACTED, data={"to": events[-1].id if events else 0})
-            with suppress(SessionBusy, Busy):  # whoever has it does it
-                self._catch_up()
+                self._offer(offers)
+            self._mark_learned(events[-1].id if events else 0, problem)
+            self._catch_up()
+            with suppress(Busy):  # whoever has it does it
                 self._tidy()
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
@@ -153,9 +173,12 @@ class Remembering:
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
         """Keep what the user asked to remember; what else sounds like it is returned."""
         by_rule = candidates(events, session=self.session.id, after=self._learned_to, existing=self.memories.all())
+        done = int(self.session.checkpoint(EXTRACTED).get("asked_for", 0))
         for candidate in by_rule:
-            if candidate.explicit:
-                self._learn(candidate)
+            if candidate.explicit and candidate.provenance.event > done:
+                self._learn(replace(candidate, action="add", target=""))  # placed anew: one may correct another
+        for words in unheard(events, after=max(done, self._learned_to)):
+            self._tell(f"not remembered, it is too long: {words}… (put it in a file, and say where that is)")
         return [candidate for candidate in by_rule if not candidate.explicit]
 
     @property
@@ -167,48 +190,75 @@ class Remembering:
             return bool(offers) or self._runs % EVERY == 0
         return self.extraction == "always"
 
-    async def _ask(self, events: Sequence[Event], ask: AskModel) -> None:
-        """Keep what a model finds worth it."""
+    async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
+        """Keep what a model finds worth it; or why it did not say."""
         after, existing = self._learned_to, self.memories.all()
         try:
             answer = await ask(extraction_request(events, existing, after=after))
             found = read_extraction(answer, events, existing, session=self.session.id, after=after)
         except (OutliveError, TimeoutError) as error:
-            self._tell(f"the model did not say what is worth remembering: {error or 'no answer in time'}")
-            return
+            return str(error) or "no answer in time"
         for candidate in found:
             self._learn(candidate)
+        return ""
+
+    def _mark_learned(self, to: int, problem: str) -> None:
+        """Note up to where the log was learned from. What a model did not answer about it is asked again after the
+        next run, a few times."""
+        data: dict[str, int] = {"to": to}
+        if problem:
+            tries = int(self.session.checkpoint(EXTRACTED).get("tries", 0)) + 1
+            again = tries < TRIES
+            self._tell(
+                f"the model did not say what is worth remembering: {problem} "
+                f"({'it is asked again after the next run' if again else f'given up after {tries} tries'})"
+            )
+            if again:
+                data = {"to": self._learned_to, "asked_for": to, "tries": tries}
+        self.session.log(Checkpointed, label=EXTRACTED, data=data)
+
+    def _offer(self, offers: Iterable[Candidate]) -> None:
+        for offer in offers:
+            self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
 
     def _learn(self, candidate: Candidate) -> None:
         if candidate.needs_confirmation:
             self._tell(f"not remembered without your word: {candidate.description} (/remember {candidate.body[:80]})")
             return
         try:
-            self._tell(learned(self.memories.learn(candidate)))
+            self._tell(self._keep(candidate))
         except OutliveError as error:
             self._tell(f"not remembered: {error}")
 
     def _catch_up(self) -> None:
-        """What the user asked to remember in the newest other session, should that have died before it was kept."""
+        """What the user said in other sessions, should those have died before it was kept. Oldest first, so that a
+        correction corrects."""
         if self._caught_up:
             return
         self._caught_up = True
         others = (
             i for i in self.store.sessions() if i.id != self.session.id and not i.replay and not is_subagent(i.id)
         )
-        newest = next((info for info in others if self._own(info.id)), None)
-        if newest is None:
-            return
-        events = full_log(self.store, newest.id).events
+        for info in reversed(list(islice((info for info in others if self._own(info.id)), SESSIONS))):
+            try:
+                self._catch_up_with(info.id)
+            except SessionBusy:
+                continue  # whoever works in it does it
+            except OutliveError as error:
+                self._tell(f"nothing was learned from session {info.id}: {error}")
+
+    def _catch_up_with(self, session: str) -> None:
+        events = full_log(self.store, session).events
         after = extracted_to(events)
-        found = candidates(events, session=newest.id, after=after, existing=self.memories.all())
+        found = candidates(events, session=session, after=after, existing=self.memories.all())
         if not found:
             return
-        with self.store.writer(newest.id) as writer:
+        with self.store.writer(session) as writer:
             writer.append([_mark(events[-1], after)])  # refused while somebody works in it
             for candidate in found:
                 if candidate.explicit:
-                    self._learn(candidate)
+                    self._learn(replace(candidate, action="add", target=""))
+            self._offer(candidate for candidate in found if not candidate.explicit)
             writer.append([_mark(_mark(events[-1], after), events[-1].id)])
 
     def _tidy(self) -> None:

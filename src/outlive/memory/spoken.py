@@ -1,0 +1,159 @@
+"""What in the user's words is to be kept, by rule: what they ask to remember, and standing corrections. Pure."""
+
+import re
+
+import msgspec
+
+from outlive.memory.similar import words
+from outlive.stores.memory_records import Kind, Scope
+
+LONGEST = 600
+"""Characters of a correction that is offered. What was asked for may be longer."""
+_SHORTEST = 8
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:Dr|Mrs?|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|vs|approx|e\.g|i\.e|cf|resp|incl|ca)\.$"
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
+_REMEMBER = re.compile(
+    r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*"
+    r"(?P<polite>(?:can|could|would|will) you\s+|I(?:['’]d like| want| need) you to\s+|you should\s+)?(?:please\s+)?"
+    r"(?:/remember\s+|(?:note|make a note)(?:\s+(?:that|of)\b|:)\s*|"
+    r"(?:remember|keep in mind|don['’]?t forget|bear in mind)\b"
+    r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:that\b[\s,:]*|this\s*(?:[,:]\s*|$))?)(?P<what>\S.*)?$",
+    re.DOTALL,
+)
+_OPENS = re.compile(
+    r"(?i)^(?:(?:the|these|those|all)\s+(?:of\s+)?)?"
+    r"(?:this|that|these|those|following|facts|things|points|rules|notes)?\s*"
+    r"(?:following|facts|things|points|rules|notes)?\s*:$"
+)
+"""What only says that something follows."""
+_ASKS = re.compile(r"(?i)^(?:what|when|where|who|why|how|which|if|whether)\b")
+_STANDING = re.compile(
+    r"(?i)(?:^|[,;:(]\s*|\b(?:please|and|but|should|must|to|you|we|also)\s+)(?:always|never)\b"
+    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever|next time)\b"
+    r"|\b(?:don['’]?t|do not) ever\b|\bstop (?:using|adding|writing|doing|making)\b"
+    r"|\bI(?:['’]d)? (?:always |really |strongly )?(?:prefer|like you to|want you to always)\b"
+    r"|^no[,:] (?:use|do|it should|we)\b|\b(?:use|prefer) \S+(?: \S+)?,? (?:not|instead of|rather than) \S+"
+    r"|^(?:please[,\s]+)?(?:don['’]?t|do not) (?:use|add|write|put|make|create|commit|push)\b"
+    r"|^(?:no[,.]?\s+)?(?:that|this|it)(?:['’]s| is) (?:wrong|not right|incorrect|not how)\b.*[,;:—-]\s*\S"
+    r"|^(?:no[,.]?\s+)?actually[,\s]+(?:we|it|the|our|I|they|this|use)\b"
+)
+_SYMPTOM = re.compile(
+    r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|errors?|exceptions?|traceback|hangs?|broken|breaks|bugs?|"
+    r"freez(?:es?|ing)|times? out|timeout|stack ?trace|[45]\d\d|doesn['’]?t work|does not work|"
+    r"never (?:works?|worked|ends?|returns?|finish(?:es)?)|I (?:get|see|got))\b"
+)
+"""What reports what went wrong, however often, is no rule."""
+_ORDERS = re.compile(
+    r"(?i)^\W*(?:(?:please|no|and|so)[,\s]+)*(?:always|never|from now on|don['’]?t|do not|stop|use|prefer)\b"
+    r"|\bI(?:['’]d)? (?:\w+ )?prefer\b|\b(?:you|we) (?:should|must)\b"
+)
+_ABOUT_USER = re.compile(
+    r"(?i)\b(?:I am|I['’]m) (?:a|an|the|from|based|new to|not (?:a|an))\b"
+    r"|\bmy (?:name|role|job|team|timezone|pronouns)\b|\bcall me\b|\bI (?:work|live)\b"
+)
+_TASTE = re.compile(
+    r"(?i)^(?:that )?I(?:['’]d)? (?:(?:always|really|generally|usually) )?(?:prefer|like|love|hate|dislike)\b"
+)
+_HERE = re.compile(r"(?i)\b(?:here|this (?:repo\w*|project|code\w*|package|folder|branch|file|module|service|app))\b")
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """Something the user said that is worth keeping, as it would be kept."""
+
+    body: str
+    kind: Kind
+    scope: Scope
+    asked: bool
+    """They asked for it to be remembered."""
+
+
+def statements(text: str) -> list[Statement]:
+    """Of one message of the user."""
+    found, rest = [], text
+    while rest:
+        sentence, after = _first(rest)
+        asked = _REMEMBER.match(sentence.strip())
+        if asked and (opened := _opened(asked["what"] or "", sentence, after)):
+            body, after = opened
+            found.append(_statement(body, asked=True))
+        elif sentence.strip():
+            found += filter(None, [_of_sentence(sentence.strip(), asked)])
+        rest = after
+    return found
+
+
+def kind_and_scope(body: str, *, asked: bool) -> tuple[Kind, Scope]:
+    """What it is about, and where it belongs: who the user is and what they like holds in all their projects, unless
+    they speak of this one."""
+    kind: Kind = "project"
+    if _ABOUT_USER.search(body):
+        kind = "user"
+    elif not asked or _STANDING.search(body):
+        kind = "feedback"
+    personal = (kind == "user" or _TASTE.match(body)) and not _HERE.search(body)
+    return kind, "user" if personal else "project"
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a message begins with asking for it."""
+    return bool(_REMEMBER.match(text[:200]))
+
+
+def _of_sentence(sentence: str, asked: re.Match[str] | None) -> Statement | None:
+    question = sentence.endswith("?")
+    if len(sentence) < _SHORTEST or (question and not (asked and asked["polite"])):
+        return None
+    if not asked:
+        standing = len(sentence) <= LONGEST and _STANDING.search(sentence)
+        reports = _SYMPTOM.search(sentence) and not _ORDERS.search(sentence)
+        return _statement(sentence, asked=False) if standing and not reports else None
+    body = (asked["what"] or "").strip()
+    body = body.rstrip("? ") if question else body
+    if (len(words(body)) < 2 and len(body) < _SHORTEST) or (_ASKS.match(body) and (question or "," not in body)):
+        return None
+    if _OPENS.match(body):
+        return None
+    errand = body.lower().startswith("to ")
+    if errand and not _STANDING.search(body):
+        return None  # "don't forget to push" is about now
+    return _statement(body, asked=not errand)
+
+
+def _statement(body: str, *, asked: bool) -> Statement:
+    body = body[0].upper() + body[1:]
+    kind, scope = kind_and_scope(body, asked=asked)
+    return Statement(body, kind, scope, asked)
+
+
+def _first(text: str) -> tuple[str, str]:
+    """The first sentence, and what follows it. A sentence does not end after "Dr."."""
+    end = 0
+    while match := _SENTENCE.match(text, end):
+        end = match.end()
+        if end >= len(text) or not _ABBREVIATED.search(text[:end].rstrip()):
+            break
+        if match[0].endswith("\n"):
+            break
+    end = end or len(text)
+    return text[:end], text[end:]
+
+
+def _opened(what: str, sentence: str, after: str) -> tuple[str, str] | None:
+    """What follows a "remember this:" is meant as a whole: the list, or the rest of the paragraph. And the rest."""
+    before = sentence.strip()
+    if not (before.endswith(":") and sentence.endswith("\n")) and not re.search(r"(?i)\bthis\s*:\s*\S", before):
+        return None
+    lines = after.split("\n")
+    count = 0
+    while count < len(lines) and (lines[count].strip() or (not count and len(lines) > 1)):
+        count += 1
+    while count + 1 < len(lines) and not lines[count].strip() and _ITEM.match(lines[count + 1]):
+        count += 2
+    block = "\n".join(line.rstrip() for line in lines[:count]).strip("\n")
+    head = "" if not what or what == ":" or _OPENS.match(what.strip()) else what.strip()
+    gap = "\n" if sentence.endswith("\n") else " "
+    body = f"{head}{gap}{block.lstrip()}".strip() if head and block else head or block.strip()
+    return (body, "\n".join(lines[count:])) if body else None
