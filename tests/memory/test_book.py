@@ -177,6 +177,46 @@ def test_a_chain_of_corrections_shows_only_the_last(memories: Memories) -> None:
     assert names(memories) == ["port 3"]
 
 
+def test_a_memory_that_has_a_correction_gets_no_second_one(shared: Memories) -> None:
+    shared.add("port", "The port is 80")
+    shared.supersede("port", "The port is 8080", name="port 2")
+    third = shared.supersede("project/port", "The port is 443", name="port 3")
+    assert third.supersedes == ("port-2",)
+    assert names(shared) == ["port 3"]
+    assert shared.add("port 4", "The port is 444", supersedes=["port"]).supersedes == ("port-3",)
+    assert names(shared) == ["port 4"]
+    shared.add("port 5", "The port is 445")
+    assert shared.supersede("port", by="port-5").supersedes == ("port-4",)
+    assert shared.supersede("port", by="port-5").supersedes == ("port-4",)
+    assert names(shared) == ["port 5"]
+
+
+def test_undo_in_the_middle_of_a_chain_does_not_bring_the_error_back(shared: Memories) -> None:
+    shared.add("port", "The port is 80")
+    shared.supersede("port", "The port is 8080", name="port 2")
+    shared.supersede("port-2", "The port is 443", name="port 3")
+    with pytest.raises(UndoConflict, match="'port-3' stands on 'port-2' since step 3; undo that first"):
+        shared.undo("2")
+    assert names(shared) == ["port 3"]
+    shared.undo("3")
+    shared.undo("2")
+    assert names(shared) == ["port"]
+    shared.supersede("port", "The port is 444", name="port 4")
+    with pytest.raises(UndoConflict, match="'port-4' stands on 'port' since step 6"):
+        shared.undo("5")  # would bring a second correction beside it
+    assert names(shared) == ["port 4"]
+
+
+def test_undo_does_not_part_what_a_later_correction_stands_on(memories: Memories) -> None:
+    memories.add("one", "The port is 80")
+    memories.add("two", "The port is 8080")
+    memories.supersede("one", by="two")
+    memories.supersede("two", "The port is 443", name="three")
+    with pytest.raises(UndoConflict, match="step 4"):
+        memories.undo("3")
+    assert names(memories) == ["three"]
+
+
 # -- forgetting
 
 

@@ -56,6 +56,65 @@ def test_plain_lines_are_understood_and_undone_as_one_step(memories: Memories) -
     assert memories.all() == []
 
 
+def elsewhere(tmp_path: Path) -> Memories:
+    return Memories.open(base=tmp_path / "there", home=tmp_path / "home2", durability="process")
+
+
+def state(memories: Memories) -> list[tuple[str, tuple[str, ...], tuple[str, ...], bool]]:
+    everything = memories.all(superseded=True, archived=True)
+    names = {memory.slug: memory.name for memory in everything}
+    return [
+        (m.name, tuple(names[s] for s in m.supersedes), tuple(names[s] for s in m.derived_from), bool(m.archived))
+        for m in everything
+    ]
+
+
+def test_what_was_superseded_or_forgotten_stays_so_elsewhere(shared: Memories, tmp_path: Path) -> None:
+    shared.add("port", "The port is 80")
+    shared.supersede("port", "The port is 8080", name="port 2")
+    shared.supersede("port-2", "The port is 443", name="port 3")
+    shared.add("gone", "The office is in Bonn")
+    shared.add("so", "The train goes to Bonn", derived_from=["gone"])
+    shared.forget("gone")
+    text = "\n".join(export_lines(shared, everything=True))
+    there = elsewhere(tmp_path)
+    there.add("port", "Something else is called so")  # so that slugs differ
+    result = take(there, text)
+    assert (len(result.added), result.out_of_use, result.refused) == (5, 4, [])
+    assert sorted(memory.body for memory in there.all()) == ["Something else is called so", "The port is 443"]
+    assert sorted(state(there)) == sorted([*state(shared), ("port", (), (), False)])
+    again = take(there, text)
+    assert (again.added, again.known) == ([], 5)
+    there.undo()
+    assert [memory.name for memory in there.all(superseded=True, archived=True)] == ["port"]
+
+
+def test_an_error_comes_in_as_an_error_where_its_correction_is_known(memories: Memories, tmp_path: Path) -> None:
+    memories.add("port", "The port is 80")
+    memories.supersede("port", "The port is 8080", name="port 2")
+    there = elsewhere(tmp_path)
+    there.add("port 2", "The port is 8080")
+    take(there, "\n".join(export_lines(memories, everything=True)))
+    assert [memory.name for memory in there.all()] == ["port 2"]
+
+
+def test_an_error_does_not_come_in_without_its_correction(memories: Memories) -> None:
+    lines = [
+        {"name": "port", "body": "The port is 80", "slug": "port"},
+        {"name": "right", "body": "password=hunter2hunter2", "slug": "right", "supersedes": ["port"]},
+    ]
+    result = take(memories, "\n".join(map(json.dumps, lines)))
+    assert memories.all() == []
+    assert len(result.refused) == 2
+
+
+def test_two_of_one_name_both_go_in_and_that_is_said(memories: Memories) -> None:
+    memories.add("port", "The port is 80")
+    result = take(memories, json.dumps({"name": "Port", "body": "The harbour is closed"}))
+    assert [memory.slug for memory in memories.all()] == ["port", "port-2"]
+    assert "line 1: 'Port' is what port is called, too; it is kept as port-2" in result.alike[0]
+
+
 def test_what_may_not_be_remembered_is_named_and_the_rest_goes_in(memories: Memories) -> None:
     lines = [
         {"name": "good", "body": "The parser lives in src"},

@@ -162,7 +162,7 @@ class Memories:
 
         def work(tx: MemoryWriter) -> Memory:
             catalog = self._catalogs[scope].follow(tx)
-            olds = [catalog.slug_of(ref) for ref in supersedes]
+            olds = list(dict.fromkeys(catalog.newest(catalog.slug_of(ref)) for ref in supersedes))
             memory = Memory(
                 slug="-",
                 name=name.strip(),
@@ -223,8 +223,11 @@ class Memories:
         return self.write(old.scope, work)
 
     def supersede(self, ref: str, body: str = "", *, by: str = "", name: str = "", **fields: Any) -> Memory:
-        """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already."""
-        old = self._glance(ref)
+        """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already. Where the
+        memory has a correction already, the new one takes the place of that: a thing has one word that counts."""
+        named = self._glance(ref)
+        slug = self._look(named.scope, partial(Catalog.newest, slug=named.slug), glance=True)
+        old = self._glance(f"{named.scope}/{slug}")
         if not by:
             kept = {"type": old.type, "keys": old.keys}
             given = {**kept, **fields, "scope": old.scope, "supersedes": [old.slug]}
@@ -232,6 +235,8 @@ class Memories:
 
         new = self._glance(by)
         if new.scope != old.scope or new.slug == old.slug:
+            if new.slug == old.slug != named.slug:
+                return new  # it has its place already
             raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
 
         def work(tx: MemoryWriter) -> Memory:
@@ -327,7 +332,7 @@ class Memories:
             raise UndoConflict(f"step {entry.id} changed nothing, so there is nothing to undo")
 
         def work(tx: MemoryWriter) -> Step:
-            steps.take_back(tx, entry.step)
+            steps.take_back(tx, entry)
             return tx.record("undo", actor=self.actor, note=note or entry.step.op, undoes=entry.step.id)
 
         return steps.Entry(entry.scope, self.write(entry.scope, work))

@@ -54,6 +54,13 @@ class Catalog:
         """Slugs of superseded memories, each with the one that took its place."""
         return self._hiding.by
 
+    def newest(self, slug: str) -> str:
+        """What counts instead of a memory: the last of its corrections, or itself."""
+        seen = {slug}
+        while (above := self.hidden.get(slug)) and above not in seen:
+            seen.add(slug := above)
+        return slug
+
     def all(self, *, superseded: bool = False, archived: bool = False) -> list[Memory]:
         """Those in use, or more, by slug."""
         if not superseded and not archived:

@@ -14,7 +14,7 @@ from outlive.memory.merging import Plan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
 from outlive.memory.steps import bare
 from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import Memory, Scope, Step
+from outlive.stores.memory_records import Memory, OversizedMemory, Scope, Step
 
 Ask = Callable[[str], str]
 """A model: a prompt in, its answer out."""
@@ -74,7 +74,7 @@ def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "p
             if ask is not None:
                 plan = _with_model(snapshot, plan, ask)
             return memories.write(scope, lambda tx: _apply(tx, snapshot, plan, memories.actor, scope))
-        except InvalidAnswer as error:
+        except (InvalidAnswer, OversizedMemory) as error:
             reason = str(error)
         step = memories.write(
             scope, lambda tx: tx.record("consolidate", actor=memories.actor, note=f"nothing changed: {reason}")

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from typing import NamedTuple
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_NUMBERS |= {"nine": 9, "ten": 10, "couple of": 2}
-_COUNT = r"\d{1,4}|" + "|".join(_NUMBERS)
+_NUMBERS |= {"nine": 9, "ten": 10, "couple of": 2, "a couple of": 2}
+_COUNT = r"\d{1,4}|" + "|".join(sorted(_NUMBERS, key=len, reverse=True))
 _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([A-Za-z]{3,9}),? (\d{4})\b")
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
@@ -28,23 +29,68 @@ def read_date(text: str) -> date | None:
 
 
 def absolute(text: str, base: date) -> str:
-    """The text with relative dates said as dates, seen from `base`. Code and quotations are left alone."""
-    parts = re.split(r"(```.*?```|`[^`\n]*`|^>.*$)", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(part if number % 2 else _plain(part, base) for number, part in enumerate(parts))
+    """The text with relative dates said as dates, seen from `base`, where they tell of one event and so surely mean
+    the days around it. Code, addresses, quotations, habits and settings are left alone; so is what is in doubt."""
+    if _GAP in text:
+        return text
+    literals = iter(_LITERAL.findall(text))
+    parts = _SENTENCE_END.split(_LITERAL.sub(_GAP, text))
+    said = "".join(part if number % 2 else _sentence(part, base) for number, part in enumerate(parts))
+    return re.sub(_GAP, lambda _: next(literals), said)
 
 
-def _plain(text: str, base: date) -> str:
-    for pattern, say in _RULES:
-        text = pattern.sub(lambda match, say=say: _said(match, base, say), text)  # type: ignore[misc]
+def days_meant(text: str, base: date) -> set[str]:
+    """All that relative dates in a text might mean, as 2026-05-07, 2026-05 or 2026."""
+    found: set[str] = set()
+    for rule in _RULES:
+        for match in rule.pattern.finditer(text):
+            if said := _said(match, base, rule):
+                found.update(re.findall(r"\d{4}(?:-\d\d)*", said))
+    return found
+
+
+def _sentence(text: str, base: date) -> str:
+    if _GENERAL.search(text):
+        return text
+    past, future = _tells_past(text), bool(_FUTURE.search(text))
+    for rule in _RULES:
+        told = (rule.past and past) or (rule.future and future)
+
+        def put(match: re.Match[str], rule: Rule = rule, told: bool = told) -> str:
+            before = match.string[: match.start()]
+            since = _SINCE.search(before) and _STATE.search(match.string)
+            sure = told or since or (rule.future and _BE.search(before))
+            return (_placed(match, _said(match, base, rule)) if sure else "") or match[0]
+
+        text = rule.pattern.sub(put, text)
     return text
 
 
-def _said(match: re.Match[str], base: date, say: Callable[[re.Match[str], date], str]) -> str:
+def _tells_past(text: str) -> bool:
+    """Whether a sentence tells of something that happened once, rather than of what is so each time."""
+    if _WE_DID.search(text) or _IRREGULAR.search(text):
+        return True
+    return bool(_IT_WAS.search(text)) and not _PRESENT.search(text)
+
+
+def _placed(match: re.Match[str], said: str) -> str:
+    """The date as it fits into its sentence, or nothing where the words are no adverb of it."""
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if not said or _ATTRIBUTE.search(before) or _AND_ANOTHER.match(after) or (after and not _GOES_ON.match(after)):
+        return ""
+    begins = not before.strip(" \t-*#•")
+    if match[0][0].isupper() and not begins:
+        return ""  # a name: USA Today
+    if _SINCE.search(before):
+        said = said.removeprefix("on ").removeprefix("in ")
+    return said[0].upper() + said[1:] if match[0][0].isupper() else said
+
+
+def _said(match: re.Match[str], base: date, rule: "Rule") -> str:
     try:
-        found = say(match, base)
+        return rule.say(match, base)
     except (OverflowError, ValueError):
-        return match[0]
-    return found[0].upper() + found[1:] if match[0][0].isupper() and found[0].isalpha() else found
+        return ""
 
 
 def _day(offset: int) -> Callable[[re.Match[str], date], str]:
@@ -52,8 +98,7 @@ def _day(offset: int) -> Callable[[re.Match[str], date], str]:
 
 
 def _ago(match: re.Match[str], base: date) -> str:
-    count = _NUMBERS.get(match["count"].lower()) or int(match["count"])
-    count *= -1 if match["ago"].lower() in ("ago", "earlier") else 1
+    count = -(_NUMBERS.get(match["count"].lower()) or int(match["count"]))
     match match["unit"].lower():
         case "day":
             return f"on {base + timedelta(days=count)}"
@@ -84,21 +129,91 @@ def _month(base: date, step: int) -> str:
     return f"{base.year + years:04}-{month + 1:02}"
 
 
-def _rule(pattern: str, say: Callable[[re.Match[str], date], str]) -> "Rule":
-    return re.compile(rf"(?i)(?<![\w-]){pattern}(?![\w'’-])"), say
+class Rule(NamedTuple):
+    """How a relative date is spelled and said; whether it can lie behind or ahead."""
+
+    pattern: re.Pattern[str]
+    say: Callable[[re.Match[str], date], str]
+    past: bool
+    future: bool
 
 
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str], date], str]]
-_RULES: tuple[Rule, ...] = (
-    _rule(r"the day before yesterday", _day(-2)),
-    _rule(r"the day after tomorrow", _day(2)),
-    _rule(r"(?<=since )yesterday", lambda _, base: str(base - timedelta(days=1))),
-    _rule(r"yesterday", _day(-1)),
-    _rule(r"last night", _day(-1)),
-    _rule(r"(?<=since )(?:today|this (?:morning|afternoon|evening))", lambda _, base: str(base)),
-    _rule(r"(?:today|tonight|this (?:morning|afternoon|evening))", _day(0)),
-    _rule(r"tomorrow", _day(1)),
-    _rule(rf"(?P<count>{_COUNT}) (?P<unit>day|week|month|year)s? (?P<ago>ago|earlier|from now)", _ago),
-    _rule(r"(?P<which>last|this|next) (?P<unit>week|month|year)", _neighbour),
-    _rule(rf"(?P<which>last|next) (?P<day>{'|'.join(_DAYS)})", _weekday),
+def _rule(
+    pattern: str, say: Callable[[re.Match[str], date], str], *, past: bool = False, future: bool = False
+) -> Rule:
+    return Rule(re.compile(rf"(?i)(?<![\w.\-/=:@#$%]){pattern}(?![\w'’(/=:_-]|\.\w)"), say, past, future)
+
+
+_RULES = (
+    _rule(r"the day before yesterday", _day(-2), past=True),
+    _rule(r"the day after tomorrow", _day(2), future=True),
+    _rule(r"(?<!before )yesterday", _day(-1), past=True),
+    _rule(r"last night", _day(-1), past=True),
+    _rule(r"(?:today|tonight|this (?:morning|afternoon|evening))", _day(0), past=True, future=True),
+    _rule(r"(?<!after )tomorrow", _day(1), future=True),
+    _rule(rf"(?P<count>{_COUNT}) (?P<unit>day|week|month|year)s? ago", _ago, past=True),
+    _rule(r"(?P<which>last) (?P<unit>week|month|year)", _neighbour, past=True),
+    _rule(r"(?P<which>this) (?P<unit>week|month|year)", _neighbour, past=True, future=True),
+    _rule(r"(?P<which>next) (?P<unit>week|month|year)", _neighbour, future=True),
+    _rule(rf"(?P<which>last) (?P<day>{'|'.join(_DAYS)})", _weekday, past=True),
+    _rule(rf"(?P<which>next) (?P<day>{'|'.join(_DAYS)})", _weekday, future=True),
+)
+
+_GAP = "\ue000"
+"""Stands for a literal while its sentence is looked at."""
+_LITERAL = re.compile(
+    r"```[\s\S]*?```|`[^`\n]*`|^>.*$|^(?: {4}|\t).*$|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|\w+://\S+"
+    r"|[\w.]+\([^)\n]*\)",
+    re.MULTILINE,
+)
+_SENTENCE_END = re.compile(r"([.!?;]+(?=\s|$)|\n+)")
+_GENERAL = re.compile(
+    r"(?i)\b(?:every|each|always|never|usually|normally|typically|often|sometimes|whenever|when|if|unless|whether|any|"
+    r"anything|what|which|how|you|your|e\.g|i\.e|such as|like|means?|meaning|defaults?|shows?|showing|displays?|"
+    r"lists?|returns?|prints?|filters?|selects?|compares?|compared|versus|vs|labels?|columns?|buttons?|tabs?|"
+    r"widgets?|charts?|graphs?|dashboards?|reports? on|deletes?|removes?|purges?|keeps?|reads?|parses?|accepts?|"
+    r"supports?|says?|promises?|ask|tell|say|give|use|uses|run|runs|please|don[’']t|do not|does not|doesn[’']t|"
+    r"remember to|older|newer|than|"
+    r"mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|daily|weekly|monthly|nightly)\b"
+)
+"""Words of rules, habits, settings and of what software does: what they say of "last week" holds in any week."""
+_PAST = (
+    r"(?:began|broke|became|bought|brought|came|chose|did|fell|felt|forgot|found|froze|gave|got|grew|had|held|kept|knew|"
+    r"learnt|led|left|lost|made|met|moved|paid|ran|said|sold|saw|sent|shipped|spent|spoke|stood|taught|thought|threw|"
+    r"told|took|went|woke|won|wrote)"
+)
+_IRREGULAR = re.compile(
+    r"(?i)(?<!that )(?<!which )\b(?:began|broke|became|bought|brought|came|chose|fell|forgot|froze|gave|grew|knew|"
+    r"spoke|taught|threw|told|took|went|woke|won|wrote)\b"
+)
+_WE_DID = re.compile(
+    rf"(?i)\b(?:we|i|they|he|she|it|nobody|everybody|everyone)(?: \w+ly)? (?:{_PAST}|\w{{2,}}ed|was|were)\b"
+)
+_NOT_ED = (
+    r"(?!based|related|called|named|used|needed|sorted|filtered|grouped|limited|cached|indeed|speed|feed|seed|embed)"
+)
+_IT_WAS = re.compile(
+    rf"(?i)^[\s*#•-]*(?:[\w’'.-]+ ){{0,3}}{_NOT_ED}(?:{_PAST}|[a-z]{{2,}}ed)\b"
+    r"|(?<!that )(?<!which )\b(?:was|were|had been)\b"
+)
+_PRESENT = re.compile(
+    r"(?i)\b(?:is|are|am|be|being|do|does|can|could|should|must|may|might|would|gets?|goes|go|needs?|has to|"
+    r"have to)\b"
+)
+_FUTURE = re.compile(
+    r"(?i)\b(?:will|shall|going to|due|(?:is|are|am) \w+ing|(?:is|are) (?:planned|scheduled)|starts|begins|ends|"
+    r"ships|closes|opens|leaves|expires|launches)\b|[’']ll\b"
+)
+_BE = re.compile(r"(?i)\b(?:is|are) $")
+_SINCE = re.compile(r"(?i)\b(?:since|until|till|by|before|after) $")
+_STATE = re.compile(r"(?i)\b(?:is|are|has|have|been|was|were|open|closed|down|broken|blocked|off|ill|sick|away)\b")
+_ATTRIBUTE = re.compile(
+    r"(?i)\b(?:for|of|from|than|with|and|or|between|the|a|an|to|as|in|on|at|about|over|not|only|versus|vs|like)\s+$|[,/&+]\s*$"
+)
+"""What stands before "last week" where it is a thing, not a time at which something happened."""
+_AND_ANOTHER = re.compile(r"(?i),? (?:and|or) (?:this|last|next|today|tomorrow|yesterday)\b")
+_GOES_ON = re.compile(
+    r"\s*(?:[,.;:!?)—–]|$|\s(?:[A-Z]\w|(?:we|I|they|he|she|it|the|a|an|our|my|his|her|their|and|but|because|with|at|in|by|"
+    r"for|from|to|after|before|while|so|as|that|there|until|via|without|during|due|morning|afternoon|evening|night|"
+    r"noon)\b))"
 )

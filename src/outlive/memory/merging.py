@@ -56,7 +56,10 @@ def by_rules(memories: Sequence[Memory]) -> Plan:
 
 
 def with_dates(memory: Memory) -> Memory:
-    """Its relative dates as dates, seen from the day that it speaks of, or was written."""
+    """Its relative dates as dates, seen from the day that it speaks of, or was written. Not in what says how to work
+    or where to look: there, "yesterday" is any day."""
+    if memory.type in ("feedback", "reference"):
+        return memory
     base = read_date(memory.date) or memory.created.date()
     return replace(memory, description=absolute(memory.description, base), body=absolute(memory.body, base))
 

@@ -44,15 +44,17 @@ def last_undoable(found: Sequence[Entry]) -> Entry | None:
     return next(fit, None)
 
 
-def take_back(tx: MemoryWriter, step: Step) -> None:
+def take_back(tx: MemoryWriter, entry: Entry) -> None:
     """Put everything as it was before the step; refuse where later changes stand on it."""
+    step = entry.step
     for change in step.changes:
         now = tx.get(change.slug)
         if not _same(now, change.after):
             raise UndoConflict(
-                f"step {step.id} cannot be undone: the memory {change.slug!r} was changed since; "
+                f"step {entry.id} cannot be undone: the memory {change.slug!r} was changed since; "
                 f"undo the later steps first (outlive memory log {change.slug})"
             )
+    _refuse_in_the_middle(tx, entry)
     for change in step.changes:
         if change.before is None:
             tx.remove(change.slug)
@@ -61,6 +63,37 @@ def take_back(tx: MemoryWriter, step: Step) -> None:
             used = now.last_used if now else change.before.last_used
             revision = (now.revision if now else change.before.revision) + 1
             tx.put(replace(change.before, last_used=used, revision=revision))
+
+
+def _refuse_in_the_middle(tx: MemoryWriter, entry: Entry) -> None:
+    """A correction that was corrected itself holds down what it corrected: without it, the oldest error is back. And
+    what has another correction by now does not get a second one."""
+    mine = {change.slug for change in entry.step.changes}
+    others = [memory for memory in tx.all(archived=True) if memory.slug not in mine]
+    for change in entry.step.changes:
+        freed, taken = _superseded(change.after) - _superseded(change.before), _superseded(change.before)
+        taken -= _superseded(change.after)
+        for other in others:
+            stands = change.before is None and change.slug in (*other.supersedes, *other.derived_from)
+            if stands or (freed and other.archived is None and change.slug in other.supersedes):
+                raise UndoConflict(_stands_on(tx, entry, other, change.slug))
+            if other.archived is None and (both := sorted(taken.intersection(other.supersedes))):
+                raise UndoConflict(_stands_on(tx, entry, other, both[0]))
+
+
+def _superseded(memory: Memory | None) -> set[str]:
+    return set(memory.supersedes) if memory and memory.archived is None else set()
+
+
+def _stands_on(tx: MemoryWriter, entry: Entry, other: Memory, slug: str) -> str:
+    what = f"step {entry.id} cannot be undone: {other.slug!r} stands on {slug!r}"
+    for later in reversed(tx.steps()):
+        for change in later.changes:
+            after = change.after
+            if change.slug == other.slug and after and slug in (*after.supersedes, *after.derived_from):
+                number = Entry(entry.scope, later).id
+                return f"{what} since step {number}; undo that first (outlive memory undo {number})"
+    return f"{what}; change that first (outlive memory get {other.slug})"
 
 
 def diff(change: MemoryChange) -> Iterator[str]:

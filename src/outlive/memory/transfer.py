@@ -1,6 +1,6 @@
 """Taking memories in and out: JSON lines, and folders of Markdown files with frontmatter as other tools keep them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from outlive.errors import DamagedRecord, OutliveError, StoreError
 from outlive.memory import guard
 from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidMemory
-from outlive.memory.links import hidden_by
+from outlive.memory.links import hidden_by, reach
 from outlive.memory.lookup import first_line
 from outlive.memory.similar import words
 from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope
+from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
 from outlive.stores.memory_text import parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,6 +30,10 @@ class Imported(msgspec.Struct):
     """Were there already, word for word."""
     refused: list[str] = []
     """Each with its place and the reason."""
+    out_of_use: int = 0
+    """Of those that were added: superseded or forgotten where they come from, and so here."""
+    alike: list[str] = []
+    """Are called as another is, and stand beside it."""
 
 
 class _Line(msgspec.Struct, kw_only=True):
@@ -46,6 +50,10 @@ class _Line(msgspec.Struct, kw_only=True):
     provenance: Provenance | None = None
     created: datetime | None = None
     updated: datetime | None = None
+    slug: str = ""
+    supersedes: list[str] = []
+    derived_from: list[str] = []
+    archived: datetime | None = None
 
 
 def export_lines(memories: Memories, *, everything: bool = False) -> Iterator[str]:
@@ -94,7 +102,8 @@ def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
 def import_memories(
     memories: Memories, found: Sequence[tuple[str, Memory]], result: Imported, *, scope: Scope | None = None
 ) -> Imported:
-    """Put them in, as one step for each scope. What may not be remembered is refused and named; the rest goes in."""
+    """Put them in, as one step for each scope. What may not be remembered is refused and named; the rest goes in.
+    What was superseded or forgotten where they come from is so here, too."""
     for where in memories.stores:
         here = [(place, m) for place, m in found if (scope or m.scope) == where]
         if here:
@@ -102,39 +111,120 @@ def import_memories(
     return result
 
 
+class _Item(msgspec.Struct):
+    """One memory of an import. Its key is what others of the import know it by."""
+
+    place: str
+    key: str
+    memory: Memory
+    in_use: bool = True
+
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        return tuple(f"{self.memory.scope}/{slug}" for slug in self.memory.supersedes)
+
+    @property
+    def derived_from(self) -> tuple[str, ...]:
+        return tuple(f"{self.memory.scope}/{slug}" for slug in self.memory.derived_from)
+
+
 def _take(tx: MemoryWriter, found: Sequence[tuple[str, Memory]], scope: Scope, actor: str, result: Imported) -> None:
-    present = tx.all()
-    hidden = hidden_by(present)
-    known = {_identity(memory) for memory in present if memory.slug not in hidden}
-    added = []
-    for place, memory in found:
-        if _identity(memory) in known:
+    everything = tx.all(archived=True)
+    hidden = hidden_by(everything)
+    present = {_identity(memory): memory for memory in everything}
+    in_use = {_identity(m): m for m in everything if m.archived is None and m.slug not in hidden}
+    called = {memory.name.casefold(): memory.slug for memory in in_use.values()}
+    slugs: dict[str, str] = {}
+    added: dict[str, Memory] = {}
+    items = _acceptable(_items(found), result)
+    for item in items:
+        memory, identity = item.memory, _identity(item.memory)
+        twin = in_use.get(identity) if item.in_use else in_use.get(identity) or present.get(identity)
+        if twin is not None:
             result.known += 1
+            slugs[item.key] = twin.slug
             continue
-        try:
-            guard.checked(memory)
-        except OutliveError as error:
-            result.refused.append(f"{place}: {error}")
-            continue
-        known.add(_identity(memory))
+        new = slugs[item.key] = tx.new_slug(memory.name)
         created = tx.now if memory.created == _EPOCH else memory.created
         updated = tx.now if memory.updated == _EPOCH else memory.updated
-        added.append(
-            replace(memory, slug=tx.new_slug(memory.name), scope=scope, created=created, updated=updated, revision=1)
-        )
-        tx.put(added[-1])
+        memory = replace(memory, slug=new, scope=scope, created=created, updated=updated, revision=1)
+        tx.put(replace(memory, supersedes=(), derived_from=()))
+        added[new] = present[identity] = memory
+        if item.in_use:
+            if other := called.get(memory.name.casefold()):
+                result.alike.append(
+                    f"{item.place}: {memory.name!r} is what {other} is called, too; it is kept as {new}"
+                )
+            in_use[identity] = memory
+            called.setdefault(memory.name.casefold(), new)
+    for item in items:
+        _link(tx, item, slugs, added)
     if added:
         tx.record("import", actor=actor, note=f"{len(added)} memories")
-    result.added += added
+    result.added += added.values()
+    result.out_of_use += len(added.keys() & {slugs[item.key] for item in items if not item.in_use})
+
+
+def _items(found: Iterable[tuple[str, Memory]]) -> list[_Item]:
+    """With what is in use where they come from."""
+    items: dict[str, _Item] = {}
+    for place, memory in found:
+        named = f"{memory.scope}/{memory.slug}"
+        key = named if memory.slug != "-" and named not in items else place
+        items[key] = _Item(place, key, memory)
+    hidden = hidden_by(replace(item.memory, slug=item.key, supersedes=item.supersedes) for item in items.values())
+    for item in items.values():
+        item.in_use = item.memory.archived is None and item.key not in hidden
+    return list(items.values())
+
+
+def _acceptable(items: Sequence[_Item], result: Imported) -> list[_Item]:
+    """Without what may not be remembered, and without errors whose correction may not."""
+    left = []
+    for item in items:
+        try:
+            guard.checked(item.memory)
+            left.append(item)
+        except OutliveError as error:
+            result.refused.append(f"{item.place}: {error}")
+    while True:
+        corrected = {key for item in left if item.memory.archived is None for key in item.supersedes}
+        bare = [i for i in left if not (i.in_use or i.memory.archived or i.key in corrected)]
+        if not bare:
+            return left
+        result.refused += [f"{item.place}: it was superseded, by what is refused" for item in bare]
+        gone = {item.key for item in bare}
+        left = [item for item in left if item.key not in gone]
+
+
+def _link(tx: MemoryWriter, item: _Item, slugs: Mapping[str, str], added: dict[str, Memory]) -> None:
+    """Let it supersede, and be derived from, what it was where it comes from, under the slugs that they have here."""
+    slug = slugs[item.key]
+    olds, sources = (
+        tuple(dict.fromkeys(slugs[key] for key in keys if key in slugs and slugs[key] != slug))
+        for keys in (item.supersedes, item.derived_from)
+    )
+    if slug in added:
+        added[slug] = replace(added[slug], supersedes=olds, derived_from=sources)
+        tx.put(added[slug])
+        return
+    now = tx.get(slug)  # it was there already; what it superseded elsewhere comes in as superseded
+    more = tuple(old for old in olds if old in added and now is not None and old not in now.supersedes)
+    if now is not None and more and slug not in {s for old in more for s in reach(old, _edges(added))}:
+        tx.put(replace(now, supersedes=(*now.supersedes, *more), revision=now.revision + 1))
+
+
+def _edges(memories: Mapping[str, Memory]) -> dict[str, tuple[str, ...]]:
+    return {slug: memory.supersedes for slug, memory in memories.items()}
 
 
 def _from_line(line: _Line) -> Memory:
     if line.type not in KINDS:
         raise InvalidMemory(f"the type {line.type!r} is none of {', '.join(KINDS)}")
     keys = [*_listed(line.keys), *_listed(line.key)]
-    return msgspec.convert(
+    memory = msgspec.convert(
         {
-            "slug": "-",
+            "slug": line.slug or "-",
             "name": line.name.strip(),
             "description": line.description.strip() or first_line(line.body),
             "type": line.type,
@@ -145,9 +235,13 @@ def _from_line(line: _Line) -> Memory:
             "provenance": line.provenance or Provenance(),
             "created": line.created or _EPOCH,
             "updated": line.updated or line.created or _EPOCH,
+            "supersedes": line.supersedes,
+            "derived_from": line.derived_from,
+            "archived": line.archived,
         },
         Memory,
     )
+    return in_utc(memory)
 
 
 def _listed(value: list[str] | str | None) -> list[str]:

@@ -93,6 +93,7 @@ def supersede(
     as_json: bool,
 ) -> None:
     """Put a correction in the place of a memory. The old one stays, is no longer selected, and can come back (undo).
+    One that has a correction already gets none beside it: the new one takes the place of the last.
 
     \b
     Examples:
@@ -101,6 +102,7 @@ def supersede(
     """
     if bool(by) == bool(text):
         raise click.UsageError("give the new text, or the memory that takes its place with --by")
+    old = memories.get(ref)
     if by:
         made = memories.supersede(ref, by=by)
     else:
@@ -109,6 +111,9 @@ def supersede(
         if keys:
             fields["keys"] = keys
         made = memories.supersede(ref, text_of(text), **fields)
+    if old.slug not in made.supersedes:
+        instead = ", ".join(made.supersedes)
+        click.echo(f"{old.slug} was superseded already; the new one takes the place of {instead}", err=True)
     _say(made, "remembered", as_json=as_json)
 
 

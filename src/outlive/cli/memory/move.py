@@ -20,6 +20,9 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
     """Take over memories from JSON lines (name, description, type, body, and if you like keys and date) or from a
     folder of Markdown files with frontmatter, as other agents keep them.
 
+    What was superseded or forgotten in an export of everything (--all) is so here, too. A name that is taken gets a
+    slug of its own, and is said.
+
     One step of the log, so that `outlive memory undo` takes all of it back. What is there already is passed over;
     what may not be remembered (a secret, say) is named, and then the exit code is 1.
 
@@ -39,11 +42,21 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
     import_memories(memories, found, result, scope=scope)
     if as_json:
         print_json(
-            {"added": [form_of(memory) for memory in result.added], "known": result.known, "refused": result.refused}
+            {
+                "added": [form_of(memory) for memory in result.added],
+                "known": result.known,
+                "out_of_use": result.out_of_use,
+                "alike": result.alike,
+                "refused": result.refused,
+            }
         )
     else:
         known = f", {result.known} were there already" if result.known else ""
-        click.echo(f"imported {len(result.added)} {'memory' if len(result.added) == 1 else 'memories'}{known}")
+        aside = f" ({result.out_of_use} superseded or forgotten)" if result.out_of_use else ""
+        count = f"{len(result.added)} {'memory' if len(result.added) == 1 else 'memories'}"
+        click.echo(f"imported {count}{aside}{known}")
+    for text in result.alike:
+        click.echo(f"{click.style('note:', fg='yellow')} {text}", err=True)
     for text in result.refused:
         click.echo(f"{click.style('refused:', fg='red')} {text}", err=True)
     if result.refused:
