@@ -246,6 +246,19 @@ def mask(text: str) -> str:
     return "".join([*parts, text[end:]]) if parts else text
 
 
+def mask_value(value: Any, name: str = "") -> Any:
+    """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
+    if isinstance(value, str):
+        head = f"{name}: "
+        shown = mask(head + value) if name else mask(value)
+        return shown.removeprefix(head) if name and shown.startswith(head) else mask(value)
+    if isinstance(value, dict):
+        return {mask(str(key)): mask_value(item, str(key)) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mask_value(item, name) for item in value]
+    return value
+
+
 def _parts(text: str, hints: Iterable[int]) -> Iterator[tuple[int, str]]:
     """The lines of a text that have a hint in them; of a long line, what stands around each hint."""
     done = 0
