@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.secrets import _DETECTORS, _FOR_LIBRARY, SecretFound, _detectors, find, mask, refuse
+from tests import secret_lines
 from tests.engines import worker_environment
 
 # Put together at run time, so that no scanner takes this file for a leak.
@@ -101,7 +102,20 @@ def test_what_is_merely_long_is_left_alone(text: str) -> None:
     refuse(text, "the note")
 
 
-@pytest.mark.parametrize("text", [secret for _, secret in SECRETS] + ASSIGNED)
+@pytest.mark.parametrize("text", secret_lines.LEAKS)
+def test_a_line_that_gives_a_secret_away_is_refused_and_masked(text: str) -> None:
+    with pytest.raises(SecretFound):
+        refuse(text, "the note")
+    for found in find(text):
+        assert text[found.start : found.end] not in mask(text)
+
+
+@pytest.mark.parametrize("text", secret_lines.HARMLESS)
+def test_a_line_that_speaks_of_secrets_is_left_alone(text: str) -> None:
+    assert mask(text) == text
+
+
+@pytest.mark.parametrize("text", [secret for _, secret in SECRETS] + ASSIGNED + list(secret_lines.LEAKS))
 def test_masking_twice_changes_nothing(text: str) -> None:
     assert mask(mask(text)) == mask(text)
     assert find(mask(text)) == []

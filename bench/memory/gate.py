@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
+from bench.memory.developer import MEMORIES, RELATED, UNRELATED
 from bench.memory.locomo import Conversation
 from bench.memory.prompts import GENERIC, SMALL_TALK
 from bench.memory.recall import CORPORA
-from outlive.memory.retrieval import Retriever
+from outlive.memory.retrieval import Entry, Retriever
 
 
 def measure(conversations: Sequence[Conversation], ways: dict[str, bool], cache: Path) -> None:
@@ -34,3 +35,20 @@ def measure(conversations: Sequence[Conversation], ways: dict[str, bool], cache:
                 f"{100 * fmean(values):.1f}" for values in (kept, evidence, coding, small_talk, others)
             )
             print(f"| {name} | {kind} | {cells} |", flush=True)
+    print("\n### The gate over memories of a developer, prompts in other words\n")
+    print("| | the right one was shown | others beside it | shown for unrelated prompts |\n|---|---|---|---|")
+    for name, dense in ways.items():
+        developer(name, dense, cache)
+
+
+def developer(name: str, dense: bool, cache: Path) -> None:
+    """One row, the prompts that figures were chosen by and those that were held back apart."""
+    retriever = Retriever(dense=dense, cache=cache / "developer")
+    rows = [line.split("|") for line in MEMORIES]
+    retriever.update(Entry(key=key, name=key.replace("-", " "), description=text, body=text) for key, _, text in rows)
+    shown = [({hit.key for hit in retriever.select(prompt)}, key) for prompt, key in (r.split("|") for r in RELATED)]
+    right = [key in keys for keys, key in shown]
+    beside = sum(len(keys - {key}) for keys, key in shown)
+    wrong = [bool(retriever.select(prompt)) for prompt in UNRELATED]
+    cells = [f"{sum(part[::2])} + {sum(part[1::2])} of {len(part)}" for part in (right, wrong)]
+    print(f"| {name} | {cells[0]} | {beside} | {cells[1]} |", flush=True)

@@ -235,3 +235,23 @@ def test_search_uses_the_embedding_model_where_it_is_installed(searching: Any) -
     pytest.importorskip("onnxruntime", reason="the extra dense is not installed")
     found = json.loads(searching("--dense", "--json", "which TCP socket does the test environment listen on?").stdout)
     assert found["results"][0]["name"] == "Port"
+
+
+def test_a_secret_in_a_file_written_by_hand_is_shown_nowhere(files: Memory, tmp_path: Path) -> None:
+    files("add", "Other", "Something harmless")
+    hand = (
+        f"---\nname: By hand\nkeys: [box, '{KEY}']\nlogin: {{password: hunter2hunter}}\nnotes: ['{KEY}']\n"
+        f"provenance: {{who: user, session: '{KEY}'}}\n---\n\nThe box.\n"
+    )
+    (tmp_path / ".memory" / "by-hand.md").write_text(hand)
+    for arguments in (("get", "by-hand", "--json"), ("list", "--json"), ("export",), ("get", "by-hand"), ("list",)):
+        told = files(*arguments)
+        assert KEY not in told.out + told.err
+        assert "hunter2hunter" not in told.out
+    assert "not shown to a model" in files("get", "by-hand").out
+
+
+def test_a_secret_under_a_key_of_somebody_else_is_not_shown_to_a_model(files: Memory, tmp_path: Path) -> None:
+    files("add", "Other", "Something harmless")
+    (tmp_path / ".memory" / "by-hand.md").write_text("---\nname: By hand\npassword: hunter2hunter\n---\n\nThe box.\n")
+    assert "contains what looks like a secret" in files("get", "by-hand").out

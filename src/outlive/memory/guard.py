@@ -1,6 +1,7 @@
 """What a memory may not contain, and what only the user may say."""
 
 import re
+from typing import Any
 
 from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemory
 from outlive.secrets import find, refuse
@@ -34,9 +35,24 @@ _INSTRUCTS = re.compile(
 
 def poison(memory: Memory) -> str:
     """Why a memory must not reach a model, or nothing."""
-    if found := find(memory.text):
+    if found := find(_everything(memory)):
         return f"contains what looks like a secret ({found[0].kind})"
     return _takes_over(memory.text)
+
+
+def _everything(memory: Memory) -> str:
+    """All that a file of it says, also under keys that are not ours, a line each."""
+    lines = [memory.text, memory.date, memory.provenance.session]
+    pending: list[tuple[str, Any]] = list(memory.extra.items())
+    while pending:
+        key, value = pending.pop()
+        if isinstance(value, dict):
+            pending += value.items()
+        elif isinstance(value, (list, tuple)):
+            pending += [(key, item) for item in value]
+        else:
+            lines.append(f"{key}: {value}")
+    return "\n".join(lines)
 
 
 def _takes_over(text: str) -> str:
@@ -87,7 +103,7 @@ def checked(memory: Memory) -> Memory:
     ):
         if len(value) > limit:
             raise InvalidMemory(f"{what}: the {field} has {len(value)} characters, the limit is {limit}")
-    refuse("\n".join((memory.text, memory.date)), what)
+    refuse(_everything(memory), what)
     if reason := _takes_over(memory.text):
         raise PoisonedMemory(f"{what} {reason}; it was not written. Say in your own words what is to be remembered")
     if needs_confirmation(memory):

@@ -15,6 +15,7 @@ from outlive.memory.errors import InvalidMemory
 from outlive.memory.links import hidden_by, reach
 from outlive.memory.lookup import first_line
 from outlive.memory.similar import words
+from outlive.secrets import mask_value
 from outlive.stores.memory_protocol import MemoryWriter
 from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
 from outlive.stores.memory_text import parse
@@ -57,7 +58,8 @@ class _Line(msgspec.Struct, kw_only=True):
 
 
 def export_lines(memories: Memories, *, everything: bool = False) -> Iterator[str]:
-    """Those in use, or with `everything` also superseded and forgotten ones, one JSON object a line."""
+    """Those in use, or with `everything` also superseded and forgotten ones, one JSON object a line. Secrets in files
+    that somebody wrote by hand are masked."""
     for memory in memories.all(superseded=everything, archived=everything):
         form: dict[str, Any] = {"name": memory.name, "description": memory.description, "type": memory.type}
         form |= {"body": memory.body, "keys": memory.keys, "date": memory.date, "scope": memory.scope}
@@ -65,7 +67,7 @@ def export_lines(memories: Memories, *, everything: bool = False) -> Iterator[st
         if everything:
             form |= {"slug": memory.slug, "supersedes": memory.supersedes, "derived_from": memory.derived_from}
             form |= {"archived": memory.archived}
-        yield msgspec.json.encode(form).decode()
+        yield msgspec.json.encode(mask_value(msgspec.to_builtins(form))).decode()
 
 
 def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memory]]:

@@ -64,3 +64,17 @@ def test_what_is_relevant_is_selected_with_dense(prompt: str, first: str) -> Non
 @pytest.mark.parametrize("prompt", [*GENERIC, "center the div", "what is the capital of Australia?", "", "?!"])
 def test_nothing_is_selected_with_dense_when_nothing_is_relevant(prompt: str) -> None:
     assert selected(holding(*MEMORIES, dense=True), prompt) == []
+
+
+@needs_dense
+def test_other_words_are_enough_where_one_stands_out_from_all() -> None:
+    """Of a developer's memories, half of the prompts in other words find theirs, and unrelated ones hardly any."""
+    from bench.memory.developer import MEMORIES as MEMORIES_OF_A_DEVELOPER
+    from bench.memory.developer import RELATED, UNRELATED
+
+    rows = [line.split("|") for line in MEMORIES_OF_A_DEVELOPER]
+    retriever = holding(*(entry(key, text, name=key.replace("-", " ")) for key, _, text in rows), dense=True)
+    right = [key in selected(retriever, prompt) for prompt, key in (line.split("|") for line in RELATED)]
+    wrong = [prompt for prompt in UNRELATED if selected(retriever, prompt)]
+    assert sum(right) >= len(right) * 0.45
+    assert len(wrong) <= len(UNRELATED) * 0.02

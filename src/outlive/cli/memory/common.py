@@ -10,7 +10,7 @@ import msgspec
 
 from outlive.config import Workspace, default_actor
 from outlive.memory.book import Memories
-from outlive.secrets import mask
+from outlive.secrets import mask, mask_value
 from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,7 +95,7 @@ def form_of(memory: Memory) -> dict[str, Any]:
     """A memory as JSON; secrets in files that somebody wrote by hand are masked."""
     form: dict[str, Any] = msgspec.to_builtins(memory)
     form["provenance"] = {"who": memory.provenance.who, **form["provenance"]}
-    return {key: mask(value) if isinstance(value, str) else value for key, value in form.items()}
+    return {key: mask_value(value) for key, value in form.items()}
 
 
 def line_of(memory: Memory, *, mark: str = "") -> str:

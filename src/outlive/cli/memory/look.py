@@ -16,6 +16,7 @@ from outlive.cli.memory.common import (
 from outlive.memory.book import Memories
 from outlive.memory.guard import withheld
 from outlive.memory.steps import Entry, diff
+from outlive.secrets import mask
 from outlive.stores.memory_records import Kind, Memory, Scope
 
 
@@ -158,8 +159,8 @@ def _form(entry: Entry) -> dict[str, object]:
         "scope": entry.scope,
         "at": step.at,
         "op": step.op,
-        "actor": step.actor,
-        "note": step.note,
+        "actor": mask(step.actor),
+        "note": mask(step.note),
         "undoes": step.undoes,
         "undone": entry.undone,
         "changes": changes,

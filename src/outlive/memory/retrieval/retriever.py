@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +65,19 @@ class Query:
         holds = self.index.postings.holds
         shared = {term: weight for term, weight in self.telling.items() if holds(term, slot)}
         shares = gate.shares_enough(shared, self.telling, self.ideal)
-        return gate.is_relevant(shares=shares, cosine=None if self.cosines is None else float(self.cosines[slot]))
+        if self.cosines is None:
+            return gate.is_relevant(shares=shares, hints=False, cosine=None)
+        hints = gate.hints(shared, self.ideal)
+        return gate.is_relevant(shares=shares, hints=hints, cosine=float(self.cosines[slot]), others=self._others)
+
+    @cached_property
+    def _others(self) -> float:
+        """The cosine that an entry must stand out from."""
+        from outlive.memory.retrieval.dense import meaning
+
+        if self.cosines is None or len(self.index) < gate.OTHERS:
+            return gate.USUAL
+        return meaning.of_rank(self.cosines, gate.OTHERS)
 
 
 class Retriever:

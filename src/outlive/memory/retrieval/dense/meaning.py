@@ -66,3 +66,8 @@ def strongest(words: Mapping[int, float], cosines: Cosines, count: int) -> list[
     floor = np.partition(sums, -count)[-count] if len(sums) > count else 0.0
     found: list[int] = np.flatnonzero((sums >= floor) & (sums > 0)).tolist()
     return found
+
+
+def of_rank(cosines: Cosines, rank: int) -> float:
+    """The cosine that only `rank - 1` others exceed."""
+    return float(np.partition(cosines, -rank)[-rank])
