@@ -5,14 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from outlive.context.engine import Request
+from outlive.errors import StoreUnavailable
 from outlive.events import Noted
 from outlive.memory.book import Memories
-from outlive.messages import Text
+from outlive.memory.inject import shown_in
+from outlive.messages import Text, plain_text
+from outlive.models.protocol import Reply
+from outlive.session.opening import open_agent
 from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import Session
 from outlive.stores import open_log_store
 from outlive.stores.log_protocol import LogStore
+from outlive.testing.scripted import ScriptedModel, call, calls, say
 from tests.agents import run
+from tests.talk import talk
 
 NOTHING = '{"memories": []}'
 
@@ -159,3 +166,132 @@ def test_a_model_that_never_answers_is_not_asked_for_ever(desk: Desk) -> None:
     assert any("given up after 3 tries" in note for note in notes)
     desk.turn(at, "thanks")
     assert len(desk.asked) == 3
+
+
+# -- what is shown, and when
+
+
+class Model(ScriptedModel):
+    """Calls a tool some times in each turn; tells the harness's own questions from turns."""
+
+    def __init__(self, rounds: int = 0) -> None:
+        super().__init__([self.answer] * 99)
+        self.rounds = rounds
+        self.seen: list[Request] = []
+        self.questions: list[str] = []
+
+    def answer(self, request: Request) -> Reply:
+        if not request.tools:
+            self.questions.append(plain_text(request.messages[-1].blocks))
+            return say("all of them" if "Which of these" in self.questions[-1] else NOTHING)
+        self.seen.append(request)
+        rounds = sum(message.role == "assistant" for message in request.messages)
+        return calls(call("glob", pattern=f"*.{rounds}")) if rounds % (self.rounds + 1) < self.rounds else say("ok")
+
+
+def memories_in(request: Request) -> list[set[str]]:
+    """The blocks of memories in a request, each with what it shows."""
+    texts = [getattr(block, "text", "") for message in request.messages for block in message.blocks]
+    return [shown_in(text) for text in texts if "<memories>" in text]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OUTLIVE_HOME", str(tmp_path / "home"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def fill(project: Path, count: int) -> None:
+    memories = Memories.open(base=project)
+    for number in range(count):
+        memories.add(f"Makefile rule {number}", f"Makefile rule number {number} says indentation with tabs.")
+    memories.close()
+
+
+def session_of(project: Path, model: Model, *turns: str) -> None:
+    async def work() -> None:
+        async with open_agent(project, model=model) as agent:
+            for words in turns:
+                await agent.ask(words)
+                assert agent._learning is not None
+                await agent._learning
+
+    run(work())
+
+
+def test_memories_are_chosen_once_a_turn_however_often_tools_are_called(project: Path) -> None:
+    fill(project, 8)
+    (project / "outlive.toml").write_text('[memory]\nextract = "never"\nrerank = true\n')
+    model = Model(rounds=3)
+    session_of(project, model, "Which indentation do the Makefile rules want?")
+    assert len(model.seen) == 4
+    assert sum("Which of these" in question for question in model.questions) == 1
+    (block,) = memories_in(model.seen[-1])
+    assert len(block) <= 5
+    assert [memories_in(request) for request in model.seen] == [[block]] * 4
+
+
+def test_at_most_five_are_shown_and_none_again_while_it_is_in_view(project: Path) -> None:
+    fill(project, 8)
+    (project / "outlive.toml").write_text('[memory]\nextract = "never"\n')
+    model = Model()
+    session_of(project, model, *["Which indentation do the Makefile rules want?"] * 3)
+    first, second = memories_in(model.seen[-1])
+    assert (len(first), len(second)) == (5, 3)
+    assert not first & second
+
+
+def test_the_system_prompt_stays_as_it_is_while_things_are_learned(project: Path) -> None:
+    fill(project, 2)
+    model = Model()
+    session_of(project, model, "Remember that we deploy on Mondays.", "Remember that the port is 80.", "Hello?")
+    assert len({request.system for request in model.seen}) == 1
+    assert "Makefile rule 1" in model.seen[0].system
+    again = Model()
+    session_of(project, again, "Hello?")
+    assert "deploy on Mondays" in again.seen[0].system
+
+
+# -- tidying, and what goes wrong
+
+
+def consolidations(memories: Memories) -> int:
+    return sum(entry.step.op == "consolidate" for entry in memories.log())
+
+
+def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(desk: Desk) -> None:
+    at = desk.open("s")
+    desk.turn(at, "Remember that we deploy on Mondays.")
+    desk.turn(at, "Hello?")
+    assert consolidations(desk.memories) == 0
+    for number in range(25):
+        desk.memories.add(f"Fact {number}", f"Room {number} has a window.")
+    for _ in range(3):
+        desk.turn(at, "Hello?")
+    assert consolidations(desk.memories) == 1
+
+
+def test_what_goes_wrong_is_said_and_disturbs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = desk.open("s")
+    assert any("not remembered" in note for note in desk.turn(at, "Remember that password=hunter2hunter2"))
+
+    def broken(**_: object) -> list[object]:
+        raise StoreUnavailable("the disk is gone")
+
+    monkeypatch.setattr(desk.memories, "all", broken)
+    notes = desk.turn(at, "Remember that we deploy on Mondays.")
+    assert any("nothing was learned" in note and "the disk is gone" in note for note in notes)
+    monkeypatch.undo()
+    desk.turn(at, "Hello?")
+    assert desk.bodies() == ["We deploy on Mondays."]
+
+
+def test_what_left_the_view_in_a_pass_is_learned_from(desk: Desk) -> None:
+    at = desk.open("s")
+    at.session.user_said((Text("Remember that we deploy on Mondays."),))
+    talk(at.session, 30)
+    assert at.session.compact() is not None
+    desk.turn(at, "Hello?")
+    assert desk.bodies() == ["We deploy on Mondays."]

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -27,6 +28,8 @@ from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
+KNOWN = 30
+"""Memories that a request for extraction names, those nearest to what was said. All of them are looked at later."""
 _QUOTE = 3
 """Words of a quotation, at least, unless it is all that was said: one that is shorter is found anywhere."""
 _RESTATED = 0.5
@@ -135,8 +138,17 @@ def extraction_request(
             size -= len(shown.pop(one.event))
     left = len(heard) - len(shown)
     lines = [f"({left} events are left out for length)"] * bool(left) + list(shown.values())
-    known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in existing]
+    known = [
+        f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in _near(heard, existing)
+    ]
     return _REQUEST.format(most=MOST, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)")
+
+
+def _near(heard: Sequence[Said], existing: Sequence[Memory]) -> list[Memory]:
+    """Those that have most words in common with what was said, without those that must not reach a model."""
+    spoken = content("\n".join(one.text for one in heard if one.who in ("user", "model")))
+    ranked = sorted(existing, key=lambda memory: len(spoken & content(memory.text)), reverse=True)
+    return list(islice((memory for memory in ranked if not guard.withheld(memory)), KNOWN))
 
 
 def read_extraction(

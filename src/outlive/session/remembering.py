@@ -4,7 +4,7 @@ Selected once a turn and never into the cached prefix; extracted from the full l
 last extraction ended, so that a crash only delays it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Literal
@@ -84,14 +84,14 @@ class Remembering:
     async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""
         shown = self._in_view()
-        found = [memory for memory in await self._select(words, ask) if key_of(memory) not in shown][:MOST]
+        found = (await self._select(words, shown, ask))[:MOST]
         if found:
             self.memories.touch(found)
         return block(sorted(found, key=lambda memory: memory.updated, reverse=True))  # of two that differ, the newer
 
-    async def _select(self, words: str, ask: AskModel) -> list[Memory]:
-        hits = self._finder.look().select(words, CANDIDATES if self.rerank else MOST)
-        found = [memory for memory, _ in hits]
+    async def _select(self, words: str, shown: Collection[str], ask: AskModel) -> list[Memory]:
+        hits = self._finder.look().select(words, (CANDIDATES if self.rerank else MOST) + len(shown))
+        found = [memory for memory, _ in hits if key_of(memory) not in shown]
         if not self.rerank or not found:
             return found
         try:
