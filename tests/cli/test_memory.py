@@ -224,6 +224,21 @@ def test_search_takes_a_file_of_queries_and_prints_a_line_each(searching: Any, t
     assert [[one["name"] for one in form["results"]] for form in forms] == [["Port", "Right"], ["Tabs"], []]
 
 
+def test_a_query_ends_with_its_line_and_nothing_else(searching: Any, tmp_path: Path) -> None:
+    queries = ["staging\u2028port", "staging\x85port", "staging\x0bport", "staging port"]
+    (tmp_path / "questions").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(queries).encode())
+    lines = searching("--batch", "questions", "--json").stdout.split("\n")
+    assert [json.loads(line)["query"] for line in lines if line] == queries
+
+
+def test_queries_that_are_not_utf8_are_refused_with_their_place(files: Memory, tmp_path: Path) -> None:
+    (tmp_path / "questions").write_bytes("staging port\nTür\n".encode("latin-1"))
+    done = files("search", "--no-dense", "--batch", str(tmp_path / "questions"), "--json")
+    assert (done.code, done.out) == (1, "")
+    assert "questions, line 2: not UTF-8" in done.err
+    assert "Traceback" not in done.err
+
+
 def test_search_can_show_only_what_a_model_would_see(searching: Any) -> None:
     relevant = json.loads(searching("--json", "--relevant", "is the staging port open?").stdout)["results"]
     assert relevant[0]["name"] == "Port"
