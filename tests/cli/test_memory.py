@@ -143,6 +143,12 @@ def test_import_and_export(memory: Memory, tmp_path: Path) -> None:
     assert memory("list", "--json").json == []
 
 
+def test_a_single_file_is_imported(files: Memory, tmp_path: Path) -> None:
+    (tmp_path / "role.md").write_text("---\nname: Role\ntype: user\n---\nI maintain the parser.\n")
+    assert files("import", str(tmp_path / "role.md")).out == "imported 1 memory\n"
+    assert files("get", "role", "--json").json["type"] == "user"
+
+
 def test_consolidate_says_what_it_did(memory: Memory) -> None:
     memory("add", "one", "The build needs Python 3.11.")
     memory("add", "two", "The build needs Python 3.11. It runs on Linux.")
