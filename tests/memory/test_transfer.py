@@ -145,8 +145,8 @@ def test_notes_in_the_index_of_another_agent_are_taken_over(memories: Memories, 
     folder = tmp_path / "theirs"
     folder.mkdir()
     (folder / "MEMORY.md").write_text(
-        "\ufeff# Memory\n\n- [role](role.md) — hook\n\n## Build\nThe build needs Python 3.11.\n- It runs on Linux.\n\n"
-        "## Links\n- [role](role.md)\n"
+        "\ufeff# Memory\n\n- [role](role.md) — hook\n\n## Build\nThe build needs Python 3.11.\n- It runs on Linux.\n"
+        "\n## Links\n- [role](role.md)\n"
     )
     (folder / "role.md").write_text("The user maintains the parser.\n")
     result = Imported()

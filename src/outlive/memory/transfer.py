@@ -200,9 +200,9 @@ def _take(tx: MemoryWriter, found: Sequence[tuple[str, Memory]], scope: Scope, a
 def _items(found: Iterable[tuple[str, Memory]]) -> list[_Item]:
     """With what is in use where they come from."""
     items: dict[str, _Item] = {}
-    for place, memory in found:
+    for number, (place, memory) in enumerate(found):
         named = f"{memory.scope}/{memory.slug}"
-        key = named if memory.slug != "-" and named not in items else place
+        key = named if memory.slug != "-" and named not in items else f"#{number}"
         items[key] = _Item(place, key, memory)
     hidden = hidden_by(replace(item.memory, slug=item.key, supersedes=item.supersedes) for item in items.values())
     for item in items.values():
