@@ -136,6 +136,40 @@ def test_a_file_that_is_no_json_changes_nothing(memories: Memories) -> None:
     assert memories.all() == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(memories: Memories) -> None:
+    for text in ('\ufeff{"name": "a", "body": "b c d"}\n', '\ufeff[{"name": "e", "body": "f g h"}]'):
+        assert len(take(memories, text).added) == 1
+
+
+def test_notes_in_the_index_of_another_agent_are_taken_over(memories: Memories, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text(
+        "\ufeff# Memory\n\n- [role](role.md) — hook\n\n## Build\nThe build needs Python 3.11.\n- It runs on Linux.\n"
+        "\n## Links\n- [role](role.md)\n"
+    )
+    (folder / "role.md").write_text("The user maintains the parser.\n")
+    result = Imported()
+    import_memories(memories, read_folder(folder, result), result)
+    assert {m.name: m.body for m in memories.all()} == {
+        "Build": "The build needs Python 3.11.\n- It runs on Linux.",
+        "role": "The user maintains the parser.",
+    }
+    assert result.refused == []
+
+
+def test_a_folder_of_memories_arrives_as_what_it_was(memories: Memories, tmp_path: Path) -> None:
+    memories.add("port", "The port is 80")
+    memories.supersede("port", "The port is 443", name="right")
+    memories.add("gone", "The office is in Bonn")
+    memories.forget("gone")
+    there, result = elsewhere(tmp_path), Imported()
+    import_memories(there, read_folder(tmp_path / ".memory", result), result)
+    assert [memory.name for memory in there.all()] == ["right"]
+    assert sorted(state(there)) == sorted(state(memories))
+    assert result.refused == []
+
+
 def test_a_folder_of_another_agent_is_taken_over(memories: Memories, tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     (folder / "deeper").mkdir(parents=True)

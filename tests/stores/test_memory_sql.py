@@ -107,3 +107,12 @@ def test_memories_from_before_the_clock_are_read(
 
 def opened(engine: Engine) -> Database:
     return PostgresDatabase(engine.url) if engine.name == "postgres" else SQLiteDatabase(engine.path)
+
+
+def test_a_row_of_a_newer_outlive_is_named_and_stays(database: Engine, memories: Memories) -> None:
+    form = encode_memory(memories.get("one")).replace(b'"version":1', b'"version":99')
+    run(database, "UPDATE outlive_memories SET form = :form WHERE slug = 'one'", form=form)
+    store = memories.stores["project"]
+    (problem,) = store.check()
+    assert "upgrade outlive" in problem.remedy
+    assert (store.repair(), store.check()) == ([], [problem])

@@ -132,9 +132,9 @@ class Memories:
         found = [problem for store in self.stores.values() for problem in store.left_out()]
         for memory in self.all():
             if reason := guard.withheld(memory):
-                found.append(
-                    Problem(f"{memory.scope}/{memory.slug}", reason, "edit it, or: outlive memory doctor --repair")
-                )
+                where = f"{memory.scope}/{memory.slug}"
+                way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
+                found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
         return found
 
     def index(self) -> str:
@@ -251,6 +251,13 @@ class Memories:
             return memory
 
         return self.write(old.scope, work)
+
+    def confirm(self, ref: str, *, note: str = "the user agreed") -> Memory:
+        """The user agrees to what somebody else said and what instructs; until then it reaches no model."""
+        old = self._glance(ref)
+        if not guard.needs_confirmation(old):
+            raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
+        return self.update(f"{old.scope}/{old.slug}", provenance=replace(old.provenance, confirmed=True), note=note)
 
     def learn(self, candidate: Candidate, *, confirmed: bool = False) -> Memory:
         """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""

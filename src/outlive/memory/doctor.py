@@ -42,10 +42,9 @@ def _of(memory: Memory) -> Iterator[Problem]:
         remedy = "edit it, or set it apart with: outlive memory doctor --repair"
         yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True)
     elif guard.needs_confirmation(memory):
-        who = memory.provenance.who
-        yield Problem(
-            where, f"instructs, and comes from a {who} without the user's consent", f"outlive memory forget {where}"
-        )
+        who = {"web": "page"}.get(memory.provenance.who, memory.provenance.who)
+        what = f"instructs, and comes from a {who} without the user's consent; it is not shown to a model"
+        yield Problem(where, what, f"outlive memory confirm {where}, or: outlive memory forget {where}")
 
 
 def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:

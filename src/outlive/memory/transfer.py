@@ -1,5 +1,7 @@
 """Taking memories in and out: JSON lines, and folders of Markdown files with frontmatter as other tools keep them."""
 
+import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +23,9 @@ from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, 
 from outlive.stores.memory_text import parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HEADING = re.compile(r"#{1,6} +(.*?)[# ]*")
+_INDEX_LINE = re.compile(r"\s*[-*+] (?:\[[^\]]*\]\([^)]*\.md\)|… \d+ more, not shown here)|\s*<!--.*-->\s*$")
+"""What an index says of the files beside it."""
 
 
 class Imported(msgspec.Struct):
@@ -82,23 +87,50 @@ def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memo
 
 
 def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
-    """Memories from a folder of .md files; its index is passed over, and so is what cannot be read."""
+    """Memories from a folder of .md files. An index is passed over, but not what stands in it besides; what cannot be
+    read is named. What lies in `archive` is forgotten."""
     found = []
     for path in sorted(folder.rglob("*.md")):
-        if path.name in ("MEMORY.md", "README.md") or not path.is_file() or path.is_symlink():
+        below = path.relative_to(folder).parts[:-1]
+        if path.name == "README.md" or not path.is_file() or path.is_symlink() or below[:1] == ("damaged",):
             continue
-        if path.stat().st_size > MAX_BYTES:
-            result.refused.append(f"{path}: larger than {MAX_BYTES // 1024} KiB")
+        if path.name == "MEMORY.md" and below:
             continue
-        moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-        try:
-            memory = parse(path.read_bytes(), slug=path.stem, where=str(path), written=moment)
-        except (StoreError, OSError) as error:
-            result.refused.append(str(error))
-            continue
-        about = memory.description or first_line(memory.body)
-        found.append((str(path), replace(memory, description=about, supersedes=(), derived_from=(), archived=None)))
+        for place, memory in read_markdown(path, result):
+            forgotten = (memory.archived or memory.updated) if below[:1] == ("archive",) else None
+            found.append((place, replace(memory, archived=forgotten)))
     return found
+
+
+def read_markdown(path: Path, result: Imported) -> list[tuple[str, Memory]]:
+    """The memory of one file; of a MEMORY.md, one for each of its sections that says something."""
+    if path.stat().st_size > MAX_BYTES:
+        result.refused.append(f"{path}: larger than {MAX_BYTES // 1024} KiB")
+        return []
+    moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+    try:
+        memory = parse(path.read_bytes(), slug=path.stem, where=str(path), written=moment)
+    except (StoreError, OSError) as error:
+        result.refused.append(str(error))
+        return []
+    if path.name == "MEMORY.md":
+        return list(_sections(memory, path))
+    return [(str(path), replace(memory, description=memory.description or first_line(memory.body)))]
+
+
+def _sections(whole: Memory, path: Path) -> Iterator[tuple[str, Memory]]:
+    """Notes that stand in an index itself, by their headings."""
+    parts: list[tuple[str, int, list[str]]] = [("", 1, [])]
+    for number, line in enumerate(whole.body.split("\n"), start=1):
+        if heading := _HEADING.fullmatch(line.rstrip()):
+            parts.append((heading[1].strip(), number, []))
+        elif not _INDEX_LINE.match(line):
+            parts[-1][2].append(line.rstrip())
+    for name, number, lines in parts:
+        if body := "\n".join(lines).strip("\n"):
+            about = first_line(body)
+            made = replace(whole, slug="-", name=(name or about)[: guard.LONGEST_NAME], description=about, body=body)
+            yield f"{path}, part {number} ({name or 'its beginning'})", made
 
 
 def import_memories(
@@ -170,9 +202,9 @@ def _take(tx: MemoryWriter, found: Sequence[tuple[str, Memory]], scope: Scope, a
 def _items(found: Iterable[tuple[str, Memory]]) -> list[_Item]:
     """With what is in use where they come from."""
     items: dict[str, _Item] = {}
-    for place, memory in found:
+    for number, (place, memory) in enumerate(found):
         named = f"{memory.scope}/{memory.slug}"
-        key = named if memory.slug != "-" and named not in items else place
+        key = named if memory.slug != "-" and named not in items else f"#{number}"
         items[key] = _Item(place, key, memory)
     hidden = hidden_by(replace(item.memory, slug=item.key, supersedes=item.supersedes) for item in items.values())
     for item in items.values():
@@ -251,6 +283,7 @@ def _listed(value: list[str] | str | None) -> list[str]:
 
 
 def _forms(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
+    raw = raw.removeprefix(BOM_UTF8)
     if raw.lstrip()[:1] == b"[":
         try:
             whole = msgspec.json.decode(raw)

@@ -11,10 +11,18 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from outlive.errors import FutureVersion, StoreError
 from outlive.stores.memory_records import Memory, Step
 from outlive.stores.protocol import Problem
 
 T = TypeVar("T")
+
+
+def unread(where: str, error: StoreError) -> Problem:
+    """What is to be said of a record that cannot be read. What a newer outlive wrote is not broken: it stays."""
+    if isinstance(error, FutureVersion):
+        return Problem(where, str(error), "upgrade outlive, which reads it; --repair leaves it where it is")
+    return Problem(where, str(error), "outlive memory doctor --repair sets it apart", repairable=True)
 
 
 class MemoryReader(Protocol):

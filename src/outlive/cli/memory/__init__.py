@@ -3,7 +3,7 @@
 common.py   options and output shared by the commands
 look.py     get, list, log
 find.py     search
-change.py   add, supersede, forget, undo, consolidate
+change.py   add, supersede, confirm, forget, undo, consolidate
 move.py     import, export, doctor
 """
 
@@ -19,6 +19,7 @@ from outlive.cli.lazy import LazyGroup
         "get": ("outlive.cli.memory.look:get", "Show memories in full."),
         "list": ("outlive.cli.memory.look:list_", "List memories, those in use by default."),
         "search": ("outlive.cli.memory.find:search", "Find memories by what they are about."),
+        "confirm": ("outlive.cli.memory.change:confirm", "Agree to what a tool, a page or a model said."),
         "forget": ("outlive.cli.memory.change:forget", "Move memories into the archive."),
         "supersede": ("outlive.cli.memory.change:supersede", "Put a correction in the place of a memory."),
         "consolidate": ("outlive.cli.memory.change:consolidate", "Merge what says the same, by rules."),

@@ -1,4 +1,4 @@
-"""add, supersede, forget, undo, consolidate."""
+"""add, supersede, confirm, forget, undo, consolidate."""
 
 import sys
 from collections.abc import Callable
@@ -16,6 +16,7 @@ from outlive.cli.memory.common import (
     ref_argument,
     refs_argument,
     scope_option,
+    shown,
     text_of,
     type_option,
 )
@@ -115,6 +116,28 @@ def supersede(
         instead = ", ".join(made.supersedes)
         click.echo(f"{old.slug} was superseded already; the new one takes the place of {instead}", err=True)
     _say(made, "remembered", as_json=as_json)
+
+
+@command()
+@ref_argument
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
+    """Agree to a memory that instructs though a tool, a page or a model said it. Until you do, it reaches no model.
+
+    Shows it and asks; without a terminal it needs --yes. `outlive memory undo` takes the consent back.
+
+    \b
+    Examples:
+      outlive memory doctor
+      outlive memory confirm run-the-linter
+    """
+    if not yes:
+        memory = memories.get(ref)
+        click.echo(f"{line_of(memory)}\n\n{shown(memory.body)}\n", err=True)
+        if not sys.stdin.isatty():
+            raise click.UsageError("nothing was confirmed; there is nobody to ask here, so say --yes")
+        click.confirm(f"let it instruct, though a {memory.provenance.who} said it?", abort=True, err=True)
+    _say(memories.confirm(ref), "confirmed", as_json=as_json)
 
 
 @command()

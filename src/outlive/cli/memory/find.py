@@ -1,11 +1,15 @@
 """search."""
 
+import sys
+from codecs import BOM_UTF8
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import msgspec
 
-from outlive.cli.memory.common import command, line_of, print_json, text_of
+from outlive.cli.memory.common import command, line_of, print_json
+from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.memory.book import Memories
 from outlive.memory.search import Finder
 
@@ -49,8 +53,7 @@ def search(
         raise click.UsageError("give a query, or a file of queries with --batch")
     queries = [query]
     if batch is not None:
-        raw = text_of("-") if str(batch) == "-" else batch.read_text(encoding="utf-8")
-        queries = [line for line in raw.splitlines() if line.strip()]
+        queries = list(_queries(batch))
     finder = Finder(memories, dense=dense).look()
     for one in queries:
         found = finder.select(one, most) if relevant else finder.search(one, most)
@@ -68,6 +71,25 @@ def search(
             click.echo(f"{score:6.3f}  {line_of(memory)}")
         if not found:
             click.echo(click.style("nothing found", dim=True), err=True)
+
+
+def _queries(batch: Path) -> Iterator[str]:
+    """The lines of a file. Only a line feed ends one, so that each query has its line of output."""
+    try:
+        raw = sys.stdin.buffer.read() if str(batch) == "-" else batch.read_bytes()
+    except OSError as error:
+        raise StoreUnavailable(f"cannot read {batch}: {error.strerror}") from None
+    where = "standard input" if str(batch) == "-" else str(batch)
+    for number, line in enumerate(raw.removeprefix(BOM_UTF8).split(b"\n"), start=1):
+        try:
+            query = line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError as error:
+            raise DamagedRecord(
+                f"{where}, line {number}: not UTF-8 text ({error.reason} at byte {error.start + 1} of the line); "
+                "save the file as UTF-8"
+            ) from None
+        if query.strip():
+            yield query
 
 
 def _made_ready(dense: bool | None) -> bool | None:

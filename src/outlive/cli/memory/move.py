@@ -9,7 +9,7 @@ from outlive.cli.memory.common import command, form_of, print_json, scope_option
 from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
 from outlive.memory.book import Memories
-from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines
+from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines, read_markdown
 from outlive.stores.memory_records import Scope
 
 
@@ -18,7 +18,8 @@ from outlive.stores.memory_records import Scope
 @scope_option
 def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool) -> None:
     """Take over memories from JSON lines (name, description, type, body, and if you like keys and date) or from a
-    folder of Markdown files with frontmatter, as other agents keep them.
+    folder of Markdown files with frontmatter, as other agents keep them, or from one such file. Of a MEMORY.md, the
+    lines that lead to other files are passed over, and each section with notes of its own becomes a memory.
 
     What was superseded or forgotten in an export of everything (--all) is so here, too. A name that is taken gets a
     slug of its own, and is said.
@@ -37,6 +38,8 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
         found = read_lines(sys.stdin.buffer.read(), "standard input", result)
     elif source.is_dir():
         found = read_folder(source, result)
+    elif source.suffix.lower() == ".md":
+        found = read_markdown(source, result)
     else:
         found = read_lines(source.read_bytes(), str(source), result)
     import_memories(memories, found, result, scope=scope)

@@ -19,7 +19,7 @@ from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.files.memory_folder import MemoryFolder
 from outlive.stores.files.memory_journal import JournalFile
-from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
+from outlive.stores.memory_protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memory_records import Scope, Step, decode_step, encode_step
 from outlive.stores.memory_shelf import Draft, Look
 from outlive.stores.memory_text import render
@@ -125,10 +125,7 @@ class FileMemoryStore:
             handle.release()
 
     def left_out(self) -> list[Problem]:
-        return [
-            Problem(name, str(error), "outlive memory doctor --repair sets it apart", repairable=True)
-            for name, error in sorted(self.folder.damaged.items())
-        ]
+        return [unread(name, error) for name, error in sorted(self.folder.damaged.items())]
 
     def check(self) -> list[Problem]:
         found: list[Problem] = []

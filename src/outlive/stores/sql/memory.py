@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.memory_names import free_slug
-from outlive.stores.memory_protocol import MemoryReader, MemoryWriter
+from outlive.stores.memory_protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memory_records import Step, decode_memory, decode_step, encode_memory, encode_step
 from outlive.stores.memory_shelf import Draft, Look, Shelf
 from outlive.stores.protocol import Problem
@@ -117,8 +117,7 @@ class SQLMemoryStore:
                     )
 
     def left_out(self) -> list[Problem]:
-        remedy = "outlive memory doctor --repair sets it apart"
-        return [Problem(slug, what, remedy, repairable=True) for slug, what in sorted(self._mirror.damaged.items())]
+        return [unread(slug, error) for slug, error in sorted(self._mirror.damaged.items())]
 
     def check(self) -> list[Problem]:
         self.read(lambda tx: tx.steps())
@@ -129,7 +128,8 @@ class SQLMemoryStore:
 
     def repair(self) -> list[str]:
         self.read(lambda _: None)
-        return [f"set row {slug!r} apart" for slug in sorted(self._mirror.damaged) if self.set_apart(slug)]
+        bad = [problem.where for problem in self.left_out() if problem.repairable]
+        return [f"set row {slug!r} apart" for slug in bad if self.set_apart(slug)]
 
     def set_apart(self, slug: str) -> str:
         self._prepare()
@@ -167,7 +167,7 @@ class _Mirror:
     def __init__(self, url: str) -> None:
         self._url = url
         self.shelf = Shelf()
-        self.damaged: dict[str, str] = {}
+        self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
         """All slugs, those of rows that are damaged or set apart too."""
         self._lowered: set[str] = set()
@@ -205,7 +205,7 @@ class _Mirror:
         try:
             memory = decode_memory(form, where=f"{self._url}, row {slug!r} of outlive_memories")
         except StoreError as error:
-            self.damaged[slug] = str(error)
+            self.damaged[slug] = error
             self.shelf.put(slug, None)
             return
         if bool(archived) != (memory.archived is not None):  # where it stands decides
