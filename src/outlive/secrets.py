@@ -304,6 +304,8 @@ def _blocks(text: str) -> Iterator[Secret]:
 def _known(text: str) -> Iterator[Secret]:
     for kind, starts, pattern in _KEYS:
         for start in starts:
+            if start not in text:
+                continue
             for match in _matches(pattern, text, _places(text, start)):
                 if not _STAND_IN.fullmatch(match[0]):
                     yield Secret(match.start(), match.end(), kind)
@@ -329,6 +331,8 @@ def _assigned(text: str, lowered: str) -> Iterator[Secret]:
 
 def _named(text: str, lowered: str) -> Iterator[Secret]:
     for name in _NAMES:
+        if name not in lowered:
+            continue
         for match in _matches(_ASSIGNED, text, _places(lowered, name)):
             quoted = bool(match["quote"])
             value = match["value"] if quoted else _bare(match["value"])
@@ -341,7 +345,8 @@ def _named(text: str, lowered: str) -> Iterator[Secret]:
 def _spoken(text: str, lowered: str) -> Iterator[Secret]:
     """What commands and sentences give away without a sign between name and value."""
     for kind, hints, pattern in _SPOKEN:
-        for start, part in _parts(text, (at for hint in hints for at in _places(lowered, hint))):
+        there = [hint for hint in hints if hint in lowered]
+        for start, part in _parts(text, (at for hint in there for at in _places(lowered, hint))) if there else ():
             for match in pattern.finditer(part):
                 group = str(match.lastgroup)
                 value = _bare(match[group])
@@ -420,8 +425,8 @@ def _entropy(text: str) -> float:
 
 
 def _from_library(text: str, lowered: str) -> Iterator[Secret]:
-    hints = [at for hint in _LIBRARY_HINTS for at in _places(text, hint)]
-    hints += [at for word in _LIBRARY_WORDS for at in _places(lowered, word)]
+    hints = [at for hint in _LIBRARY_HINTS if hint in text for at in _places(text, hint)]
+    hints += [at for word in _LIBRARY_WORDS if word in lowered for at in _places(lowered, word)]
     for start, part in _parts(text, hints):
         if _FOR_LIBRARY.search(part):
             for detector in _detectors():

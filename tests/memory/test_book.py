@@ -325,6 +325,24 @@ def test_using_a_memory_is_noted_and_is_no_step(shared: Memories, ticking: objec
     assert shared.all() == []
 
 
+def test_using_a_memory_leaves_its_file_as_it_is(memories: Memories, tmp_path: Path) -> None:
+    memories.add("other", "another thing to know")
+    path = tmp_path / ".memory" / "by-hand.md"
+    path.write_text("---\n# a remark\nname:   By hand\nlast_used: 2026-01-01T00:00:00Z\n---\n\nA thing to know\n")
+    memories.all()
+    before = {file.name: file.read_bytes() for file in path.parent.glob("*.md")}
+    assert memories.get("by-hand").last_used == datetime(2026, 1, 1, tzinfo=UTC)
+    memories.touch(memories.all())
+    used = memories.get("by-hand").last_used
+    assert used
+    assert used > datetime(2026, 5, 1, tzinfo=UTC)
+    assert {file.name: file.read_bytes() for file in path.parent.glob("*.md")} == before
+    again = Memories.open(base=tmp_path, home=tmp_path / "home", durability="process")
+    assert again.get("by-hand").last_used == used
+    memories.update("by-hand", body="Another thing to know of it")
+    assert f"last_used: {used:%Y-%m-%dT%H:%M:%S}Z" in path.read_text()
+
+
 def test_the_first_touch_of_many_is_not_lost(shared: Memories) -> None:
     made = [shared.add(f"n{number}", f"thing number {number} to know") for number in range(3)]
     shared.touch(made)

@@ -242,6 +242,8 @@ class Opener:
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
         rerank = bool(workspace.memory.get("rerank", False))
         remembering = Remembering(memories, session, self.logs, extraction, rerank=rerank, own=self._own)
+        if problem := remembering.problem():
+            self._notice(session, problem)
         if session.engine.past.units and not self._own(session.id):
             said = "this session was not begun here: what its log says the user said is not remembered"
             self._notice(session, said)

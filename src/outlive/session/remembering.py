@@ -4,7 +4,7 @@ Selected once a turn and never into the cached prefix; extracted from the full l
 last extraction ended, so that a crash only delays it.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Literal
@@ -27,11 +27,13 @@ from outlive.memory.extract import (
     short_name,
     unheard,
 )
+from outlive.memory.guard import withheld
 from outlive.memory.index import TITLE
 from outlive.memory.inject import block, key_of, shown_in
 from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
 from outlive.memory.search import Finder
 from outlive.memory.whose import origin
+from outlive.secrets import mask
 from outlive.session.session import Session
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
@@ -40,6 +42,9 @@ from outlive.stores.memory_records import Kind, Memory, Provenance, Scope
 
 EXTRACTED = "extracted"
 MOST = 5
+LOOKED_AT = 1_000
+"""Memories that are looked at for what must not be shown when a session begins: it must not wait."""
+NAMED = 3
 EVERY = 8
 """Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
 TRIES = 3
@@ -81,17 +86,30 @@ class Remembering:
         text = self.memories.index().strip() if self.memories.all() else ""
         return f"{TITLE}\n{text}" if text else ""
 
+    def problem(self) -> str:
+        """In one line what is there and not used, because it cannot be read or must not be shown; or nothing."""
+        memories = self.memories.all()[:LOOKED_AT]
+        found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
+        found += [f"{key_of(memory)} ({reason})" for memory in memories if (reason := withheld(memory))]
+        more = f", and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        names = ", ".join(found[:NAMED])
+        return mask(f"memories that are not used: {names}{more}. See outlive memory doctor") if found else ""
+
     async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""
-        shown = self._in_view()
-        found = (await self._select(words, shown, ask))[:MOST]
-        if found:
-            self.memories.touch(found)
+        try:
+            found = (await self._select(words, ask, self._in_view()))[:MOST]
+            if found:
+                self.memories.touch(found)
+        except OutliveError as error:  # words of the user are never lost because a memory cannot be had
+            self.session.note(f"no memories with this: {error}")
+            return ""
         return block(sorted(found, key=lambda memory: memory.updated, reverse=True))  # of two that differ, the newer
 
-    async def _select(self, words: str, shown: Collection[str], ask: AskModel) -> list[Memory]:
-        hits = self._finder.look().select(words, (CANDIDATES if self.rerank else MOST) + len(shown))
-        found = [memory for memory, _ in hits if key_of(memory) not in shown]
+    async def _select(self, words: str, ask: AskModel, shown: set[str]) -> list[Memory]:
+        most = CANDIDATES if self.rerank else MOST
+        hits = self._finder.look().select(words, most + len(shown))  # those in view take no place from others
+        found = [memory for memory, _ in hits if key_of(memory) not in shown][:most]
         if not self.rerank or not found:
             return found
         try:

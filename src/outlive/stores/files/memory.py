@@ -216,9 +216,15 @@ class FileMemoryStore:
         if not draft.after and not draft.recorded:
             return
         files: dict[str, bytes | None] = {}
+        used: dict[str, datetime] = {}
+        gone = {slug for slug, memory in draft.after.items() if memory is None}
         for slug, memory in draft.after.items():
             hot, archived = f"{slug}.md", f"archive/{slug}.md"
             goes = None if memory is None else archived if memory.archived else hot
+            known = self.folder.known.get(goes) if goes else None
+            if known and memory and memory.last_used and self.folder.marks.tells(known.memory, memory):
+                used[slug] = memory.last_used
+                continue
             for name in (hot, archived):
                 if name != goes and name in self.folder.known:
                     files[name] = None
@@ -226,10 +232,13 @@ class FileMemoryStore:
                 files[goes] = render(memory)
         lines = b"".join(encode_step(step) + b"\n" for step in draft.recorded)
         unseen = self._state() != self._seen
-        self.journal.commit(files, lines, durable=bool(lines) and self._disk.durable)
-        with suppress(OSError):  # it has happened; whoever comes next carries it out
-            self.journal.carry_out(durable=bool(lines))
-        self.folder.take_over(files)
+        if files or lines:
+            self.journal.commit(files, lines, durable=bool(lines) and self._disk.durable)
+            with suppress(OSError):  # it has happened; whoever comes next carries it out
+                self.journal.carry_out(durable=bool(lines))
+            self.folder.take_over(files)
+        with suppress(OSError):  # when something was last used is no reason to fail
+            self.folder.use(used, gone)
         self._seen = None if unseen or self.journal.pending else self._state()
 
     @contextmanager

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.memory_journal import is_memory_file
+from outlive.stores.files.memory_marks import Marks
 from outlive.stores.files.watching import Watch, watch
 from outlive.stores.memory_names import free_slug, is_slug
 from outlive.stores.memory_records import MAX_BYTES, Memory, Scope
@@ -47,6 +48,7 @@ class MemoryFolder:
         self.scope = scope
         self._disk = disk
         self._index = disk.local / "index"
+        self.marks = Marks(disk)
         self.shelf = Shelf()
         self.known: dict[str, Known] = {}
         self.damaged: dict[str, StoreError] = {}
@@ -67,6 +69,8 @@ class MemoryFolder:
     def scan(self) -> None:
         """Compare every file with what is known, and read those that differ; those that were touched, where the
         kernel tells which."""
+        for slug in self.marks.follow():
+            self._show(slug)
         touched = self._watch.touched() if self._watch else None
         if touched is not None and not self.overlay and not self._overlaid:
             for name in sorted(touched | self._linked):
@@ -119,9 +123,15 @@ class MemoryFolder:
                 if self._taken is not None:
                     self._taken.add(_slug_in(name))
 
+    def use(self, used: dict[str, datetime], gone: set[str]) -> None:
+        """Mark memories as used, and forget the marks of those that are gone."""
+        self.marks.keep(used, gone)
+        for slug in used:
+            self._show(slug)
+
     def state(self) -> tuple[object, ...]:
         """Differs when files came, went or were replaced since; not when one was written in its place."""
-        return tuple(_moment(self.path / under) for under in ("", "archive", "damaged"))
+        return *(_moment(self.path / under) for under in ("", "archive", "damaged")), self.marks.state()
 
     def free(self, name: str, given: set[str]) -> str:
         """A slug for a new memory that no file has, read or unreadable, in use, forgotten or set apart."""
@@ -261,9 +271,11 @@ class MemoryFolder:
             self.known[name] = known
         elif self.known.pop(name, None) is None:
             return
-        bare = name.removeprefix("archive/")
-        found = self.known.get(bare) or self.known.get(f"archive/{bare}")
-        self.shelf.put(bare.removesuffix(".md"), found.memory if found else None)
+        self._show(name.removeprefix("archive/").removesuffix(".md"))
+
+    def _show(self, slug: str) -> None:
+        found = self.known.get(f"{slug}.md") or self.known.get(f"archive/{slug}.md")
+        self.shelf.put(slug, self.marks.marked(found.memory) if found else None)
 
 
 def _slug_in(name: str) -> str:
