@@ -261,6 +261,15 @@ def consolidations(memories: Memories) -> int:
     return sum(entry.step.op == "consolidate" for entry in memories.log())
 
 
+def test_memories_are_tidied_after_some_sessions_the_users_own_too(desk: Desk) -> None:
+    for scope in desk.memories.stores:
+        desk.memories.add("Deploys", "We deploy on Mondays.", scope=scope)
+    for number in range(5):
+        desk.open(f"s{number}").session.close()
+    desk.turn(desk.open("last"), "Hello?")
+    assert consolidations(desk.memories) == len(desk.memories.stores) == 2
+
+
 def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(desk: Desk) -> None:
     at = desk.open("s")
     desk.turn(at, "Remember that we deploy on Mondays.")

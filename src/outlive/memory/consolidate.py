@@ -47,7 +47,7 @@ def due(steps: Sequence[Step], *, now: datetime | None = None, sessions: int = 0
     A time without result counts as one too, so that it does not run again on every turn.
     """
     now = now or datetime.now(UTC)
-    last = next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
+    last = _last(steps)
     changes = sum(max(1, len(step.changes)) for step in steps[last:] if step.op not in _OWN)
     since = steps[last - 1].at if last else (steps[0].at if steps else now)
     if changes >= MANY:
@@ -57,6 +57,15 @@ def due(steps: Sequence[Step], *, now: datetime | None = None, sessions: int = 0
     if changes and now - since >= AGE:
         return f"{(now - since).days} days since the last time"
     return ""
+
+
+def last_time(steps: Sequence[Step]) -> float:
+    """When it was done last, in seconds; without a last time, when the first memory was made."""
+    return steps[max(_last(steps) - 1, 0)].at.timestamp() if steps else float("inf")
+
+
+def _last(steps: Sequence[Step]) -> int:
+    return next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
 
 
 def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "project") -> Report:

@@ -6,6 +6,7 @@ last extraction ended, so that a crash only delays it.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import islice
 from typing import Literal
 
@@ -15,7 +16,7 @@ from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.book import Memories
-from outlive.memory.consolidate import Busy, consolidate, due
+from outlive.memory.consolidate import Busy, consolidate, due, last_time
 from outlive.memory.extract import (
     Candidate,
     against,
@@ -280,11 +281,19 @@ class Remembering:
             writer.append([_mark(_mark(events[-1], after), events[-1].id)])
 
     def _tidy(self) -> None:
-        """Bring the memories into order when it is due, and say so."""
-        if due(self.memories.stores["project"].read(lambda tx: tx.steps())):
-            report = consolidate(self.memories)
-            if report.notes:
-                self._tell(f"memories consolidated: {len(report.notes)} changes (outlive memory log, undo)")
+        """Bring the memories into order, those of the project and the user's own, when it is due, and say so."""
+        for scope, store in self.memories.stores.items():
+            steps = store.read(lambda tx: tx.steps())
+            since = last_time(steps)
+            if due(steps, sessions=sum(started > since for started in self._started)):
+                report = consolidate(self.memories, scope=scope)
+                if report.notes:
+                    self._tell(f"memories consolidated: {len(report.notes)} changes (outlive memory log, undo)")
+
+    @cached_property
+    def _started(self) -> list[float]:
+        """When the sessions here began, as far as they had when this one first asked."""
+        return [info.started for info in self.store.sessions() if not info.replay and not is_subagent(info.id)]
 
     def _tell(self, text: str) -> None:
         self.session.note(text, kind=LEARNED)
