@@ -6,8 +6,8 @@ from outlive.context.policy import Policy
 
 SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
 """A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
-DEEP = 2.8
-"""Tails: in a large window a pass engages no earlier, because too little of what is there could leave."""
+FEWEST_TAILS = 2.8
+"""In a large window a pass engages no earlier than this many tails: too little of what is there could leave."""
 LARGEST_TAIL = 0.27
 """Of a small window: ten thousand tokens would leave no room for what came before."""
 
@@ -39,7 +39,7 @@ def budget_for(window: int, policy: Policy) -> Budget:
     tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
     return Budget(
         window=window,
-        engage=round(min(policy.engage * window, max(policy.engage_tokens, DEEP * tail))),
+        engage=round(min(policy.engage * window, max(policy.engage_tokens, FEWEST_TAILS * tail))),
         engage_at_most=round(policy.engage * window),
         gap=policy.gap_tokens,
         target=round(policy.target * window),

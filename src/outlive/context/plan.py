@@ -133,8 +133,7 @@ def held_tokens(scene: Scene, start: int, boundary: int) -> float:
 
 def tokens_before(scene: Scene, start: int) -> float:
     """Tokens of all that was said and done before a unit."""
-    first = next((unit.pieces[0].at for unit in scene.units[start:] if unit.pieces), scene.index.tokens)
-    return min(first, scene.index.tokens)
+    return next((unit.pieces[0].at for unit in scene.units[start:] if unit.pieces), scene.index.tokens)
 
 
 def request_tokens(scene: Scene, boundary: int) -> float:

@@ -258,6 +258,7 @@ def test_what_was_noticed_before_anybody_watched_is_said(stage: Stage, play: Pla
         ("/expand", "there are 0 results"),
         ("/continue", "nothing was cut off"),
         ("/compact", "nothing would be gained"),
+        ("/renew now the docs", "a new sprint begins"),
         ("/contxt", "did you mean /context?"),
         ("/xyzzy", "/help lists the commands"),
     ],
@@ -295,7 +296,7 @@ def test_every_command_that_was_promised_is_there() -> None:
     promised = (
         "help tasks plan directives context compact receipts recall undo mode model cost memory sessions resume"
     )
-    assert {*promised.split(), "fork", "export", "continue", "quit"} <= COMMANDS.keys()
+    assert {*promised.split(), "renew", "fork", "export", "continue", "quit"} <= COMMANDS.keys()
     assert all(command.about for command in COMMANDS.values())
 
 

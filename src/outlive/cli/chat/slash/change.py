@@ -1,4 +1,4 @@
-"""Commands that change something: compact, undo, mode, model, new, resume, fork, export, continue, quit."""
+"""Commands that change something: compact, undo, mode, model, new, renew, resume, fork, export, continue, quit."""
 
 from pathlib import Path
 
@@ -89,6 +89,12 @@ async def model(talk: Talk, words: str) -> RenderableType:
 async def new(talk: Talk, words: str) -> None:
     talk.farewell()
     await talk.open(None)
+
+
+@command("[WORDS]", "a new sprint: state, tasks and memory stay, the conversation starts fresh", resting=True)
+async def renew(talk: Talk, words: str) -> RenderableType:
+    talk.agent.session.renew(words)
+    return Text("a new sprint begins; goal, plan, instructions and tasks stay, the rest is behind handles", "quiet")
 
 
 @command("[ID]", "go on with another session; without ID, list them", resting=True)
