@@ -68,6 +68,7 @@ def test_memories_v1_are_read_as_they_were(tmp_path: Path) -> None:
     shutil.copytree(HERE, tmp_path / ".memory")
     os.utime(tmp_path / ".memory" / "user_role.md", (1_767_000_000, 1_767_000_000))
     memories = Memories.open(base=tmp_path, home=tmp_path / "home")
+    memories.adopt()
     assert memories.all(superseded=True, archived=True) == [GONE, OLD_RULE, USE_TABS, ROLE]
     assert memories.all() == [USE_TABS, ROLE]
 

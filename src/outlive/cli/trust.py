@@ -1,21 +1,27 @@
-"""`outlive trust`: let a project's outlive.toml permit things, once a person has looked at it."""
+"""`outlive trust`: let a project's outlive.toml and memories count, once a person has looked at them."""
 
 import sys
+from contextlib import closing, suppress
 
 import click
 
+from outlive.cli.memory.common import line_of, open_memories, shown
 from outlive.config import Workspace
 from outlive.errors import ConfigError
-from outlive.tools.trust import forget, grants, trust, trusted
+from outlive.memory.guard import poison, withheld
+from outlive.stores.memory_records import Memory, unmarked
+from outlive.tools.trust import check_store, forget, grants, trust, trusted
 
 
 @click.command(name="trust")
 @click.option("--forget", "forgotten", is_flag=True, help="Trust it no longer.")
 def trust_command(forgotten: bool) -> None:
-    """Trust this project's outlive.toml as it is now: its allow rules, hooks and [agent] settings.
+    """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings), and
+    its memories that tell an agent what to do.
 
-    A file that came with a repository may forbid, but permits nothing until you say so here. It shows what the
-    file would permit and asks. When the file changes it has to be trusted again.
+    A file that came with a repository may forbid, but permits nothing until you say so here, and its memories are not
+    your word. Shows what would count, and asks. When outlive.toml changes it has to be trusted again; memories that
+    are added later, by git pull say, count. To agree to one memory only: outlive memory confirm NAME.
 
     \b
     Examples:
@@ -23,20 +29,61 @@ def trust_command(forgotten: bool) -> None:
       outlive trust --forget
     """
     workspace = Workspace.find()
-    path = workspace.root / "outlive.toml"
     if forgotten:
-        forget(path)
-        click.echo(f"{path} is not trusted any more")
-        return
+        _forget(workspace)
+    elif not any([_trust_settings(workspace), _trust_memories(workspace)]):
+        raise ConfigError(f"nothing came with {workspace.root} that needs trust: no outlive.toml, no memories")
+
+
+def _trust_settings(workspace: Workspace) -> bool:
+    """False where there is no such file."""
+    path = workspace.root / "outlive.toml"
     if not workspace.digest:
-        raise ConfigError(f"there is no {path}; there is nothing to trust")
+        return False
     if trusted(path, workspace.digest):
         click.echo(f"{path} is trusted already, as it is now")
-        return
+        return True
     for line in grants(workspace) or ["nothing that needs trust"]:
         click.echo(f"  {click.unstyle(line)}")
-    if not sys.stdin.isatty():
-        raise ConfigError("only a person can trust a file: run `outlive trust` in a terminal")
-    click.confirm(f"Let {path} do this?", abort=True)
+    _ask(f"Let {path} do this?")
     trust(path, workspace.digest)
     click.echo("trusted, until the file changes")
+    return True
+
+
+def _trust_memories(workspace: Workspace) -> bool:
+    """False where none came with the folder. The store is opened once the file that names it counts."""
+    check_store(workspace)
+    with closing(open_memories(None, heal=False)) as memories:
+        foreign = memories.foreign()
+        if not foreign:
+            return False
+        asking = [memory for memory in foreign if withheld(memory) and not poison(memory)]
+        for memory in asking:
+            click.echo(_whole(memory))
+        what = f"{len(foreign)} {'memory' if len(foreign) == 1 else 'memories'} came with {workspace.root}"
+        click.echo(f"{what}; those that tell an agent what to do are shown above ({len(asking)})")
+        _ask("Let them count as yours, and those that are added later?")
+        memories.adopt()
+    click.echo("trusted; outlive trust --forget takes it back")
+    return True
+
+
+def _forget(workspace: Workspace) -> None:
+    with suppress(ConfigError):  # memories that are kept elsewhere are not believed anyway
+        check_store(workspace)
+        with closing(open_memories(None, heal=False)) as memories:
+            memories.disown()
+    forget(workspace.root / "outlive.toml")
+    click.echo(f"what came with {workspace.root} is not trusted any more: neither its outlive.toml nor its memories")
+
+
+def _whole(memory: Memory) -> str:
+    body = "" if memory.body.strip() in ("", memory.description.strip()) else f"\n{shown(memory.body)}"
+    return line_of(unmarked(memory)) + body.replace("\n", "\n    ")
+
+
+def _ask(question: str) -> None:
+    if not sys.stdin.isatty():
+        raise ConfigError("only a person can trust this: run `outlive trust` in a terminal")
+    click.confirm(question, abort=True)

@@ -24,7 +24,7 @@ from outlive.memory.links import reach
 from outlive.memory.lookup import first_line, unknown
 from outlive.stores import open_memory_store, open_user_memory
 from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
-from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step
+from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step, unmarked
 from outlive.stores.memory_shelf import NOTHING
 from outlive.stores.protocol import Problem
 
@@ -65,7 +65,7 @@ class Memories:
         Heals the indexes, unless it is only for a quick look (`heal=False`).
         """
         home = home or home_folder()
-        project = open_memory_store(url, base=base, durability=durability, clock=clock)
+        project = open_memory_store(url, base=base, durability=durability, home=home, clock=clock)
         user = open_user_memory(home, durability=durability, clock=clock)
         found = cls(project, user, actor=actor, home=home)
         found.healed = found.heal() if heal else []
@@ -109,15 +109,15 @@ class Memories:
             found |= {f"{scope}/{slug}": memory for slug, memory in changes.items()}
         return now, found
 
-    def pick(self, keys: Iterable[str], *, look: bool = True) -> list[Memory]:
+    def pick(self, keys: Iterable[str], *, look: bool = True, foreign: bool = False) -> list[Memory]:
         """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
         in use, not superseded, neither poisoned nor instructing without the user's consent. `look=False` is for
-        whoever has just taken a look at the stores."""
+        whoever has just taken a look at the stores; `foreign` for a person, who sees what came with the folder."""
         for scope in self.stores if look else ():
             self._look(scope, bool)
         places = (key.partition("/") for key in dict.fromkeys(keys))
         found = (self._catalogs[scope].in_use.get(slug) for scope, _, slug in places if scope in self._catalogs)
-        return [memory for memory in found if memory is not None and not guard.withheld(memory)]
+        return [m for m in found if m is not None and not guard.withheld(unmarked(m) if foreign else m)]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
@@ -136,6 +136,18 @@ class Memories:
                 way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
                 found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
         return found
+
+    def foreign(self) -> list[Memory]:
+        """Those in use that came with the project's folder, and that nobody here vouches for."""
+        return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
+
+    def adopt(self) -> None:
+        """The user vouches for all memories of the project, also for what is added to them elsewhere."""
+        self.stores["project"].adopt()
+
+    def disown(self) -> bool:
+        """Take that back; False where it was never so. What was said here still counts."""
+        return self.stores["project"].disown()
 
     def index(self) -> str:
         """One line for each, both scopes together, capped: what the system prompt holds."""
@@ -257,7 +269,8 @@ class Memories:
         old = self._glance(ref)
         if not guard.needs_confirmation(old):
             raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
-        return self.update(f"{old.scope}/{old.slug}", provenance=replace(old.provenance, confirmed=True), note=note)
+        agreed = replace(old.provenance, confirmed=True, foreign=False)
+        return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
 
     def learn(self, candidate: Candidate, *, confirmed: bool = False) -> Memory:
         """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""

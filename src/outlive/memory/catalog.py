@@ -11,7 +11,7 @@ from outlive.memory.links import Hiding, cascade
 from outlive.memory.lookup import refuse_known, unknown
 from outlive.memory.similar import spelling
 from outlive.stores.memory_protocol import MemoryReader
-from outlive.stores.memory_records import Memory
+from outlive.stores.memory_records import Memory, unmarked
 from outlive.stores.memory_shelf import NOTHING, Shelf
 
 
@@ -127,7 +127,7 @@ class Catalog:
         memory = self.in_use.get(slug)
         made = self._entries.get(slug)
         if memory is not None and (made is None or made[0] is not memory):
-            made = self._entries[slug] = (memory, entry(memory))
+            made = self._entries[slug] = (memory, entry(unmarked(memory)))
         return made[1] if made else ("", "")
 
     def _show(self, slug: str) -> None:

@@ -42,9 +42,9 @@ def _of(memory: Memory) -> Iterator[Problem]:
         remedy = "edit it, or set it apart with: outlive memory doctor --repair"
         yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True)
     elif guard.needs_confirmation(memory):
-        who = {"web": "page"}.get(memory.provenance.who, memory.provenance.who)
-        what = f"instructs, and comes from a {who} without the user's consent; it is not shown to a model"
-        yield Problem(where, what, f"outlive memory confirm {where}, or: outlive memory forget {where}")
+        what = f"instructs, and {guard.came_from(memory)}, without the user's consent; it is not shown to a model"
+        ways = f"outlive memory confirm {where}, or: outlive memory forget {where}"
+        yield Problem(where, what, f"outlive trust, {ways}" if memory.provenance.foreign else ways)
 
 
 def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:

@@ -71,15 +71,23 @@ def instructs(memory: Memory) -> bool:
 def needs_confirmation(memory: Memory) -> bool:
     """Tools, pages and models may report. Only the user gives instructions, or agrees to them, and says who the user
     is: what a model says in its own words it may have read in a file."""
-    source = memory.provenance
-    if source.confirmed or source.who == "user":
-        return False
-    return memory.type == "user" or instructs(memory)
+    return not memory.provenance.is_users and (memory.type == "user" or instructs(memory))
 
 
 def withheld(memory: Memory) -> str:
     """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
-    return poison(memory) or ("instructs without the user's consent" if needs_confirmation(memory) else "")
+    if reason := poison(memory):
+        return reason
+    if not needs_confirmation(memory):
+        return ""
+    return "came with the folder" if memory.provenance.foreign else "instructs without the user's consent"
+
+
+def came_from(memory: Memory) -> str:
+    """Who said it, for a sentence."""
+    source = memory.provenance
+    who = "page" if source.who == "web" else source.who
+    return "came with the folder" if source.foreign else f"comes from a {who}"
 
 
 def checked(memory: Memory) -> Memory:
@@ -108,6 +116,6 @@ def checked(memory: Memory) -> Memory:
         raise PoisonedMemory(f"{what} {reason}; it was not written. Say in your own words what is to be remembered")
     if needs_confirmation(memory):
         raise NeedsConfirmation(
-            f"{what} instructs, and comes from a {memory.provenance.who}; only the user can make it so (--confirm)"
+            f"{what} instructs, and {came_from(memory)}; only the user can make it so (--confirm)"
         )
     return memory

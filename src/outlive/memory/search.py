@@ -69,9 +69,10 @@ class Finder:
         self._seen = seen
         return self
 
-    def search(self, query: str, k: int) -> list[tuple[Memory, float]]:
-        """The best for a query, each with its score, without what must not reach a model."""
-        return self._found(self._retriever.search(query, k)) if self._retriever else []
+    def search(self, query: str, k: int, *, foreign: bool = False) -> list[tuple[Memory, float]]:
+        """The best for a query, each with its score, without what must not reach a model; for a person also what
+        came with the folder (`foreign`)."""
+        return self._found(self._retriever.search(query, k), foreign=foreign) if self._retriever else []
 
     def select(self, query: str, k: int) -> list[tuple[Memory, float]]:
         """The same, of those that are worth showing unasked."""
@@ -82,6 +83,7 @@ class Finder:
         if self._retriever is not None:
             self._retriever.keep()
 
-    def _found(self, hits: Iterable["Hit"]) -> list[tuple[Memory, float]]:
+    def _found(self, hits: Iterable["Hit"], *, foreign: bool = False) -> list[tuple[Memory, float]]:
         scores = {hit.key: float(hit.score) for hit in hits}
-        return [(memory, scores[key_of(memory)]) for memory in self._memories.pick(scores, look=False)]
+        found = self._memories.pick(scores, look=False, foreign=foreign)
+        return [(memory, scores[key_of(memory)]) for memory in found]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from outlive.memory.errors import UndoConflict, UnknownMemory
 from outlive.secrets import mask
 from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import Memory, MemoryChange, Scope, Step
+from outlive.stores.memory_records import Memory, MemoryChange, Scope, Step, unmarked
 from outlive.stores.memory_text import render
 
 _EPOCH = datetime.min
@@ -62,7 +62,8 @@ def take_back(tx: MemoryWriter, entry: Entry) -> None:
             now = tx.get(change.slug)
             used = now.last_used if now else change.before.last_used
             revision = (now.revision if now else change.before.revision) + 1
-            tx.put(replace(change.before, last_used=used, revision=revision))
+            source = replace(change.before.provenance, foreign=True)  # nobody vouches anew for what the log says
+            tx.put(replace(change.before, last_used=used, revision=revision, provenance=source))
 
 
 def _refuse_in_the_middle(tx: MemoryWriter, entry: Entry) -> None:
@@ -125,4 +126,4 @@ def _same(one: Memory | None, other: Memory | None) -> bool:
 
 def bare(memory: Memory | None) -> Memory | None:
     """Without what changes by mere use."""
-    return replace(memory, last_used=None, revision=0, updated=_EPOCH) if memory else None
+    return replace(unmarked(memory), last_used=None, revision=0, updated=_EPOCH) if memory else None

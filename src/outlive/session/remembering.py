@@ -94,7 +94,10 @@ class Remembering:
         found += [f"{key_of(memory)} ({reason})" for memory in memories if (reason := withheld(memory))]
         more = f", and {len(found) - NAMED} more" if len(found) > NAMED else ""
         names = ", ".join(found[:NAMED])
-        return mask(f"memories that are not used: {names}{more}. See outlive memory doctor") if found else ""
+        way = "outlive memory doctor"
+        if any(memory.provenance.foreign for memory in memories):
+            way += "; those that came with the folder count once you have looked at them: outlive trust"
+        return mask(f"memories that are not used: {names}{more}. See {way}") if found else ""
 
     async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""

@@ -1,10 +1,13 @@
 """Where state is kept. `open_task_store`, `open_log_store` and `open_memory_store` turn a URL into an engine;
 `protocol`, `log_protocol` and `memory_protocol` say what an engine is."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from outlive.config import home as home_folder
 from outlive.errors import ConfigError
 from outlive.stores.locations import FORMS, path_of
 
@@ -76,20 +79,24 @@ def open_memory_store(
     *,
     base: Path | None = None,
     durability: str = "full",
+    home: Path | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> "MemoryStore":
-    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the tasks."""
+    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the tasks.
+
+    What lies in a folder may have come with it: `home`, OUTLIVE_HOME or ~/.outlive by default, knows what is the
+    user's; with OUTLIVE_TRUST_MEMORIES all of it is. A server was chosen by the user, so all that it holds counts.
+    """
     base = base or Path.cwd()
     scheme, separator, rest = url.partition(":")
     if not separator or not rest:
         raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
-    options = {} if clock is None else {"clock": clock}
+    options: dict[str, Any] = {} if clock is None else {"clock": clock}
+    options |= {} if os.environ.get("OUTLIVE_TRUST_MEMORIES") else {"home": home or home_folder()}
     if scheme == "files":
         from outlive.stores.files.memory import FileMemoryStore
 
-        files = FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability)
-        files.clock = clock or files.clock
-        return files
+        return FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability, **options)
     if scheme == "sqlite":
         from outlive.stores.sql.memory import SQLMemoryStore
         from outlive.stores.sql.sqlite import SQLiteDatabase
@@ -99,6 +106,7 @@ def open_memory_store(
         from outlive.stores.sql.memory import SQLMemoryStore
         from outlive.stores.sql.postgres import PostgresDatabase
 
+        options.pop("home", None)
         return SQLMemoryStore(PostgresDatabase(url), **options)
     raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
 

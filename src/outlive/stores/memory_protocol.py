@@ -95,4 +95,10 @@ class MemoryStore(Protocol):
     def set_apart(self, slug: str) -> str:
         """Move one record out of use, readable or not, and say where it went."""
 
+    def adopt(self) -> None:
+        """The user vouches for all that is in it, also where it came from elsewhere."""
+
+    def disown(self) -> bool:
+        """Take that back; False where there is nothing to take back."""
+
     def close(self) -> None: ...

@@ -40,6 +40,18 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
     event: int = 0
     confirmed: bool = False
     """The user agreed to it, though somebody else said it."""
+    foreign: bool = False
+    """Found out and never believed: it came with its folder, and nobody here vouches for what it says of itself."""
+
+    @property
+    def by(self) -> Who:
+        """Who said it, as far as that is known here."""
+        return "tool" if self.foreign else self.who
+
+    @property
+    def is_users(self) -> bool:
+        """Whether the user said it, or agreed to it."""
+        return not self.foreign and (self.confirmed or self.who == "user")
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +108,12 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """The step that this one takes back."""
     data: dict[str, Any] = {}
     """What the step itself has to remember."""
+
+
+def unmarked(memory: Memory) -> Memory:
+    """As it is written down: whether it is foreign depends on who reads it."""
+    source = memory.provenance
+    return replace(memory, provenance=replace(source, foreign=False)) if source.foreign else memory
 
 
 def mended(memory: Memory) -> Memory:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from outlive.stores.memory_records import Memory, MemoryChange, Step, in_utc, mended
+from outlive.stores.memory_records import Memory, MemoryChange, Step, in_utc, mended, unmarked
 from outlive.stores.memory_text import render
 
 NOTHING = -1
@@ -154,7 +154,8 @@ class Draft(Look):
         for slug, after in self.after.items():
             before = self._told[slug] if slug in self._told else self._shelf.get(slug)
             if before != after:
-                changes.append(MemoryChange(slug=slug, before=before, after=after))
+                plain = [memory and unmarked(memory) for memory in (before, after)]
+                changes.append(MemoryChange(slug=slug, before=plain[0], after=plain[1]))
                 self._told[slug] = after
         last = self.recorded[-1].id if self.recorded else self._last()
         step = Step(

@@ -23,6 +23,7 @@ from outlive.stores.memory_records import (
     Provenance,
     as_utc,
     check_version,
+    unmarked,
 )
 
 _FENCE = "---"
@@ -43,7 +44,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def render(memory: Memory) -> bytes:
     """The bytes of its file."""
-    form: dict[str, Any] = msgspec.to_builtins(memory)
+    form: dict[str, Any] = msgspec.to_builtins(unmarked(memory))
     known = {key: form[key] for key in _KEYS if key not in ("version", "provenance")}
     known["provenance"] = {"who": memory.provenance.who, **form["provenance"]}
     order = [key for key in _KEYS if key in ("name", "description", "type", "scope") or known.get(key)]

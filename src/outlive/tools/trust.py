@@ -22,7 +22,7 @@ from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
 
-OUT_OF_REACH = ("bash(outlive trust*)",)
+OUT_OF_REACH = ("bash(outlive trust*)", "bash(outlive memory confirm*)")
 """Denied to every agent: trust is the user's to give."""
 MODEST = ("thinking", "max_turns", "max_tokens")
 """Settings of [agent] that a stranger's file may set."""

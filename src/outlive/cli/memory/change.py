@@ -22,6 +22,7 @@ from outlive.cli.memory.common import (
 )
 from outlive.memory import consolidate as consolidation
 from outlive.memory.book import Memories
+from outlive.memory.guard import came_from
 from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 
 
@@ -122,7 +123,8 @@ def supersede(
 @ref_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
-    """Agree to a memory that instructs though a tool, a page or a model said it. Until you do, it reaches no model.
+    """Agree to a memory that instructs though it is not your word: a tool, a page or a model said
+    it, or it came with the folder. Until you do, it reaches no model.
 
     Shows it and asks; without a terminal it needs --yes. `outlive memory undo` takes the consent back.
 
@@ -136,7 +138,7 @@ def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
         click.echo(f"{line_of(memory)}\n\n{shown(memory.body)}\n", err=True)
         if not sys.stdin.isatty():
             raise click.UsageError("nothing was confirmed; there is nobody to ask here, so say --yes")
-        click.confirm(f"let it instruct, though a {memory.provenance.who} said it?", abort=True, err=True)
+        click.confirm(f"let it instruct, though it {came_from(memory)}?", abort=True, err=True)
     _say(memories.confirm(ref), "confirmed", as_json=as_json)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from outlive.config import Workspace, default_actor
 from outlive.memory.book import Memories
+from outlive.memory.guard import withheld
 from outlive.secrets import mask, mask_value
 from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
 
@@ -99,11 +100,14 @@ def form_of(memory: Memory) -> dict[str, Any]:
 
 
 def line_of(memory: Memory, *, mark: str = "") -> str:
-    """A memory in one line of a list."""
+    """A memory in one line of a list, marked if a model does not get to see it."""
     about = clean(memory.description or memory.body)
     head = f"{click.style(memory.slug, bold=True)}  {click.style(memory.type, fg='cyan')}"
     where = click.style("  user", fg="magenta") if memory.scope == "user" else ""
-    return f"{head}{where}{mark}  {about}"
+    if not mark and (reason := withheld(memory)):
+        mark = f"not shown to a model: {reason}"
+    said = click.style(f"  {mark}", fg="yellow") if mark else ""
+    return f"{head}{where}{said}  {about}"
 
 
 def clean(text: str, longest: int = 120) -> str:

@@ -68,8 +68,7 @@ def list_(
         return
     for memory in found:
         by = hidden.get(f"{memory.scope}/{memory.slug}", "")
-        mark = click.style("  forgotten" if memory.archived else f"  superseded by {by}" if by else "", fg="yellow")
-        click.echo(line_of(memory, mark=mark))
+        click.echo(line_of(memory, mark="forgotten" if memory.archived else f"superseded by {by}" if by else ""))
     if total > len(found):
         click.echo(click.style(f"… and {total - len(found)} more", dim=True), err=True)
     if not found:
@@ -109,6 +108,12 @@ def log(memories: Memories, ref: str, limit: int, diffs: bool, as_json: bool) ->
         click.echo(click.style("nothing was changed yet", dim=True), err=True)
 
 
+def _speaker(memory: Memory) -> str:
+    source = memory.provenance
+    said = source.who + (", confirmed" if source.confirmed else "")
+    return f"{said}, as the file has it, which came with the folder" if source.foreign else said
+
+
 def _full(memory: Memory, by: str) -> str:
     facts = {
         "name": clean(memory.name, 200),
@@ -117,7 +122,7 @@ def _full(memory: Memory, by: str) -> str:
         "scope": memory.scope,
         "keys": clean(", ".join(memory.keys), 500),
         "date": clean(memory.date),
-        "said by": memory.provenance.who + (", confirmed" if memory.provenance.confirmed else ""),
+        "said by": _speaker(memory),
         "session": clean(memory.provenance.session),
         "event": str(memory.provenance.event or ""),
         "created": f"{memory.created.astimezone():%Y-%m-%d %H:%M}",

@@ -20,9 +20,10 @@ from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, 
 from outlive.stores.files.memory_folder import MemoryFolder
 from outlive.stores.files.memory_journal import JournalFile
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter, unread
-from outlive.stores.memory_records import Scope, Step, decode_step, encode_step
+from outlive.stores.memory_records import Scope, Step, decode_step, encode_step, unmarked
 from outlive.stores.memory_shelf import Draft, Look
 from outlive.stores.memory_text import render
+from outlive.stores.memory_vouching import Vouching
 from outlive.stores.protocol import Problem
 
 T = TypeVar("T")
@@ -37,7 +38,7 @@ _BLOCK = 64 * 1024
 
 
 class FileMemoryStore:
-    """See the module. `clock` is there for tests."""
+    """See the module. `home` bears out whose memories they are (`memory_vouching.py`); `clock` is there for tests."""
 
     def __init__(
         self,
@@ -45,13 +46,14 @@ class FileMemoryStore:
         *,
         scope: Scope = "project",
         durability: str = "full",
+        home: Path | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock
         self._disk = Disk(path / ".local", durable=durability == "full")
-        self.folder = MemoryFolder(path, scope, self._disk)
+        self.folder = MemoryFolder(path, scope, self._disk, Vouching(home, self.url))
         self.journal = JournalFile(path, self._disk)
         self._mutex = threading.RLock()
         self._seen: tuple[object, ...] | None = None
@@ -165,6 +167,15 @@ class FileMemoryStore:
                     return str(self._set_apart(self.path / name))
         return ""
 
+    def adopt(self) -> None:
+        with self._mutex, self._locked(), errors_named("cannot write to", self.path):
+            self._recover()
+            self.folder.adopt()
+
+    def disown(self) -> bool:
+        self.read(lambda _: None)
+        return self.folder.vouching.disown()
+
     def close(self) -> None:
         self.folder.close()
 
@@ -222,7 +233,7 @@ class FileMemoryStore:
             hot, archived = f"{slug}.md", f"archive/{slug}.md"
             goes = None if memory is None else archived if memory.archived else hot
             known = self.folder.known.get(goes) if goes else None
-            if known and memory and memory.last_used and self.folder.marks.tells(known.memory, memory):
+            if known and memory and memory.last_used and self.folder.marks.tells(known.memory, unmarked(memory)):
                 used[slug] = memory.last_used
                 continue
             for name in (hot, archived):
@@ -233,6 +244,7 @@ class FileMemoryStore:
         lines = b"".join(encode_step(step) + b"\n" for step in draft.recorded)
         unseen = self._state() != self._seen
         if files or lines:
+            self.folder.vouch(filter(None, draft.after.values()))
             self.journal.commit(files, lines, durable=bool(lines) and self._disk.durable)
             with suppress(OSError):  # it has happened; whoever comes next carries it out
                 self.journal.carry_out(durable=bool(lines))

@@ -20,6 +20,7 @@ from outlive.stores.memory_names import free_slug, is_slug
 from outlive.stores.memory_records import MAX_BYTES, Memory, Scope
 from outlive.stores.memory_shelf import Shelf
 from outlive.stores.memory_text import parse
+from outlive.stores.memory_vouching import Vouching
 
 _SETTLING = 100_000_000
 """Nanoseconds. A file changed this recently could change once more without its clock showing it; it is read again."""
@@ -43,12 +44,14 @@ class _Index(msgspec.Struct, frozen=True):
 
 
 class MemoryFolder:
-    def __init__(self, path: Path, scope: Scope, disk: Disk) -> None:
+    def __init__(self, path: Path, scope: Scope, disk: Disk, vouching: Vouching) -> None:
         self.path = path
         self.scope = scope
         self._disk = disk
         self._index = disk.local / "index"
+        self._token = disk.local / "token"
         self.marks = Marks(disk)
+        self.vouching = vouching
         self.shelf = Shelf()
         self.known: dict[str, Known] = {}
         self.damaged: dict[str, StoreError] = {}
@@ -69,7 +72,10 @@ class MemoryFolder:
     def scan(self) -> None:
         """Compare every file with what is known, and read those that differ; those that were touched, where the
         kernel tells which."""
-        for slug in self.marks.follow():
+        news = self.marks.follow()
+        if self.vouching.follow(self._read_token()):
+            news = {_slug_of(name) for name in self.known}
+        for slug in news:
             self._show(slug)
         touched = self._watch.touched() if self._watch else None
         if touched is not None and not self.overlay and not self._overlaid:
@@ -123,6 +129,14 @@ class MemoryFolder:
                 if self._taken is not None:
                     self._taken.add(_slug_in(name))
 
+    def vouch(self, memories: Iterable[Memory]) -> None:
+        """What is about to be written here is the user's. Only for the holder of the lock."""
+        self.vouching.wrote(memories, first=not self._there, keep=self._keep_token)
+
+    def adopt(self) -> None:
+        """All that is here is the user's. Only for the holder of the lock."""
+        self.vouching.adopt(self._keep_token)
+
     def use(self, used: dict[str, datetime], gone: set[str]) -> None:
         """Mark memories as used, and forget the marks of those that are gone."""
         self.marks.keep(used, gone)
@@ -131,7 +145,8 @@ class MemoryFolder:
 
     def state(self) -> tuple[object, ...]:
         """Differs when files came, went or were replaced since; not when one was written in its place."""
-        return *(_moment(self.path / under) for under in ("", "archive", "damaged")), self.marks.state()
+        moments = (_moment(self.path / under) for under in ("", "archive", "damaged"))
+        return *moments, self.marks.state(), self.vouching.state()
 
     def free(self, name: str, given: set[str]) -> str:
         """A slug for a new memory that no file has, read or unreadable, in use, forgotten or set apart."""
@@ -155,6 +170,15 @@ class MemoryFolder:
         settled = {name: known for name, known in self.known.items() if known.inode}
         with suppress(OSError):
             self._disk.write(self._index, msgspec.msgpack.encode(_Index(_INDEX_VERSION, settled)), durable=False)
+
+    def _read_token(self) -> str:
+        try:
+            return (read_bytes(self._token) or b"").decode() if self.vouching.asked else ""
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def _keep_token(self, token: str) -> None:
+        self._disk.write(self._token, token.encode(), durable=False)
 
     def _load(self) -> dict[str, Known]:
         raw = read_bytes(self._index)
@@ -248,7 +272,7 @@ class MemoryFolder:
         self._take(name, raw, found, datetime.fromtimestamp(int(found.st_mtime), UTC))
 
     def _take(self, name: str, raw: bytes, found: os.stat_result | None, written: datetime) -> None:
-        slug = name.removeprefix("archive/").removesuffix(".md")
+        slug = _slug_of(name)
         try:
             memory = parse(raw, slug=slug, where=str(self.path / name), written=written)
         except StoreError as error:
@@ -271,11 +295,15 @@ class MemoryFolder:
             self.known[name] = known
         elif self.known.pop(name, None) is None:
             return
-        self._show(name.removeprefix("archive/").removesuffix(".md"))
+        self._show(_slug_of(name))
 
     def _show(self, slug: str) -> None:
         found = self.known.get(f"{slug}.md") or self.known.get(f"archive/{slug}.md")
-        self.shelf.put(slug, self.marks.marked(found.memory) if found else None)
+        self.shelf.put(slug, self.vouching.seen(self.marks.marked(found.memory)) if found else None)
+
+
+def _slug_of(name: str) -> str:
+    return name.removeprefix("archive/").removesuffix(".md")
 
 
 def _slug_in(name: str) -> str:

@@ -2,9 +2,11 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -12,8 +14,17 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.memory_names import free_slug
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter, unread
-from outlive.stores.memory_records import Step, decode_memory, decode_step, encode_memory, encode_step
+from outlive.stores.memory_records import (
+    Memory,
+    Step,
+    decode_memory,
+    decode_step,
+    encode_memory,
+    encode_step,
+    unmarked,
+)
 from outlive.stores.memory_shelf import Draft, Look, Shelf
+from outlive.stores.memory_vouching import Vouching
 from outlive.stores.protocol import Problem
 from outlive.stores.sql.database import Connection, Database
 from outlive.stores.sql.log import is_alive, new_writer
@@ -30,12 +41,20 @@ _NEVER = -1
 
 
 class SQLMemoryStore:
-    def __init__(self, database: Database, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    """`home` bears out whose memories they are, for a database that may have come with a folder."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        home: Path | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self.database = database
         self.clock = clock
         self._current = False
         self._mutex = threading.RLock()
-        self._mirror = _Mirror(self.url)
+        self._mirror = _Mirror(self.url, Vouching(home, self.url))
         self.lost_steps: dict[int, str] = {}
         """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
 
@@ -73,6 +92,7 @@ class SQLMemoryStore:
                 free=self._mirror.free,
             )
             result = work(draft)
+            self._mirror.vouch(connection, filter(None, draft.after.values()))
             done[:] = _commit(connection, draft)
             return result
 
@@ -142,6 +162,15 @@ class SQLMemoryStore:
         self.read(lambda _: None)
         return f"row {slug!r} of outlive_memories, archived = {_APART}"
 
+    def adopt(self) -> None:
+        self._prepare()
+        with self._mutex:
+            self.database.write(self._mirror.adopt, landed=lambda _: False)
+
+    def disown(self) -> bool:
+        self.read(lambda _: None)
+        return self._mirror.vouching.disown()
+
     def close(self) -> None:
         self.database.close()
 
@@ -164,8 +193,9 @@ class SQLMemoryStore:
 class _Mirror:
     """The rows as of the last look. Brought up to date by those that changed since."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, vouching: Vouching) -> None:
         self._url = url
+        self.vouching = vouching
         self.shelf = Shelf()
         self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
@@ -176,9 +206,10 @@ class _Mirror:
     def follow(self, connection: Connection) -> None:
         """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
         ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
-        if now == self._at:
+        news = self.vouching.asked and self.vouching.follow(_token(connection))
+        if now == self._at and not news:
             return
-        since = self._at if now > self._at else _NEVER  # else it was restored from a backup
+        since = self._at if now >= self._at and not news else _NEVER  # else it was restored from a backup
         rows = connection.rows(
             "SELECT slug, archived, form FROM outlive_memories WHERE changed > :since", since=since
         )
@@ -210,7 +241,17 @@ class _Mirror:
             return
         if bool(archived) != (memory.archived is not None):  # where it stands decides
             memory = replace(memory, archived=memory.updated if archived else None)
-        self.shelf.put(slug, memory)
+        self.shelf.put(slug, self.vouching.seen(memory))
+
+    def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
+        """What is about to be written is the user's."""
+        self.vouching.wrote(memories, first=not self._rows, keep=partial(_keep_token, connection))
+
+    def adopt(self, connection: Connection) -> None:
+        """All that is there is the user's."""
+        self.follow(connection)
+        self.vouching.adopt(partial(_keep_token, connection))
+        self._at = _NEVER
 
     def _drop(self, slug: str) -> None:
         self._rows.discard(slug)
@@ -224,7 +265,7 @@ def _commit(connection: Connection, draft: Draft) -> list[tuple[int, bytes]]:
         connection.run("UPDATE outlive_memory_clock SET last = last + 1")
         ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
         puts = [
-            {"slug": slug, "archived": int(bool(memory.archived)), "form": encode_memory(memory), "changed": now}
+            {"slug": slug, "archived": int(bool(memory.archived)), "form": _bytes(memory), "changed": now}
             for slug, memory in draft.after.items()
             if memory is not None
         ]
@@ -237,6 +278,19 @@ def _commit(connection: Connection, draft: Draft) -> list[tuple[int, bytes]]:
     if forms:
         connection.run("UPDATE outlive_memory_locks SET step = :step WHERE purpose = 'write'", step=forms[-1][0])
     return forms
+
+
+def _bytes(memory: Memory) -> bytes:
+    return encode_memory(unmarked(memory))
+
+
+def _token(connection: Connection) -> str:
+    return "".join(token for (token,) in connection.rows("SELECT token FROM outlive_memory_token"))
+
+
+def _keep_token(connection: Connection, token: str) -> None:
+    connection.run("DELETE FROM outlive_memory_token")
+    connection.run("INSERT INTO outlive_memory_token (token) VALUES (:token)", token=token)
 
 
 def _form(connection: Connection, step: int) -> bytes:

@@ -151,6 +151,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             ),
         ),
     ),
+    ("0005_memory_token", ("CREATE TABLE outlive_memory_token (token TEXT NOT NULL)",)),
 )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from outlive.stores.locations import path_of
 
-SCHEMA = ("0001_tasks", "0002_sessions", "0003_memories", "0004_memory_changes")
+SCHEMA = ("0001_tasks", "0002_sessions", "0003_memories", "0004_memory_changes", "0005_memory_token")
 """The migrations this statement was written for; a test compares it with the schema of today."""
 
 _READY = """
