@@ -7,12 +7,10 @@ that is cloned, or copied to another machine, has none that is known.
 """
 
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Literal
 
 import msgspec
@@ -100,7 +98,7 @@ class Vouching:
         """A token that the home does not know is not ours, so that a new one is made. Where the home cannot be
         written, it holds as long as this process."""
         if not self._file().exists():
-            self._token = secrets.token_hex(16)
+            self._token = os.urandom(16).hex()
             keep(self._token)
         self._mark = mark
         with suppress(OSError):
@@ -128,8 +126,10 @@ def _digest(memory: Memory) -> str:
 def _replace(path: Path, raw: bytes) -> None:
     """Whole or not at all, for the user alone."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
+    scratch = path.with_suffix(f".{os.getpid()}")
+    with scratch.open("wb") as file:
+        os.fchmod(file.fileno(), 0o600)
         file.write(raw)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(file.name, path)
+    scratch.replace(path)

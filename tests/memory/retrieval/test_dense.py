@@ -152,3 +152,29 @@ def test_vectors_nobody_uses_are_cleared_away(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / VECTORS).stat().st_size < 5 * vectorfile._RECORD
     before = held.search("version")
     assert Retriever(dense=True, cache=tmp_path).search("version") == before
+
+
+@needs_dense
+def test_a_model_that_is_loaded_for_a_moment_says_the_same() -> None:
+    from outlive.memory.retrieval.dense.model import Model
+
+    brief, whole = Model(briefly=True), Model()
+    for text in ("Her dog had puppies.", "x", " ".join(["long"] * 200)):
+        assert (brief.passage(text) == whole.passage(text)).all()
+        assert (brief.query(text) == whole.query(text)).all()
+
+
+@needs_dense
+def test_a_model_that_is_loaded_for_a_moment_makes_way_when_there_is_much_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from outlive.memory.retrieval.dense import model
+
+    monkeypatch.setattr(model, "_held", [])
+    model.load(briefly=True)
+    brief = model.shared()
+    model.load(briefly=False)
+    used = [model.shared() for _ in range(model.FEW)]
+    assert used[:-1] == [brief] * (model.FEW - 1)
+    assert used[-1] is not brief
+    assert used[-1].left is None

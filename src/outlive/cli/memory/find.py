@@ -97,5 +97,5 @@ def _made_ready(dense: bool | None) -> bool | None:
     if dense is not False:
         from outlive.memory.retrieval.dense import prepare
 
-        prepare()
+        prepare(briefly=True)
     return dense

