@@ -42,6 +42,24 @@ def test_a_preference_comes_back_when_it_matters_and_only_then(folder: Path) -> 
         assert "tabs for indentation" not in matters.system_text.split("What is remembered")[0]
 
 
+def test_a_session_that_goes_on_keeps_its_prompt_while_what_it_says_of_memories_is_true(folder: Path) -> None:
+    """A line more would cost the provider's cache of the whole session."""
+    with Simulator(brain=answering) as sim:
+        client = Client(folder, sim)
+        client("-p", TABS)
+        for words in ("Remember that the linter is called ruff here.", "Go on.", "Go on."):
+            client("-p", words, "--continue")
+        assert len({request.system_text for request in sim.requests if request.tools}) == 1
+        client("-p", "Hello, in a new session.")
+        new = sim.requests[-1].system_text
+        assert "tabs for indentation" in new
+        assert "called ruff" in new
+        for memory in client("memory", "list", "--json").json:
+            client("memory", "forget", memory["slug"], "--yes")
+        client("-p", "Go on.", "--continue")
+        assert "called ruff" not in sim.requests[-1].system_text
+
+
 def test_what_was_learned_is_said_to_whoever_started_it(folder: Path) -> None:
     with Simulator(brain=answering) as sim:
         client = Client(folder, sim)

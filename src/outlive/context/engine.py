@@ -293,7 +293,7 @@ class Engine:
 
     def _due(self, now: float | None, total: float) -> str:
         since = self._tokens - self._after_pass
-        return ladder.due(self.budget, total, since, self._grown(), self._tried, cold=self._is_cold(now))
+        return ladder.due(self.budget, total, since, self._grown(), self._tried, cold=self.is_cold(now))
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""
@@ -303,7 +303,8 @@ class Engine:
         """What came since the last pass, in steps of the smallest gain that is worth one."""
         return int((self._tokens - self._after_pass) / max(self.budget.gain, 1))
 
-    def _is_cold(self, now: float | None) -> bool:
+    def is_cold(self, now: float | None) -> bool:
+        """Whether the provider has let go of what it was last asked."""
         asked = self.past.asked_at
         moment = self.past.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds

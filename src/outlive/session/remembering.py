@@ -4,6 +4,7 @@ Selected once a turn and never into the cached prefix; extracted from the full l
 last extraction ended, so that a crash only delays it.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -83,8 +84,14 @@ class Remembering:
     # -- select
 
     def index(self) -> str:
-        """What is remembered, a line each, for the system prompt."""
+        """What is remembered, a line each, for the system prompt. A session that goes on while the provider still has
+        its prompt keeps the lines that it has, as long as they are true: one more would cost the whole cache, and
+        what is relevant comes with the user's words anyway."""
         text = self.memories.index().strip() if self.memories.all() else ""
+        engine = self.session.engine
+        before, _, had = engine.past.system.partition(f"\n{TITLE}\n")
+        if before and not engine.is_cold(time.time()) and {*had.splitlines()} <= {*text.splitlines()}:
+            text = had
         return f"{TITLE}\n{text}" if text else ""
 
     def problem(self) -> str:
