@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.secrets import _DETECTORS, _FOR_LIBRARY, SecretFound, _detectors, find, mask, refuse
+from outlive.secrets import SecretFound, find, mask, refuse
+from outlive.secrets.library import _DETECTORS, _FOR_LIBRARY, _detectors
 from tests import secret_lines
 from tests.engines import worker_environment
 

@@ -1,0 +1,93 @@
+"""What could be a secret, and whether it is one: hashes, paths, code and stand-ins are not."""
+
+import base64
+import math
+import re
+
+HASH = re.compile(r"(?i)(?:sha\d+[:-])?(?:[0-9a-f]{7,40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
+UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+STAND_IN = re.compile(
+    r"(?i)[*•.x_-]+|<.*>?|%.*%|\[.*|\(.*|\{+|\{.*\}\W*|\{\w+:.*"
+    r"|\$[({].*|\$[a-z_]\w*(?:(?:->|::|[.\[/:]).*)?|\$\d"
+    r"|[a-z_$][\w.:<>\[\]-]*\((?:.*\)[\])};,:?!]*(?:(?:\.|\[|->).*)?|(?:[^)]*[(,=|])?|[^)0-9]*)"
+    r"|.*(?:example|changeme|change-me|placeholder|redacted|masked|your[_-]|dummy|sample|xxxx|\*\*\*).*"
+    r"|(?:os|process|env|config|settings|self|this|req|request|ctx|secrets|vars|var|data|local|module)\..*"
+    r"|password|passwd|secret|token|none|null|true|false|required|optional|undefined"
+)
+"""What stands where a secret would, and is none."""
+TECHNICAL = re.compile(
+    r"(?i)(?:sha|md|aes|rsa|hs|rs|es|ps|bcrypt|scrypt|argon|pbkdf|base|utf|oauth|ed|x|tls|ssl|hmac-?sha|ascii|iso|http|"
+    r"ipv|win|ecdsa-?p?|chacha|blake|crc|uuid-?v?|v)[-_]?\d[\w.-]{0,8}(?:[-_][a-z]+)*(?::[0-9a-f]*)?"
+    r"|[a-z]+(?:-[a-z]+)*[-@=~<>]+\d+(?:\.\d+)+|[a-z_]{3,}=[a-z0-9_-]+|[a-z]+-\d{1,3}|\d+[-_]?[a-z]{1,12}|1password"
+)
+"""Names of methods and formats, packages with their version, counts with their unit."""
+CODE = re.compile(
+    r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[\[(),;]*|[A-Za-z_]\w*\[\w*\][),;]*|[A-Z][A-Za-z]+\[[^0-9]*"
+    r"|_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}|[a-z]+(?:_[a-z0-9]+){3,}|urn:[a-z].*"
+)
+"""An expression: a member of something, an element of something, a type, a long name."""
+PATH = re.compile(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
+
+
+def is_presented(value: str, scheme: str) -> bool:
+    """Whether a header gives something away: a name and a password, a token; behind that word also in hexadecimal."""
+    if scheme == "basic":
+        return holds_a_pair(value)
+    return looks_random(value) or bool(re.fullmatch(r"(?i)(?=.*\d)[0-9a-f-]{20,}", value))
+
+
+def holds_a_pair(value: str) -> bool:
+    try:
+        return ":" in base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except ValueError:
+        return False
+
+
+def bare(value: str) -> str:
+    """Without what ends a sentence."""
+    return value.rstrip(".,;:?)]}") if not re.search(r"[({\[]", value) else value.rstrip(".,;:?")
+
+
+def kinds(value: str) -> int:
+    return sum(bool(re.search(kind, value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", r"[^A-Za-z0-9_.-]"))
+
+
+def is_said(name: str, value: str) -> bool:
+    """Whether a sentence tells the value, rather than something about it."""
+    if STAND_IN.fullmatch(value) or len(value) < 6:
+        return False
+    if name.lower().startswith(("pass", "pw", "kennwort")):
+        return is_strong(value) or bool(re.fullmatch("[a-z]{17,}", value))
+    return looks_random(value) and not TECHNICAL.fullmatch(value)
+
+
+def is_strong(value: str) -> bool:
+    """Letters and digits, or letters and signs within, as in a password; no name of a method, no path, no hash."""
+    if len(value) < 6 or any(form.fullmatch(value) for form in (TECHNICAL, PATH, HASH, UUID, CODE)):
+        return False
+    return bool(re.search("[0-9]", value) and re.search("[A-Za-z]", value)) or kinds(value) >= 3
+
+
+def worth_hiding(name: str, value: str, quoted: bool) -> bool:
+    if len(value) < 6 or any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE)):
+        return False
+    if re.match(r"\d+:", value):
+        return False
+    mixed = kinds(value)
+    if re.search("[0-9]", value):
+        return mixed >= 2 or len(value) >= 12
+    if re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
+        return len(value) >= 17 or name.isupper()
+    return mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
+
+
+def looks_random(value: str) -> bool:
+    """Letters and digits mixed as people do not write them."""
+    if len(value) < 8 or PATH.fullmatch(value) or HASH.fullmatch(value) or UUID.fullmatch(value):
+        return False
+    return bool(re.search("[0-9]", value) and re.search("[A-Za-z]", value)) and _entropy(value) > 2.7
+
+
+def _entropy(text: str) -> float:
+    counts = [text.count(character) for character in set(text)]
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts)
