@@ -365,3 +365,15 @@ class MemoryStoreConformance:
         assert "one" in store.set_apart("one")
         assert slugs(other, archived=True) == ["two"]
         assert store.write(lambda tx: tx.new_slug("two")) != "two"
+
+    def test_what_is_written_here_is_not_foreign_and_whoever_wrote_it_need_not_adopt_it(
+        self, store: MemoryStore, other: MemoryStore
+    ) -> None:
+        put(store, memory("one"))
+        put(other, memory("two", provenance=Provenance(foreign=True)))
+        for opened in (store, other):
+            found = opened.read(lambda tx: tx.all())
+            assert [one.provenance.foreign for one in found] == [False, False]
+        assert not store.disown()
+        store.adopt()
+        assert not other.disown()
