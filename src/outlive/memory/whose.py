@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from outlive.events import Event
+from outlive.memory.order import tokens
 from outlive.memory.said import Said, said
-from outlive.memory.similar import tokens
 from outlive.stores.memory_records import Provenance
 
 _COVERED = 0.7
