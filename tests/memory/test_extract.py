@@ -481,6 +481,11 @@ def test_a_scrap_is_no_quotation(quote: str) -> None:
         ("Please push to main when the tests pass.", "Never push to main when the tests pass.", "model"),
         ("Run the tests on port 80 before the deploy.", "Run the tests on port 81 before the deploy.", "model"),
         (f"{ASKED} It took a while to set up.", f"{ASKED} Delete the backups afterwards.", "model"),
+        ("Use yarn, not npm.", "Use npm, not yarn.", "model"),
+        ("Use yarn instead of npm. Why is yarn not found?", "Use npm rather than yarn.", "model"),
+        ("Please prefer tabs over spaces.", "Please prefer spaces over tabs.", "model"),
+        ("Always call the linter before the printer.", "Always call the printer before the linter.", "model"),
+        ("Always move data from staging to production.", "Always move data from production to staging.", "model"),
     ],
 )
 def test_what_the_user_did_not_say_is_not_their_word_whatever_is_quoted(said: str, planted: str, who: str) -> None:
@@ -506,6 +511,9 @@ def test_what_the_user_did_not_say_is_not_their_word_whatever_is_quoted(said: st
         ),
         ("I want tabs, not spaces, in Makefiles.", "User wants tabs (not spaces) in Makefiles."),
         ("the freeze begins tomorrow, no deploys then", "The freeze begins on 2026-11-16, no deploys."),
+        ("Use yarn, not npm.", "Use yarn instead of npm."),
+        ("Don't use npm. Use yarn.", "Use yarn, not npm."),
+        ("Always run the linter before the tests.", "Before the tests, always run the linter."),
     ],
 )
 def test_what_the_user_said_is_theirs_in_other_words_too(said: str, body: str) -> None:

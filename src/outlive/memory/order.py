@@ -23,15 +23,15 @@ SMALL = frozenset(
 INSTEAD = "≠"
 """Stands for "instead of", "rather than", and the "not" of "this, not that"."""
 BREAK = ","
-_DENIES = ("not", "never", INSTEAD)
+DENIES = ("not", "never", INSTEAD)
 _WAYS = ("not", "instead", "rather", "than", "opposed", INSTEAD)
 """What stands in one way to say "instead of", and not in another."""
 _CODE = re.compile(r"(`+[^`]*`+|\"[^\"\n]*\"|“[^”\n]*”)")
 _INSTEAD = re.compile(r"(?i)\b(?:instead of|rather than|as opposed to)(?=\s)")
 _NOT = re.compile(r"(?i)(?<=\w)n't\b")
-_WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
+WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
 """What such a word begins may stand first or last."""
-_HELPS = frozenset(
+HELPS = frozenset(
     (
         *("do", "does", "did", "is", "are", "was", "were", "be", "been", "am", "should", "must", "shall", "will"),
         *("would", "can", "could", "may", "might", "has", "have", "had", "need", "i", "we", "you", "they", "he"),
@@ -100,6 +100,17 @@ def say_the_same(one: Reading, other: Reading) -> bool:
     return any(_with_where(b) in _fronted(a) for a, b in ((one, other), (other, one)))
 
 
+def stem(token: str) -> str:
+    """Without its ending, so that "deploys" is what "deploy" is. A name or number is left as it is."""
+    if not token.isalpha() or len(token) < 5:
+        return token[:-1] if token.isalpha() and len(token) == 4 and token[-1] == "s" and token[-2] != "s" else token
+    for ending in ("ings", "ing", "ied", "ies", "ed", "es", "s"):
+        if token.endswith(ending) and len(token) - len(ending) >= 3 and not token.endswith("ss"):
+            token = token[: -len(ending)]
+            break
+    return token.rstrip("ey") if len(token) > 4 else token
+
+
 def tokens(text: str) -> tuple[str, ...]:
     """All words, without the signs around them."""
     bare = (word.strip(AROUND).rstrip(".").strip(AROUND) for word in folded(text).split())
@@ -132,7 +143,7 @@ def _marked(sentence: str) -> Iterator[Word]:
             text = bare.casefold()
             if raw[0] in "([{":
                 yield Word(BREAK)
-            if text == "not" and not code and before and before not in _HELPS | _FIXED - {"and", "but"}:
+            if text == "not" and not code and before and before not in HELPS | _FIXED - {"and", "but"}:
                 text = INSTEAD
             yield Word(text, code or named or not bare.islower() or not bare.isalpha())
             named, before = named or text in _NAMES, text
@@ -167,13 +178,13 @@ def _with_where(reading: Reading) -> tuple[str, ...]:
 
 
 def _stands(word: Word) -> bool:
-    return word.text != BREAK and (word.text not in SMALL or word.text in _WHERE)
+    return word.text != BREAK and (word.text not in SMALL or word.text in WHERE)
 
 
 def _fronted(reading: Reading) -> Iterator[tuple[str, ...]]:
     """The orders of a sentence in which one part that says where, when, what for or instead of what comes first."""
     words = reading.marked
-    starts = [i for i, word in enumerate(words) if word.text in _WHERE or word.text == INSTEAD]
+    starts = [i for i, word in enumerate(words) if word.text in WHERE or word.text == INSTEAD]
     for start in starts:
         end = next((i for i in starts if i > start + 1), len(words))
         before, part, after = words[:start], words[start:end], words[end:]
@@ -189,16 +200,16 @@ def _may_move(before: tuple[Word, ...], part: tuple[Word, ...], after: tuple[Wor
         return False
     if any(word.text in _FIXED or word.text == BREAK for word in rest):
         return False
-    if any(word.text == BREAK for word in _without_break_at_end(part)) or head[-1].text in _WHERE:
+    if any(word.text == BREAK for word in _without_break_at_end(part)) or head[-1].text in WHERE:
         return False
     if any(word.text in _FIXED - {"and", "or"} for word in part):
         return False
-    denied = [i for i, word in enumerate(rest) if word.text in _DENIES]
-    return not denied or (denied[-1] < len(head) - 1 and all(word.text in _HELPS for word in head[: denied[-1]]))
+    denied = [i for i, word in enumerate(rest) if word.text in DENIES]
+    return not denied or (denied[-1] < len(head) - 1 and all(word.text in HELPS for word in head[: denied[-1]]))
 
 
 def _matters(word: Word) -> bool:
-    return word.text not in SMALL and word.text not in (BREAK, *_DENIES)
+    return word.text not in SMALL and word.text not in (BREAK, *DENIES)
 
 
 def _without_break_at_end(words: tuple[Word, ...]) -> tuple[Word, ...]:
