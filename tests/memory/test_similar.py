@@ -9,6 +9,7 @@ from outlive.memory.consolidate import consolidate
 from outlive.memory.errors import MemoryExists
 from outlive.memory.extract import Candidate, against
 from outlive.memory.order import read
+from outlive.memory.sides import turned_round
 from outlive.memory.similar import same, says_all_of, spelling
 
 SAME = [
@@ -136,3 +137,16 @@ def test_two_words_that_change_sides_never_say_the_same(
 
     turned = [*left[:a], right[b], *left[a + 1 :]], [*right[:b], left[a], *right[b + 1 :]]
     assert not same(sentence(left, right), sentence(*turned))
+
+
+@given(SENTENCES)
+def test_no_text_turns_itself_round(one: str) -> None:
+    assert turned_round(one, [one]) == ""
+
+
+@given(st.sampled_from(CONTENT), st.sampled_from(CONTENT), st.sampled_from(HINGES), st.sampled_from(["", *PHRASES]))
+def test_a_text_with_changed_sides_is_turned_round(left: str, right: str, hinge: str, where: str) -> None:
+    assume(left != right and hinge not in ("from", "for"))
+    said, turned = f"Please use {left} {hinge} {right} {where}.", f"Please use {right} {hinge} {left} {where}."
+    assert turned_round(turned, ["Something else is so.", said])
+    assert turned_round(said, [said, turned]) == ""
