@@ -22,6 +22,8 @@ SAME = [
     ("Instead of npm, use pnpm.", "Use pnpm instead of npm."),
     ("Don't deploy on Fridays.", "On Fridays do not deploy."),
     ("Never deploy on Fridays.", "On Fridays, never deploy."),
+    ("We can't use npm in CI.", "In CI we cannot use npm."),
+    ("We won't use npm at work.", "We will not use npm at work."),
     ("The user wants tabs in scripts.", "I want tabs in scripts."),
     ("The nightly job caches branches for CI.", "For CI the nightly jobs cache branches."),
     ("We keep the logs in Loki for audits.", "In Loki we keep the logs for audits."),

@@ -7,7 +7,7 @@ for ("in Makefiles") may stand at the beginning or further on, and nothing else 
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
@@ -29,6 +29,8 @@ _WAYS = ("not", "instead", "rather", "than", "opposed", INSTEAD)
 _CODE = re.compile(r"(`+[^`]*`+|\"[^\"\n]*\"|“[^”\n]*”)")
 _INSTEAD = re.compile(r"(?i)\b(?:instead of|rather than|as opposed to)(?=\s)")
 _NOT = re.compile(r"(?i)(?<=\w)n't\b")
+_SHORT = {"can't": "can", "cannot": "can", "won't": "will"}
+_SHORTENED = re.compile(rf"(?i)\b(?:{'|'.join(_SHORT)})\b")
 WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
 """What such a word begins may stand first or last."""
 HELPS = frozenset(
@@ -65,30 +67,36 @@ class Word(NamedTuple):
     exact: bool = False
 
 
-class Reading(NamedTuple):
-    """A sentence, taken apart once."""
+class Reading:
+    """A sentence, taken apart as far as somebody asks."""
 
-    marked: tuple[Word, ...]
-    """All words, and breaks between them."""
-    words: tuple[str, ...]
-    """Those that matter, as they are."""
-    plain: tuple[str, ...]
-    """The same, without plurals, and with one sign for all ways to say "instead of"."""
-    bag: tuple[str, ...]
-    """What is sure to be in a sentence that says the same, sorted."""
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+        self.words = tokens_that_matter(sentence)
+        """Those that matter, as they are."""
+
+    @cached_property
+    def bag(self) -> tuple[str, ...]:
+        """What is sure to be in a sentence that says the same, sorted."""
+        return tuple(
+            sorted(_singular(_SHORT.get(word, word.removesuffix("n't"))) for word in self.words if word not in _WAYS)
+        )
+
+    @cached_property
+    def marked(self) -> tuple[Word, ...]:
+        """All words, and breaks between them."""
+        return tuple(_marked(self._sentence))
+
+    @cached_property
+    def plain(self) -> tuple[str, ...]:
+        """The words that matter without plurals, and with one sign for all ways to say "instead of"."""
+        kept = [word for word in self.marked if word.text != BREAK]
+        return tuple(map(_plain, [word for word in kept if word.text not in SMALL] or kept))
 
 
 @lru_cache(maxsize=1 << 15)
 def read(sentence: str) -> Reading:
-    marked = tuple(_marked(sentence))
-    kept = [word for word in marked if word.text != BREAK and word.text not in SMALL]
-    kept = kept or [word for word in marked if word.text != BREAK]
-    return Reading(
-        marked,
-        tokens_that_matter(sentence),
-        tuple(map(_plain, kept)),
-        tuple(sorted(_singular(word.text) for word in kept if word.text not in _WAYS)),
-    )
+    return Reading(sentence)
 
 
 def say_the_same(one: Reading, other: Reading) -> bool:
@@ -153,8 +161,7 @@ def _marked(sentence: str) -> Iterator[Word]:
 
 
 def _spelled_out(text: str) -> str:
-    text = re.sub(r"(?i)\b(ca)n(?:'t|not)\b", r"\1n not", text)
-    text = re.sub(r"(?i)\bwon't\b", "will not", text)
+    text = _SHORTENED.sub(lambda match: f"{_SHORT[match[0].casefold()]} not", text)
     return _INSTEAD.sub(INSTEAD, _NOT.sub(" not", text))
 
 
