@@ -147,6 +147,21 @@ def test_a_request_that_is_too_long_is_refused_aloud(desk: Desk) -> None:
     assert "too long: Remember that x" in notes[0]
 
 
+def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(desk: Desk) -> None:
+    at = desk.open("s")
+    notes = desk.turn(at, "Thanks. Remember this command:\n```sh\nmake ship STAGE=prod\n```")
+    assert desk.bodies() == ["This command:\n```sh\nmake ship STAGE=prod\n```"]
+    (kept,) = desk.memories.all()
+    assert kept.name == kept.description == "This command: make ship STAGE=prod"
+    assert len(notes) == 1
+    (secret,) = desk.turn(at, "Remember the following:\n```\nexport PASSWORD=hunter2hunter2\n```")
+    assert "not remembered" in secret
+    assert "hunter2" not in secret
+    (long,) = desk.turn(at, "Thanks. Remember the following:\n```\n" + "make ship\n" * 800 + "```")
+    assert "too long" in long
+    assert len(desk.bodies()) == 1
+
+
 # -- catching up
 
 

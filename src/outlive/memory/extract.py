@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import WALL, Said, said, system_of, without_harness
+from outlive.memory.said import WALL, Said, asks_for_code, said, system_of, without_harness
 from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
-from outlive.memory.spoken import Statement, asks_to_remember, kind_and_scope, statements
+from outlive.memory.spoken import FENCE, Statement, asks_to_remember, kind_and_scope, statements
 from outlive.memory.whose import content, whose
 from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
@@ -112,13 +112,14 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
         for event in events
         if isinstance(event, UserSaid) and event.id > after and event.id not in own
     )
-    return [" ".join(text[:60].split()) for text in long if len(text) > WALL and asks_to_remember(text)]
+    asked = (text for text in long if len(text) > WALL and (asks_to_remember(text) or asks_for_code(text)))
+    return [" ".join(text[:60].split()) for text in asked]
 
 
 def _candidate(statement: Statement, source: Provenance) -> Candidate:
     return Candidate(
         name=short_name(statement.body),
-        description=statement.body[:200],
+        description=_in_one_line(statement.body)[:200] if FENCE.search(statement.body) else statement.body[:200],
         body=statement.body,
         type=statement.kind,
         scope=statement.scope,
@@ -315,8 +316,13 @@ def is_restated(text: str, system: str) -> bool:
 
 def short_name(text: str) -> str:
     """A few words to call it by."""
-    line = " ".join(text.split())
+    line = _in_one_line(text)
     return line if len(line) <= 60 else line[:60].rpartition(" ")[0].rstrip(" ,;:") or line[:60]
+
+
+def _in_one_line(text: str) -> str:
+    bare = " ".join(" ".join(line for line in text.splitlines() if not FENCE.match(line)).split())
+    return bare or " ".join(text.split())
 
 
 def json_of(answer: str) -> str:

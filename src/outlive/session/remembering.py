@@ -290,7 +290,7 @@ class Remembering:
             writer.append([_mark(_mark(events[-1], after), events[-1].id)])
 
     def _tell(self, text: str) -> None:
-        self.session.note(text, kind=LEARNED)
+        self.session.note(mask(text), kind=LEARNED)  # a refusal names what it refuses by its first words
 
     def close(self) -> None:
         self._finder.close()
