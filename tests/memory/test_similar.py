@@ -54,6 +54,7 @@ OTHER = [
     ("Call `npm run tests` in CI", "Call `npm run test` in CI"),
     ("Run make tests before pushing", "Run make test before pushing"),
     ("The folder is called tests", "The folder is called test"),
+    ("The port is 80 there", "The port was 80 there"),
     ("We deployed on Fridays", "We deploy on Fridays"),
     ("Read the news on Mondays", "Read the new on Mondays"),
 ]

@@ -8,7 +8,7 @@ import pytest
 
 from outlive.context.engine import Request
 from outlive.errors import StoreUnavailable
-from outlive.events import Noted
+from outlive.events import Event, Noted, UsageReported
 from outlive.memory.book import Memories
 from outlive.memory.extract import Candidate, against
 from outlive.memory.inject import shown_in
@@ -277,6 +277,25 @@ def test_memories_are_chosen_once_a_turn_however_often_tools_are_called(project:
     (block,) = memories_in(model.seen[-1])
     assert len(block) <= 5
     assert [memories_in(request) for request in model.seen] == [[block]] * 4
+
+
+def test_what_a_model_is_asked_about_order_is_counted_and_no_part_of_the_conversation(project: Path) -> None:
+    fill(project, 22)
+    (project / "outlive.toml").write_text('[memory]\nextract = "never"\n')
+    model = Model()
+
+    async def work() -> list[Event]:
+        async with open_agent(project, model=model) as agent:
+            await agent.ask("Hello?")
+            assert agent._learning is not None
+            await agent._learning
+            return list(agent.session.events)
+
+    events = run(work())
+    (question,) = model.questions
+    assert "Bring them into order" in question
+    assert sum(isinstance(event, UsageReported) and event.of == 0 for event in events) == 1
+    assert "Bring them into order" not in str(model.seen)
 
 
 def test_at_most_five_are_shown_and_none_again_while_it_is_in_view(project: Path) -> None:

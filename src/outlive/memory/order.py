@@ -15,11 +15,11 @@ BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
 SMALL = frozenset(
     (
         *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
-        *("and", "is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
+        *("and", "is", "are", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
         *("users", "please", "also", "just", "very", "really"),
     )
 )
-"""Words without which a sentence says the same. No "not", no "never", no "only"."""
+"""Words without which a sentence says the same. No "not", no "never", no "only", no "was"."""
 INSTEAD = "≠"
 """Stands for "instead of", "rather than", and the "not" of "this, not that"."""
 BREAK = ","

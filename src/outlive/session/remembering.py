@@ -4,7 +4,7 @@ Selected once a turn and never into the cached prefix; extracted from the full l
 last extraction ended, so that a crash only delays it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -35,7 +35,7 @@ from outlive.memory.search import Finder
 from outlive.memory.whose import origin
 from outlive.secrets import mask
 from outlive.session.session import Session
-from outlive.session.tidying import Tidying
+from outlive.session.tidying import AskModel, Consolidation, Tidying
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
 from outlive.stores.log_reading import full_log
@@ -55,7 +55,6 @@ TRIES = 3
 SESSIONS = 20
 """How many other sessions, the newest, are looked at for what was not kept."""
 Extraction = Literal["auto", "always", "never"]
-AskModel = Callable[[str], Awaitable[str]]
 
 
 class Remembering:
@@ -68,6 +67,7 @@ class Remembering:
         store: LogStore,
         extraction: Extraction = "auto",
         *,
+        consolidation: Consolidation = "auto",
         rerank: bool = False,
         own: Callable[[str], bool] = bool,
     ) -> None:
@@ -79,7 +79,7 @@ class Remembering:
         self._own = own
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._finder = Finder(memories)
-        self._tidying = Tidying(memories, store, self._tell)
+        self._tidying = Tidying(memories, store, self._tell, consolidation)
         self._runs = 0
         self._caught_up = False
 
@@ -191,7 +191,7 @@ class Remembering:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
             self._catch_up()
-            await self._tidying.when_due()
+            await self._tidying.when_due(ask)
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
 
@@ -291,6 +291,10 @@ class Remembering:
 
     def _tell(self, text: str) -> None:
         self.session.note(mask(text), kind=LEARNED)  # a refusal names what it refuses by its first words
+
+    def hurry(self) -> None:
+        """The session is about to end: what can be done another time need not be done now."""
+        self._tidying.hurry()
 
     def close(self) -> None:
         self._finder.close()
