@@ -94,7 +94,7 @@ class Reading:
         return tuple(map(_plain, [word for word in kept if word.text not in SMALL] or kept))
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 12)
 def read(sentence: str) -> Reading:
     return Reading(sentence)
 

@@ -41,8 +41,11 @@ def sentences(text: str) -> tuple[Reading, ...]:
 
 def same(one: str, other: str) -> bool:
     """They differ in small words, case, punctuation and plurals at most, or in where a "where" stands."""
-    if words(one) == words(other):
+    whole, others = read(one), read(other)
+    if whole.words == others.words:
         return True
+    if whole.bag != others.bag:
+        return False
     mine, theirs = sentences(one), sentences(other)
     return len(mine) == len(theirs) and all(map(say_the_same, mine, theirs))
 

@@ -11,6 +11,7 @@ from outlive.memory.book import Memories
 from outlive.memory.consolidate import Busy, Report, consolidate, due, last_time
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore
+from outlive.stores.memory_protocol import MemoryReader
 from outlive.stores.memory_records import Scope
 
 REQUESTS = 4
@@ -37,6 +38,8 @@ class Tidying:
         self._store = store
         self._tell = tell
         self._how = how
+        self._not_due: dict[Scope, int] = {}
+        """At which moment of a store."""
         self._ending = False
         self._limit: asyncio.Timeout | None = None
         """Of the model's answers, while they are waited for."""
@@ -60,9 +63,20 @@ class Tidying:
             self._limit.reschedule(min(soon, self._limit.when() or soon))
 
     def _due(self, scope: Scope, started: list[float]) -> str:
-        steps = self._memories.stores[scope].read(lambda tx: tx.steps(), glance=True)
-        since = last_time(steps)
-        return due(steps, sessions=sum(moment > since for moment in started))
+        """Why it is due. Where nothing has changed since it was not, it is not: the log of all steps may be long."""
+
+        def look(tx: MemoryReader) -> str:
+            now, _ = tx.changed()
+            if self._not_due.get(scope) == now:
+                return ""
+            steps = tx.steps()
+            since = last_time(steps)
+            reason = due(steps, sessions=sum(moment > since for moment in started))
+            if not reason:
+                self._not_due[scope] = now
+            return reason
+
+        return self._memories.stores[scope].read(look, glance=True)
 
     async def _consolidated(self, scope: Scope, ask: AskModel | None) -> Report:
         """By the model if it answers, else by rules: then it is not asked again before it is due again."""
