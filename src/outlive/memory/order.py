@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
 AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
@@ -33,6 +34,7 @@ _SHORT = {"can't": "can", "cannot": "can", "won't": "will"}
 _SHORTENED = re.compile(rf"(?i)\b(?:{'|'.join(_SHORT)})\b")
 WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
 """What such a word begins may stand first or last."""
+_PLACES = frozenset(("in", "inside", "under", "on", "at", "from"))
 HELPS = frozenset(
     (
         *("do", "does", "did", "is", "are", "was", "were", "be", "been", "am", "should", "must", "shall", "will"),
@@ -54,7 +56,7 @@ _FIXED = frozenset(
 _NO_PLURAL = frozenset(
     (
         *("news", "means", "lens", "https", "goods", "customs", "arms", "glasses", "does", "sometimes", "besides"),
-        *("windows", "series", "species", "always", "perhaps", "across", "towards"),
+        *("windows", "series", "species", "always", "perhaps", "across", "towards", "canvas", "rails"),
     )
 )
 _ES = ("che", "she", "xe", "ze", "sse")
@@ -139,11 +141,12 @@ def folded(text: str) -> str:
 
 
 def _marked(sentence: str) -> Iterator[Word]:
-    """Its words. Code and quotations, names, numbers, and what follows an "is" are exact."""
-    named, before = False, ""
+    """Its words. Code and quotations, names, numbers, what follows an "is", and what may be a place are exact."""
+    named, place, before = False, False, ""
     for number, part in enumerate(_CODE.split(unicodedata.normalize("NFKC", sentence).replace("’", "'"))):
         code = number % 2 == 1
-        for raw in (part if code else _spelled_out(part)).split():
+        raws = (part if code else _spelled_out(part)).split()
+        for raw, after in zip_longest(raws, raws[1:], fillvalue=""):
             bare = raw.strip(AROUND).rstrip(".").strip(AROUND)
             if bare in BULLETS:
                 yield Word(BREAK)
@@ -151,13 +154,19 @@ def _marked(sentence: str) -> Iterator[Word]:
             text = bare.casefold()
             if raw[0] in "([{":
                 yield Word(BREAK)
-            if text == "not" and not code and before and before not in HELPS | _FIXED - {"and", "but"}:
+            if text == "not" and not code and _contrasts(before, after.casefold()):
                 text = INSTEAD
-            yield Word(text, code or named or not bare.islower() or not bare.isalpha())
+            yield Word(text, code or named or place or not bare.islower() or not bare.isalpha())
             named, before = named or text in _NAMES, text
+            place = text in _PLACES or (place and text in SMALL)
             if not code and raw[-1] in ",;:)]}…":
                 named = named or raw[-1] == ":"
                 yield Word(BREAK)
+
+
+def _contrasts(before: str, after: str) -> bool:
+    """Whether a "not" between two words is that of "this, not that"."""
+    return bool(before) and before not in HELPS | _FIXED - {"and", "but"} and after not in _FIXED
 
 
 def _spelled_out(text: str) -> str:

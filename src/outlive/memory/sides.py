@@ -36,6 +36,8 @@ class Sides(NamedTuple):
 
     affirmed: frozenset[str]
     denied: frozenset[str]
+    about: frozenset[str]
+    """Of what it is said that it does not: "comments are not added"."""
     either: frozenset[str]
     ranks: tuple[Rank, ...]
 
@@ -64,38 +66,45 @@ def sides(sentence: str) -> Sides:
 
 @lru_cache(maxsize=1 << 12)
 def _sides(words: tuple[Word, ...]) -> Sides:
-    found: dict[str, set[str]] = {"so": set(), "not": set(), "either": set()}
+    found: dict[str, set[str]] = {"so": set(), "not": set(), "about": set(), "either": set()}
     side, fresh = "so", False
+    clause: set[str] = set()
     for number, word in enumerate(words):
         if word.text == BREAK or word.text == "but":
-            side = "so"
+            found["so"] |= clause
+            side, clause = "so", set()
         elif word.text in _DENY:
-            side, fresh = "not", True
+            verb = word.text in ("not", "never") and number and words[number - 1].text in HELPS
+            found["about" if verb else "so"] |= clause
+            side, fresh, clause = "not", True, set()
         elif side != "so" and not fresh and (word.text in WHERE or word.text == "and"):
             side = "either"
         elif _counts(word):
-            found[side].add(stem(word.text))
+            (clause if side == "so" else found[side]).add(stem(word.text))
             if fresh and words[0].text == INSTEAD and number < 4:
                 side = "either"  # "instead of npm use yarn": where it ends is not said
             fresh = False
-    so, denied, either = map(frozenset, found.values())
-    return Sides(so, denied, either, tuple(_ranks(words)))
+    found["so"] |= clause
+    so, denied, about, either = map(frozenset, found.values())
+    return Sides(so, denied, about, either, tuple(_ranks(words)))
 
 
 def _denied_otherwise(mine: Sides, theirs: Sequence[Sides]) -> str:
-    if not mine.denied:
+    denies = mine.denied | mine.about
+    if not denies:
         return ""
-    so = frozenset().union(*(one.affirmed | one.either for one in theirs))
-    denied = frozenset().union(*(one.denied | one.either for one in theirs))
-    if wrong := sorted(mine.denied & so - denied):
+    unclear = frozenset().union(*(one.either | one.about for one in theirs))
+    so = unclear.union(*(one.affirmed for one in theirs))
+    denied = unclear.union(*(one.denied for one in theirs))
+    if wrong := sorted(denies & so - denied):
         return f"it denies {wrong[0][:60]!r}"
     if wrong := sorted(mine.affirmed & denied - so):
         return f"it does not deny {wrong[0][:60]!r}"
     crossed = straight = False
     for one in theirs:
-        turned = mine.affirmed & one.denied - one.affirmed and mine.denied & one.affirmed - one.denied
+        turned = mine.affirmed & one.denied - one.affirmed and denies & one.affirmed - one.denied
         crossed = crossed or bool(turned)
-        straight = straight or bool(not turned and mine.affirmed & one.affirmed and mine.denied & one.denied)
+        straight = straight or bool(not turned and mine.affirmed & one.affirmed and denies & one.denied)
     return "what is so and what is not have changed places" if crossed and not straight else ""
 
 
