@@ -339,6 +339,7 @@ TURNED = [
     ("Run the linter before the tests.", "After the tests, run the linter before that."),
     ("Data moves from staging to production at night.", "At night data moves from production to staging."),
     ("Merge main into feature branches.", "Merge feature branches into main."),
+    ("Alpha blocks the deploy. Beta does not block it.", "Beta blocks the deploy. Alpha does not block it."),
     ("Service alpha blocks service beta.", "Service beta blocks service alpha."),
     ("Never push to main, use a branch.", "Never use a branch, push to main."),
 ]
@@ -362,6 +363,10 @@ def test_what_a_model_turns_round_is_refused(memories: Memories, said: str, turn
         ("Data moves from staging to production at night.", "At night data moves from staging to production."),
         ("Do not deploy on Fridays, the team is away.", "On Fridays the team is away, do not deploy."),
         ("Never push to main, use a branch.", "Use a branch, never push to main."),
+        (
+            "The API is stable but slow, it does not page results.",
+            "The API is stable but slow. The API does not page results.",
+        ),
     ],
 )
 def test_what_only_stands_elsewhere_is_borne_out(memories: Memories, said: str, other: str) -> None:

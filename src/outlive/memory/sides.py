@@ -90,9 +90,12 @@ def _sides(words: tuple[Word, ...]) -> Sides:
 
 
 def _denied_otherwise(mine: Sides, theirs: Sequence[Sides]) -> str:
-    denies = mine.denied | mine.about
+    denies = mine.denied or mine.about  # "yarn must not be used" denies the yarn
     if not denies:
         return ""
+    subjects = [one.about for one in theirs if one.about and one.denied & mine.denied]
+    if mine.about and subjects and not any(mine.about & subject for subject in subjects):
+        return f"it says of {min(mine.about)[:60]!r} what is not so of something else"
     unclear = frozenset().union(*(one.either | one.about for one in theirs))
     so = unclear.union(*(one.affirmed for one in theirs))
     denied = unclear.union(*(one.denied for one in theirs))
