@@ -12,6 +12,7 @@ SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
 SUMMARIES = ("asked", "always", "never")
 SMALLEST_WINDOW = 1000
 EXTRACTIONS = ("auto", "always", "never")
+CONSOLIDATIONS = ("auto", "rules", "never")
 LARGEST_FILE = 2**20
 DURABILITIES = ("full", "process")
 CREDENTIALS = {"ANTHROPIC": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "OPENAI": ("OPENAI_API_KEY",)}
@@ -277,12 +278,15 @@ def _hooks(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapp
 
 
 def _memory(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """When a model looks for what was learned, and whether it has a second look at what was found."""
+    """When a model looks for what was learned and brings it into order, and whether it has a second look at what was
+    found."""
     memory = form.get("memory", {})
     assert isinstance(memory, dict)  # noqa: S101 - `_load` lets nothing else through
+    choices: Mapping[str, tuple[str, ...]] = {"extract": EXTRACTIONS, "consolidate": CONSOLIDATIONS}
     for key, value in memory.items():
-        if not (key == "extract" and value in EXTRACTIONS) and not (key == "rerank" and isinstance(value, bool)):
-            takes = f"extract ({', '.join(EXTRACTIONS)}) and rerank (true, false)"
+        if value not in choices.get(key, ()) and not (key == "rerank" and isinstance(value, bool)):
+            words = (f"{name} ({', '.join(choice)})" for name, choice in choices.items())
+            takes = f"{', '.join(words)} and rerank (true, false)"
             raise ConfigError(f"{path}: [memory] {key} = {value!r} is not a setting; it takes {takes}")
     return memory
 

@@ -208,6 +208,67 @@ def test_a_model_consolidates_on_request(folder: Path) -> None:
         assert len(client("memory", "list", "--json").json) == 2
 
 
+def due(client: Client) -> None:
+    """So much is remembered at once that it is to be consolidated."""
+    lines = [{"name": f"room {number}", "body": f"Room {number} has a window."} for number in range(20)]
+    lines.append({"name": "indentation", "body": "Makefiles are indented with tabs."})
+    lines.append({"name": "tabs", "body": "Tabs are for Makefiles and scripts."})
+    (client.folder / "many.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert client("memory", "import", "many.jsonl").code == 0
+
+
+def test_a_model_consolidates_when_it_is_due_and_it_can_be_undone(folder: Path) -> None:
+    body = "Makefiles and scripts are indented with tabs. Tabs are for Makefiles."
+
+    def brain(request: SeenRequest) -> Step:
+        if "Bring them into order" not in request.text:
+            return answering(request)
+        ids = [json.loads(line)["id"] for line in request.text.splitlines() if line.startswith('{"id"')]
+        merge = {"ids": ["indentation", "tabs"], "name": "tabs", "description": "", "body": body, "type": "project"}
+        return say(json.dumps({"keep": [slug for slug in ids if slug not in merge["ids"]], "merge": [merge]}))
+
+    with Simulator(brain=brain) as sim:
+        client = Client(folder, sim)
+        due(client)
+        result = client("-p", "hello", "--output-format", "json").json
+        (line,) = result["learned"]
+        assert "merged indentation, tabs" in line
+        assert body in {memory["body"] for memory in client("memory", "list", "--json").json}
+        assert len([request for request in sim.requests if not request.tools]) == 1
+        client("-p", "hello again")
+        assert len([request for request in sim.requests if not request.tools]) == 1
+        assert client("memory", "undo").code == 0
+        names = {memory["name"] for memory in client("memory", "list", "--json").json}
+        assert len(names) == 22
+        assert {"indentation", "tabs"} <= names
+
+
+def test_a_bad_answer_consolidates_nothing_and_is_not_asked_for_at_the_next_turn(folder: Path) -> None:
+    with Simulator(brain=answering) as sim:
+        client = Client(folder, sim)
+        due(client)
+        before = client("memory", "list", "--json").json
+        said = client("-p", "hello")
+        assert "not consolidated" in said.err
+        assert client("memory", "list", "--json").json == before
+        assert "not consolidated" not in client("--continue", "-p", "hello again").err
+        assert len([request for request in sim.requests if not request.tools]) == 1
+
+
+def test_the_settings_can_keep_a_model_out_of_it(folder: Path) -> None:
+    with Simulator(brain=answering) as sim:
+        client = Client(folder, sim)
+        (folder / "outlive.toml").write_text('[memory]\nconsolidate = "rules"\n')
+        due(client)
+        assert "not consolidated" not in client("-p", "hello").err
+        assert all(request.tools for request in sim.requests)
+        assert "nothing changed" not in client("memory", "log").out
+        (folder / "outlive.toml").write_text('[memory]\nconsolidate = "sometimes"\n')
+        refused = client("memory", "list")
+        assert refused.code != 0
+        assert "consolidate (auto, rules, never)" in refused.err
+
+
 def test_tools_remember_find_and_forget(folder: Path) -> None:
     steps = [
         call("remember", text="The staging server is rebuilt every Monday morning.", name="staging"),

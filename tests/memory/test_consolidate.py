@@ -326,6 +326,56 @@ def test_what_a_model_makes_of_memories_says_what_they_say(memories: Memories, c
     assert memories.all() == before
 
 
+TURNED = [
+    ("Use yarn, not npm.", "Use npm, not yarn."),
+    ("Use yarn, not npm.", "Do not use yarn but npm."),
+    ("Use yarn, not npm.", "Not yarn, npm is to be used."),
+    ("Use yarn instead of npm.", "Use npm instead of yarn."),
+    ("Use yarn rather than npm.", "Instead of yarn, use npm rather than that."),
+    ("Use tabs in Makefiles, not in scripts.", "Use tabs in scripts, not in Makefiles."),
+    ("Prefer tabs over spaces in new scripts.", "Prefer spaces over tabs in scripts."),
+    ("Mercury is faster than venus in tests.", "Venus is faster than mercury in the tests."),
+    ("Run the linter before the tests.", "Run the tests before the linter."),
+    ("Run the linter before the tests.", "After the tests, run the linter before that."),
+    ("Data moves from staging to production at night.", "At night data moves from production to staging."),
+    ("Merge main into feature branches.", "Merge feature branches into main."),
+    ("Alpha blocks the deploy. Beta does not block it.", "Beta blocks the deploy. Alpha does not block it."),
+    ("Service alpha blocks service beta.", "Service beta blocks service alpha."),
+    ("Never push to main, use a branch.", "Never use a branch, push to main."),
+]
+
+
+@pytest.mark.parametrize(("said", "turned"), TURNED)
+def test_what_a_model_turns_round_is_refused(memories: Memories, said: str, turned: str) -> None:
+    memories.add("n", said)
+    memories.add("other", "The parser lives in src.")
+    answer = {"keep": ["other"], "rewrite": [{"id": "n", "description": "", "body": turned}]}
+    assert "nothing was changed" in consolidate(memories, lambda _: json.dumps(answer)).problem
+    assert memories.get("n").body == said
+
+
+@pytest.mark.parametrize(
+    ("said", "other"),
+    [
+        ("Use yarn, not npm.", "Use yarn and not npm."),
+        ("Use yarn, not npm, in the web folder.", "In the web folder use yarn, not npm."),
+        ("Run the linter before the tests.", "Before the tests, run the linter."),
+        ("Data moves from staging to production at night.", "At night data moves from staging to production."),
+        ("Do not deploy on Fridays, the team is away.", "On Fridays the team is away, do not deploy."),
+        ("Never push to main, use a branch.", "Use a branch, never push to main."),
+        (
+            "The API is stable but slow, it does not page results.",
+            "The API is stable but slow. The API does not page results.",
+        ),
+    ],
+)
+def test_what_only_stands_elsewhere_is_borne_out(memories: Memories, said: str, other: str) -> None:
+    memories.add("n", said, type="feedback")
+    answer = {"keep": [], "rewrite": [{"id": "n", "description": "", "body": other}]}
+    assert consolidate(memories, lambda _: json.dumps(answer)).problem == ""
+    assert memories.get("n").body == other
+
+
 def test_a_faithful_answer_is_taken(memories: Memories) -> None:
     for number, text in enumerate(WORDS):
         memories.add(f"n{number}", text)

@@ -1,22 +1,27 @@
 """The memory of a session: what it shows, when, and what it keeps of what was said."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from outlive.context.engine import Request
 from outlive.errors import StoreUnavailable
-from outlive.events import Noted
+from outlive.events import Event, Noted, UsageReported
 from outlive.memory.book import Memories
+from outlive.memory.extract import Candidate, against
 from outlive.memory.inject import shown_in
+from outlive.memory.transfer import Imported, import_memories
 from outlive.messages import Text, plain_text
 from outlive.models.protocol import Reply
+from outlive.session import remembering
 from outlive.session.opening import open_agent
-from outlive.session.remembering import Extraction, Remembering
+from outlive.session.remembering import NEAR, Extraction, Remembering
 from outlive.session.session import Session
 from outlive.stores import open_log_store
 from outlive.stores.log_protocol import LogStore
+from outlive.stores.memory_records import Memory
 from outlive.testing.scripted import ScriptedModel, call, calls, say
 from tests.agents import run
 from tests.talk import talk
@@ -98,6 +103,32 @@ def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(de
     assert 0 < shown.index("443") < shown.index("is 80")
 
 
+def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_found(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = datetime(2026, 5, 1, tzinfo=UTC)
+    said = {f"n{number}": f"The port of room {number} is {number + 1000}." for number in range(600)}
+    many = (Memory(slug="-", name=name, body=body, created=moment, updated=moment) for name, body in said.items())
+    import_memories(desk.memories, [("line", memory) for memory in many], Imported())
+    compared: list[int] = []
+
+    def counted(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
+        compared.append(len(existing))
+        return against(candidate, existing)
+
+    monkeypatch.setattr(remembering, "against", counted)
+    at = desk.open("s")
+    assert "already" in at.told("The port of room 17 is 1017!")
+    at.told("The port of room 17 is 443.")
+    assert "The port of room 17 is 443." in desk.bodies()
+    assert "The port of room 17 is 1017." not in desk.bodies()
+    assert len(desk.bodies()) == 600
+    assert at.told("The room with number 18 has plants.").startswith("remembered")
+    at.remember("Something else entirely.", "N300", "project", "project")  # called like the user's, and no correction
+    assert len(desk.bodies()) == 602
+    assert max(compared) <= NEAR + 2
+
+
 def test_what_is_about_the_person_is_known_in_all_projects(desk: Desk) -> None:
     at = desk.open("s")
     desk.turn(at, "Remember that I am a data scientist.")
@@ -114,6 +145,21 @@ def test_a_request_that_is_too_long_is_refused_aloud(desk: Desk) -> None:
     notes = desk.turn(desk.open("s"), "Remember that " + "x " * 4_000)
     assert len(notes) == 1
     assert "too long: Remember that x" in notes[0]
+
+
+def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(desk: Desk) -> None:
+    at = desk.open("s")
+    notes = desk.turn(at, "Thanks. Remember this command:\n```sh\nmake ship STAGE=prod\n```")
+    assert desk.bodies() == ["This command:\n```sh\nmake ship STAGE=prod\n```"]
+    (kept,) = desk.memories.all()
+    assert kept.name == kept.description == "This command: make ship STAGE=prod"
+    assert len(notes) == 1
+    (secret,) = desk.turn(at, "Remember the following:\n```\nexport PASSWORD=hunter2hunter2\n```")
+    assert "not remembered" in secret
+    assert "hunter2" not in secret
+    (long,) = desk.turn(at, "Thanks. Remember the following:\n```\n" + "make ship\n" * 800 + "```")
+    assert "too long" in long
+    assert len(desk.bodies()) == 1
 
 
 # -- catching up
@@ -233,6 +279,25 @@ def test_memories_are_chosen_once_a_turn_however_often_tools_are_called(project:
     assert [memories_in(request) for request in model.seen] == [[block]] * 4
 
 
+def test_what_a_model_is_asked_about_order_is_counted_and_no_part_of_the_conversation(project: Path) -> None:
+    fill(project, 22)
+    (project / "outlive.toml").write_text('[memory]\nextract = "never"\n')
+    model = Model()
+
+    async def work() -> list[Event]:
+        async with open_agent(project, model=model) as agent:
+            await agent.ask("Hello?")
+            assert agent._learning is not None
+            await agent._learning
+            return list(agent.session.events)
+
+    events = run(work())
+    (question,) = model.questions
+    assert "Bring them into order" in question
+    assert sum(isinstance(event, UsageReported) and event.of == 0 for event in events) == 1
+    assert "Bring them into order" not in str(model.seen)
+
+
 def test_at_most_five_are_shown_and_none_again_while_it_is_in_view(project: Path) -> None:
     fill(project, 8)
     (project / "outlive.toml").write_text('[memory]\nextract = "never"\n')
@@ -286,10 +351,10 @@ def test_what_goes_wrong_is_said_and_disturbs_nothing(desk: Desk, monkeypatch: p
     at = desk.open("s")
     assert any("not remembered" in note for note in desk.turn(at, "Remember that password=hunter2hunter2"))
 
-    def broken(**_: object) -> list[object]:
+    def broken(*_: object) -> None:
         raise StoreUnavailable("the disk is gone")
 
-    monkeypatch.setattr(desk.memories, "all", broken)
+    monkeypatch.setattr(desk.memories, "changed", broken)
     notes = desk.turn(at, "Remember that we deploy on Mondays.")
     assert any("nothing was learned" in note and "the disk is gone" in note for note in notes)
     monkeypatch.undo()

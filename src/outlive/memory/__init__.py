@@ -12,7 +12,7 @@ spoken.py       what the user asks to remember, and standing corrections, by rul
 said.py         who said what in a log, without what the harness put there
 whose.py        whose words a text is made of
 consolidate.py  when it is due, and doing it as one step; merging.py by rules, rewriting.py with a model
-similar.py      when two texts say the same
+similar.py      when two texts say the same; order.py and sides.py what the order of words says
 dates.py        "yesterday" as a date
 transfer.py     export, import, folders of other tools
 doctor.py       what can be wrong

@@ -115,9 +115,17 @@ class Memories:
         whoever has just taken a look at the stores; `foreign` for a person, who sees what came with the folder."""
         for scope in self.stores if look else ():
             self._look(scope, bool)
+        return [m for m in self.held(keys) if not guard.withheld(unmarked(m) if foreign else m)]
+
+    def held(self, keys: Iterable[str]) -> list[Memory]:
+        """Those behind keys that were in use at the last look, in that order; they may not be fit for a model."""
         places = (key.partition("/") for key in dict.fromkeys(keys))
         found = (self._catalogs[scope].in_use.get(slug) for scope, _, slug in places if scope in self._catalogs)
-        return [m for m in found if m is not None and not guard.withheld(unmarked(m) if foreign else m)]
+        return [memory for memory in found if memory is not None]
+
+    def called(self, name: str) -> list[Memory]:
+        """Those in use that have this name, whatever its case."""
+        return [memory for scope in self.stores for memory in self._look(scope, partial(Catalog.called, name=name))]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""

@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 from outlive.memory import guard
 from outlive.memory.dates import days_meant, read_date
+from outlive.memory.order import say_the_same
 from outlive.memory.retrieval.analysis import terms
+from outlive.memory.sides import is_bare, turned_round
+from outlive.memory.similar import sentences
 from outlive.stores.memory_records import Memory
 
 KEPT = 0.6
@@ -25,10 +28,10 @@ _NAME = re.compile(r"[A-Z]\w")
 _FORCE = frozenset(
     (
         *("not", "never", "no", "nor", "none", "neither", "without", "only", "always", "must", "should", "except"),
-        *("unless", "avoid", "stop"),
+        *("unless", "avoid", "stop", "than", "over"),
     )
 )
-"""Words that turn a sentence around, or make an instruction of it."""
+"""Words that turn a sentence around, compare, or make an instruction of it."""
 _SMALL = frozenset(
     (
         *("also", "called", "currently", "has", "have", "please", "user", "users", "i'm", "it's", "that's"),
@@ -58,7 +61,7 @@ def not_borne_out(text: str, sources: Sequence[Memory]) -> str:
     for sentence in _sentences(text):
         if sentence.force and not any(_same_force(sentence, other) for other in said):
             return f"none of them says {' '.join(sorted(sentence.force))!r} of that"
-    return ""
+    return _out_of_order(text, [f"{source.description}\n{source.body}" for source in sources])
 
 
 def left_unsaid(text: str, sources: Iterable[Memory]) -> str:
@@ -82,6 +85,17 @@ def left_unsaid(text: str, sources: Iterable[Memory]) -> str:
 def newly_instructs(memory: Memory, sources: Sequence[Memory]) -> bool:
     """Whether it tells an agent what to do, and no source does."""
     return guard.instructs(memory) and not any(map(guard.instructs, sources))
+
+
+def _out_of_order(text: str, known: Sequence[str]) -> str:
+    """What the order of the words says that no source says, or nothing. Where there is nothing but the order to say
+    who does what, it is that of a source."""
+    said = [reading for one in known for reading in sentences(one)]
+    for sentence in sentences(text):
+        alike = [other for other in said if other.bag == sentence.bag]
+        if alike and is_bare(sentence) and not any(say_the_same(sentence, other) for other in alike):
+            return "the same words stand in another order in them"
+    return turned_round(text, known)
 
 
 def _same_force(one: _Sentence, other: _Sentence) -> bool:

@@ -89,6 +89,10 @@ class Catalog:
                 return min(found, key=lambda one: one.standing)
         return None
 
+    def called(self, name: str) -> list[Memory]:
+        """Those in use of that name, whatever its case."""
+        return [memory for slug in sorted(self._folded.of(name.casefold())) if (memory := self.in_use.get(slug))]
+
     def slug_of(self, ref: str) -> str:
         """Of a live one that is called so."""
         found = self.find(ref, archived=False)

@@ -23,6 +23,8 @@ MANY = 20
 """Changes since the last time from which on it is due."""
 SESSIONS = 5
 AGE = timedelta(days=7)
+_FEW = 2
+"""Memories from which on a model that was not asked for has anything to bring into order."""
 _OWN = ("consolidate", "undo")
 
 
@@ -68,8 +70,11 @@ def _last(steps: Sequence[Step]) -> int:
     return next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
 
 
-def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "project") -> Report:
-    """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it.
+def consolidate(
+    memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
+) -> Report:
+    """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it. With `most`,
+    for whoever was not told to do it, the model is left out where it takes more requests or is not worth it.
 
     The model is asked outside of any lock on writing; what others change meanwhile makes the plan void, not theirs.
     """
@@ -81,7 +86,7 @@ def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "p
         try:
             plan = by_rules(snapshot)
             if ask is not None:
-                plan = _with_model(snapshot, plan, ask)
+                plan = _with_model(snapshot, plan, ask, most)
             return memories.write(scope, lambda tx: _apply(tx, snapshot, plan, memories.actor, scope))
         except (InvalidAnswer, OversizedMemory) as error:
             reason = str(error)
@@ -91,13 +96,16 @@ def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "p
         return Report(scope=scope, step=step.id, seen=len(snapshot), problem=reason)
 
 
-def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask) -> Plan:
+def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask, most: int | None) -> Plan:
     """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
     after = {memory.slug: plan.puts.get(memory.slug, memory) for memory in snapshot}
     hidden = hidden_by(after.values())
     shown = [memory for slug, memory in after.items() if slug not in hidden and not withheld(memory)]
     before = {memory.slug: memory.revision for memory in snapshot}
-    for batch in batches(shown):
+    portions = batches(shown)
+    if most is not None and (len(portions) > most or len(shown) < _FEW):
+        return plan
+    for batch in portions:
         more = read_consolidation(ask(consolidation_request(batch)), batch)
         plan.puts |= {slug: replace(memory, revision=before[slug] + 1) for slug, memory in more.puts.items()}
         plan.adds += more.adds

@@ -50,7 +50,7 @@ def days_meant(text: str, base: date) -> set[str]:
 
 
 def _sentence(text: str, base: date) -> str:
-    if _GENERAL.search(text):
+    if not _HINT.search(text) or _GENERAL.search(text):
         return text
     past, future = _tells_past(text), bool(_FUTURE.search(text))
     for rule in _RULES:
@@ -159,6 +159,8 @@ _RULES = (
     _rule(rf"(?P<which>next) (?P<day>{'|'.join(_DAYS)})", _weekday, future=True),
 )
 
+_HINT = re.compile(r"(?i)day|night|this (?:morning|afternoon|evening)|tomorrow|ago\b|week|month|year")
+"""Without one of these there is nothing to do."""
 _GAP = "\ue000"
 """Stands for a literal while its sentence is looked at."""
 _LITERAL = re.compile(

@@ -7,7 +7,7 @@ that is not in the log is not taken over, whoever vouches for it.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Literal
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import WALL, Said, said, system_of, without_harness
+from outlive.memory.said import WALL, Said, asks_for_code, said, system_of, without_harness
 from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
-from outlive.memory.spoken import Statement, asks_to_remember, kind_and_scope, statements
+from outlive.memory.spoken import FENCE, Statement, asks_to_remember, kind_and_scope, statements
 from outlive.memory.whose import content, whose
 from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
@@ -29,7 +29,7 @@ from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""
 KNOWN = 30
-"""Memories that a request for extraction names, those nearest to what was said. All of them are looked at later."""
+"""Memories that a request for extraction names at most."""
 _QUOTE = 3
 """Words of a quotation, at least, unless it is all that was said: one that is shorter is found anywhere."""
 _RESTATED = 0.5
@@ -76,11 +76,15 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+Near = Callable[[Candidate], Sequence[Memory]]
+"""The memories that a candidate may have to do with. Only those are compared with it."""
+
+
 # -- without a model
 
 
 def candidates(
-    events: Sequence[Event], *, session: str = "", after: int = 0, existing: Sequence[Memory] = ()
+    events: Sequence[Event], *, session: str = "", after: int = 0, near: Near = lambda _: ()
 ) -> list[Candidate]:
     """What the user asked to remember after an event, and the standing corrections that they made."""
     system = system_of(events)
@@ -92,7 +96,7 @@ def candidates(
             found += (candidate for candidate in made if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
-        placed = against(candidate, existing)
+        placed = against(candidate, near(candidate))
         if placed is None or any(same(placed.body, other.body) for other in unique):
             continue
         if placed.explicit or not _refused(placed):  # what was asked for is refused aloud, by `Memories.learn`
@@ -108,13 +112,14 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
         for event in events
         if isinstance(event, UserSaid) and event.id > after and event.id not in own
     )
-    return [" ".join(text[:60].split()) for text in long if len(text) > WALL and asks_to_remember(text)]
+    asked = (text for text in long if len(text) > WALL and (asks_to_remember(text) or asks_for_code(text)))
+    return [" ".join(text[:60].split()) for text in asked]
 
 
 def _candidate(statement: Statement, source: Provenance) -> Candidate:
     return Candidate(
         name=short_name(statement.body),
-        description=statement.body[:200],
+        description=_in_one_line(statement.body)[:200] if FENCE.search(statement.body) else statement.body[:200],
         body=statement.body,
         type=statement.kind,
         scope=statement.scope,
@@ -129,7 +134,8 @@ def _candidate(statement: Statement, source: Provenance) -> Candidate:
 def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
-    """The prompt. Words of tools and pages stand in it as short quotations, marked as what they are."""
+    """The prompt. Words of tools and pages stand in it as short quotations, marked as what they are. Of the memories
+    that exist it names the first, those nearest to what was said, without those that must not reach a model."""
     heard = said(events, after=after)
     shown = {one.event: f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in heard}
     size = sum(map(len, shown.values()))
@@ -138,17 +144,14 @@ def extraction_request(
             size -= len(shown.pop(one.event))
     left = len(heard) - len(shown)
     lines = [f"({left} events are left out for length)"] * bool(left) + list(shown.values())
-    known = [
-        f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in _near(heard, existing)
-    ]
+    named = islice((memory for memory in existing if not guard.withheld(memory)), KNOWN)
+    known = [f"{m.scope}/{m.slug} ({m.type}): {mask(m.name)} — {mask(m.description)[:160]}" for m in named]
     return _REQUEST.format(most=MOST, known="\n".join(known) or "(none)", log="\n\n".join(lines) or "(nothing)")
 
 
-def _near(heard: Sequence[Said], existing: Sequence[Memory]) -> list[Memory]:
-    """Those that have most words in common with what was said, without those that must not reach a model."""
-    spoken = content("\n".join(one.text for one in heard if one.who in ("user", "model")))
-    ranked = sorted(existing, key=lambda memory: len(spoken & content(memory.text)), reverse=True)
-    return list(islice((memory for memory in ranked if not guard.withheld(memory)), KNOWN))
+def talk(events: Sequence[Event], *, after: int = 0) -> str:
+    """What the user and the model said after an event: what memories are near to."""
+    return "\n".join(one.text for one in said(events, after=after) if one.who in ("user", "model"))
 
 
 def read_extraction(
@@ -159,8 +162,10 @@ def read_extraction(
     session: str = "",
     after: int = 0,
     rejected: list[str] | None = None,
+    near: Near = lambda _: (),
 ) -> list[Candidate]:
-    """The candidates in an answer. Raises InvalidAnswer when it is none; what is refused of it goes to `rejected`."""
+    """The candidates in an answer. Raises InvalidAnswer when it is none; what is refused of it goes to `rejected`.
+    Only what was shown (`existing`) can be updated or superseded by name; what is `near` is compared besides."""
     try:
         form = msgspec.json.decode(json_of(answer), type=_Answer)
     except msgspec.DecodeError as error:
@@ -177,7 +182,7 @@ def read_extraction(
         except (MemoryRefused, SecretFound) as error:
             refused.append(str(error))
             continue
-        placed = against(candidate, existing)
+        placed = against(candidate, [*existing, *near(candidate)])
         if placed is None or any(same(placed.body, other.body) for other in found):
             refused.append(f"{item.name[:60]!r} is remembered already")
         elif len(found) >= MOST:
@@ -262,7 +267,7 @@ def _called(item: _Item, heard: dict[int, Said]) -> str:
 
 
 def _outranks(old: Memory, new: Memory) -> bool:
-    return old.provenance.who == "user" and new.provenance.who != "user"
+    return old.provenance.by == "user" and new.provenance.by != "user"
 
 
 # -- shared
@@ -311,8 +316,13 @@ def is_restated(text: str, system: str) -> bool:
 
 def short_name(text: str) -> str:
     """A few words to call it by."""
-    line = " ".join(text.split())
+    line = _in_one_line(text)
     return line if len(line) <= 60 else line[:60].rpartition(" ")[0].rstrip(" ,;:") or line[:60]
+
+
+def _in_one_line(text: str) -> str:
+    bare = " ".join(" ".join(line for line in text.splitlines() if not FENCE.match(line)).split())
+    return bare or " ".join(text.split())
 
 
 def json_of(answer: str) -> str:

@@ -18,7 +18,8 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
     """Nothing is remembered twice, and a name stands for one thing."""
-    mine, last = words(f"{memory.description}\n{memory.body}"), _last_word(memory.body)
+    mine = f"{memory.description}\n{memory.body}"
+    enough = len(words(mine)) > 2
     for other in present:
         if other.name.casefold() == memory.name.casefold():
             if same(other.body, memory.body):
@@ -27,8 +28,7 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
                 f"there is a memory called {memory.name!r} already ({other.slug}); "
                 "supersede it, update it, or choose another name"
             )
-        alike = last and last == _last_word(other.body) and len(mine) > 2
-        if alike and mine == words(f"{other.description}\n{other.body}"):
+        if enough and memory.body.strip() and same(mine, f"{other.description}\n{other.body}"):
             raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
 
 
@@ -36,8 +36,3 @@ def first_line(text: str) -> str:
     """What a body begins with, as its description."""
     line = next((line.strip(" #*->\t") for line in text.splitlines() if line.strip(" #*->\t")), "")
     return line if len(line) <= 200 else line[:199] + "…"
-
-
-def _last_word(text: str) -> str:
-    """Cheap to compare before all words are."""
-    return text[-80:].rpartition(" ")[2].strip(" .,;:!?\"'`)*_\n").casefold()

@@ -1,11 +1,11 @@
 """Consolidation by rules: what says the same becomes one, a newer word on the same key counts, dates become dates.
 
 A rule hides and never deletes, and it acts only where it cannot be wrong about the meaning: what differs in more than
-small words is left to a model, or to people.
+small words, plurals and the place of a "where" is left to a model, or to people.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from outlive.memory.dates import absolute, read_date
 from outlive.memory.guard import withheld
 from outlive.memory.links import hidden_by
-from outlive.memory.similar import sentences, words
+from outlive.memory.order import Reading
+from outlive.memory.similar import all_said, sentences, words
 from outlive.stores.memory_records import Memory
 
 _TRUST = {"user": 0, "model": 1, "tool": 2, "web": 3}
@@ -85,7 +86,7 @@ def _contradicted(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]
             spelled = all(set(slot) & set("._:/=") and " " not in slot for slot in slots)
             groups[(memory.type, slots, "" if spelled else words(memory.name))].append(memory)
     for group in groups.values():
-        said = [memory for memory in group if memory.provenance.who == "user"]
+        said = [memory for memory in group if memory.provenance.by == "user"]
         if len(group) > 1 and said:
             newest = max(said, key=lambda memory: (memory.updated, memory.slug))
             for other in group:
@@ -98,33 +99,36 @@ def _doubled(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
     texts = {memory.slug: sentences(memory.body or memory.description) for memory in live}
     holding: dict[tuple[str, ...], list[Memory]] = defaultdict(list)
     for memory in live:
-        for sentence in texts[memory.slug]:
-            holding[sentence].append(memory)
+        for bag in {sentence.bag for sentence in texts[memory.slug]}:
+            holding[bag].append(memory)
     for loser in live:
         mine = texts[loser.slug]
-        if sum(map(len, mine)) < 3:
+        if sum(len(sentence.words) for sentence in mine) < 3:
             continue  # "Yes, thanks" is said often, and means something else each time
-        others = min((holding[sentence] for sentence in mine), key=len)
-        for winner in sorted(others, key=_preference):
-            if winner is not loser and mine <= texts[winner.slug] and _may_replace(winner, loser, texts):
+        others = min((holding[sentence.bag] for sentence in mine), key=len)
+        for winner in sorted(others, key=_preference) if len(others) > 1 else ():
+            if winner is not loser and _may_replace(winner, loser, texts):
                 yield winner, loser, "says all of"
                 break
 
 
-def _may_replace(winner: Memory, loser: Memory, texts: dict[str, frozenset[tuple[str, ...]]]) -> bool:
+def _may_replace(winner: Memory, loser: Memory, texts: Mapping[str, Sequence[Reading]]) -> bool:
+    theirs, mine = texts[winner.slug], texts[loser.slug]
+    if not all_said(mine, theirs):
+        return False
     alike = winner.type == loser.type and (not loser.date or winner.date in ("", loser.date))
-    if not alike or (winner.date == "" and loser.date != "" and len(texts[winner.slug]) > len(texts[loser.slug])):
+    if not alike or (winner.date == "" and loser.date != "" and len(theirs) > len(mine)):
         return False
-    if _TRUST[winner.provenance.who] > _TRUST[loser.provenance.who] and not winner.provenance.confirmed:
+    if _TRUST[winner.provenance.by] > _TRUST[loser.provenance.by] and not winner.provenance.agreed:
         return False
-    return texts[winner.slug] != texts[loser.slug] or _preference(winner) < _preference(loser)
+    return not all_said(theirs, mine) or _preference(winner) < _preference(loser)
 
 
 def _preference(memory: Memory) -> tuple[object, ...]:
     """What is to stay: what the user said, then the newest."""
-    return _TRUST[memory.provenance.who], -memory.updated.timestamp(), memory.slug
+    return _TRUST[memory.provenance.by], -memory.updated.timestamp(), memory.slug
 
 
 def least_trusted(memories: Iterable[Memory]) -> Memory:
     """What several memories together are worth: as much as the least of them."""
-    return max(memories, key=lambda memory: (_TRUST[memory.provenance.who], not memory.provenance.confirmed))
+    return max(memories, key=lambda memory: (_TRUST[memory.provenance.by], not memory.provenance.agreed))

@@ -183,14 +183,14 @@ def _true_to(memory: Memory, sources: Sequence[Memory]) -> Memory:
 
 def _weakest(olds: Sequence[Memory]) -> Provenance:
     """Said by the one who is trusted least; confirmed only if all are that somebody else than the user said."""
-    others = [old.provenance for old in olds if old.provenance.who != "user"]
+    others = [old.provenance for old in olds if old.provenance.by != "user"]
     source = least_trusted(olds).provenance
-    return replace(source, confirmed=all(other.confirmed for other in others)) if others else source
+    return replace(source, confirmed=all(other.agreed for other in others)) if others else source
 
 
 def _supersede(plan: Plan, old: Memory, new: Memory) -> None:
     """In favour of the newer word of the user: nobody else's word replaces theirs."""
-    if old.provenance.who == "user" and (new.provenance.who != "user" or new.updated < old.updated):
+    if old.provenance.by == "user" and (new.provenance.by != "user" or new.updated < old.updated):
         raise InvalidAnswer(f"the answer prefers {new.slug} to {old.slug}, which the user said later")
     now = plan.puts.get(new.slug, new)
     if old.slug == new.slug or new.slug in old.supersedes:
@@ -205,7 +205,7 @@ def _shown(memory: Memory) -> dict[str, Any]:
     body = mask(memory.body)
     form: dict[str, Any] = {"id": memory.slug, "type": memory.type, "name": mask(memory.name)}
     form |= {"description": mask(memory.description), "body": body[:_SHOWN], "keys": memory.keys, "date": memory.date}
-    form |= {"said_by": memory.provenance.who, "updated": memory.updated.date().isoformat()}
+    form |= {"said_by": memory.provenance.by, "updated": memory.updated.date().isoformat()}
     return form | ({"only_keep": True} if len(memory.body) > _SHOWN else {})
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, ToolFinished, Undone, UserSaid
 from outlive.memory.index import TITLE
+from outlive.memory.spoken import asks_for_what_follows
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.stores.memory_records import Who
 
@@ -66,13 +67,29 @@ def said(events: Sequence[Event], *, after: int = 0) -> list[Said]:
 
 
 def own_words(text: str) -> str:
-    """What the user said themselves: without injected blocks, pasted markup, code, and quotations."""
+    """What the user said themselves: without injected blocks, pasted markup, code, and quotations. Code that they ask
+    to remember is theirs, as it stands."""
     text = without_harness(text)
     if len(text) > WALL:
         return ""
-    for pattern in (_FENCE, _BLOCK, _QUOTED):
+    parts: list[str] = []
+    end = 0
+    for fence in _FENCE.finditer(text):
+        parts.append(_without_pasted(text[end : fence.start()]))
+        parts.append(fence[0] if asks_for_what_follows(parts[-1]) else "\n")
+        end = fence.end()
+    return "".join((*parts, _without_pasted(text[end:]))).strip()
+
+
+def asks_for_code(text: str) -> bool:
+    """Whether somewhere in it code follows that is to be remembered."""
+    return any(asks_for_what_follows(text[: fence.start()][-1_000:]) for fence in _FENCE.finditer(text))
+
+
+def _without_pasted(text: str) -> str:
+    for pattern in (_BLOCK, _QUOTED):
         text = pattern.sub("\n", text)
-    return text.strip()
+    return text
 
 
 def without_harness(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,9 +51,14 @@ class Finder:
         self._cache = cache
         self._retriever: Retriever | None = None
         self._seen: dict[Scope, int] = {}
+        self._lock = threading.Lock()
 
     def look(self) -> "Finder":
         """Take in what is in use now, whoever changed it."""
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> "Finder":
         seen, changes = self._memories.changed(self._seen)
         entries = [entry_of(memory) for memory in changes.values() if memory is not None]
         if self._retriever is not None:
@@ -77,6 +83,10 @@ class Finder:
     def select(self, query: str, k: int) -> list[tuple[Memory, float]]:
         """The same, of those that are worth showing unasked."""
         return self._found(self._retriever.select(query, k)) if self._retriever else []
+
+    def near(self, text: str, k: int) -> list[Memory]:
+        """Those that have most words in common with a text, what must not reach a model included."""
+        return self._memories.held(self._retriever.near(text, k)) if self._retriever else []
 
     def close(self) -> None:
         """Keep the index for the next process."""

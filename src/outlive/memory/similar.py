@@ -1,7 +1,9 @@
 """When two texts say the same. Careful rather than clever: what differs in a number, a name or a "not" differs."""
 
 import re
-import unicodedata
+from collections.abc import Iterable, Sequence
+
+from outlive.memory.order import SMALL, Reading, folded, read, say_the_same, tokens_that_matter
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
 _COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
@@ -17,57 +19,46 @@ _VALUES = (
     re.compile(r"(?:daily|weekly|monthly|hourly|yearly)$"),
 )
 """Words of which one takes the place of another."""
-_AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
-_BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
-_SMALL = frozenset(
-    (
-        *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
-        *("and", "is", "are", "was", "were", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
-        *("users", "please", "also", "just", "very", "really"),
-    )
-)
-"""Words without which a sentence says the same. No "not", no "never", no "only"."""
-
 _TELLING = tuple("cgkxz0125")
 
 
 def words(text: str) -> tuple[str, ...]:
     """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
-    found = tokens(text)
-    return tuple(word for word in found if word not in _SMALL) or found
-
-
-def tokens(text: str) -> tuple[str, ...]:
-    """All words, without the signs around them."""
-    bare = (word.strip(_AROUND).rstrip(".").strip(_AROUND) for word in _folded(text).split())
-    return tuple(word for word in bare if word not in _BULLETS)
+    return tokens_that_matter(text)
 
 
 def spelling(text: str) -> tuple[int, ...]:
-    """Cheap to make, and the same for two texts that have the same words: how many there are of some letters that no
-    word has which does not matter, and of digits."""
-    folded = _folded(text)
-    return tuple(map(folded.count, _TELLING))
+    """Cheap to make, and the same for two texts that say the same: how many there are of digits, and of some letters
+    that no word has which does not matter."""
+    return tuple(map(folded(text).count, _TELLING))
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-
-
-def sentences(text: str) -> frozenset[tuple[str, ...]]:
-    """Each sentence or line as its words."""
-    return frozenset(filter(None, (words(part) for part in _SENTENCE.split(text))))
+def sentences(text: str) -> tuple[Reading, ...]:
+    """Each sentence or line, once."""
+    found = map(read, _SENTENCE.split(text))
+    return tuple({reading.words: reading for reading in found if reading.words}.values())
 
 
 def same(one: str, other: str) -> bool:
-    """They differ in small words, case and punctuation at most."""
-    return words(one) == words(other)
+    """They differ in small words, case, punctuation and plurals at most, or in where a "where" stands."""
+    whole, others = read(one), read(other)
+    if whole.words == others.words:
+        return True
+    if whole.bag != others.bag:
+        return False
+    mine, theirs = sentences(one), sentences(other)
+    return len(mine) == len(theirs) and all(map(say_the_same, mine, theirs))
 
 
 def says_all_of(one: str, other: str) -> bool:
     """Each sentence of `other` stands in `one` too."""
     theirs = sentences(other)
-    return bool(theirs) and theirs <= sentences(one)
+    return bool(theirs) and all_said(theirs, sentences(one))
+
+
+def all_said(theirs: Iterable[Reading], mine: Sequence[Reading]) -> bool:
+    """Whether each of these sentences is among those."""
+    return all(any(say_the_same(sentence, other) for other in mine) for sentence in theirs)
 
 
 def differs_about(one: str, other: str) -> bool:
@@ -76,7 +67,7 @@ def differs_about(one: str, other: str) -> bool:
     if len(mine) < 2 or len(theirs) < 2 or len(sentences(one)) > 1 or len(sentences(other)) > 1:
         return False
     thing = words(mine[0])
-    return thing == words(theirs[0]) and bool(set(thing) - _SMALL) and words(mine[1]) != words(theirs[1])
+    return thing == words(theirs[0]) and bool(set(thing) - SMALL) and words(mine[1]) != words(theirs[1])
 
 
 def corrects(new: str, old: str) -> bool:
@@ -87,7 +78,7 @@ def corrects(new: str, old: str) -> bool:
     before = words(_NOT_SO.sub("", old))
     if match := _NOT_SO.search(new):
         denied, rest = set(words(match["what"])), set(words(new[: match.start()] + new[match.end() :]))
-        kept, rest = set(before) - denied, rest - _SMALL
+        kept, rest = set(before) - denied, rest - SMALL
         if denied and denied <= set(before) and kept <= rest and (kept or not rest):
             return True
     now = tuple(word for word in words(new) if not _NOW.fullmatch(word))

@@ -1,6 +1,7 @@
 """What in the user's words is to be kept, by rule: what they ask to remember, and standing corrections. Pure."""
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,6 +24,7 @@ _REMEMBER = re.compile(
     r"(?:\s+for (?:the future|next time|later))?[\s,:]*(?:that\b[\s,:]*|this\s*(?:[,:]\s*|$))?)(?P<what>\S.*)?$",
     re.DOTALL,
 )
+FENCE = re.compile(r"(?m)^[ \t]*(```|~~~)")
 _OPENS = re.compile(
     r"(?i)^(?:(?:the|these|those|all)\s+(?:of\s+)?)?"
     r"(?:this|that|these|those|following|facts|things|points|rules|notes)?\s*"
@@ -141,19 +143,52 @@ def _first(text: str) -> tuple[str, str]:
     return text[:end], text[end:]
 
 
+def asks_for_what_follows(text: str) -> bool:
+    """Whether a text ends in asking to remember, and goes on: "… remember this command:"."""
+    last, rest = "", text.strip()
+    while rest:
+        last, rest = _first(rest)
+    asked = _REMEMBER.match(last.strip())
+    return bool(asked and _goes_on(asked["what"] or "", last.strip()))
+
+
+def _goes_on(what: str, sentence: str) -> bool:
+    return sentence.endswith(":") or not (sentence.endswith((".", "!", "?")) or what.lower().startswith("to "))
+
+
 def _opened(what: str, sentence: str, after: str) -> tuple[str, str] | None:
-    """What follows a "remember this:" is meant as a whole: the list, or the rest of the paragraph. And the rest."""
+    """What follows a "remember this:" is meant as a whole: the list, the code, or the rest of the paragraph. And the
+    rest."""
     before = sentence.strip()
-    if not (before.endswith(":") and sentence.endswith("\n")) and not re.search(r"(?i)\bthis\s*:\s*\S", before):
-        return None
     lines = after.split("\n")
-    count = 0
-    while count < len(lines) and (lines[count].strip() or (not count and len(lines) > 1)):
-        count += 1
-    while count + 1 < len(lines) and not lines[count].strip() and _ITEM.match(lines[count + 1]):
-        count += 2
+    code = _code(lines) if sentence.endswith("\n") and _goes_on(what, before) else 0
+    if not code:
+        this = re.search(r"(?i)\bthis\s*:\s*\S", before)
+        if not (before.endswith(":") and sentence.endswith("\n")) and not this:
+            return None
+    count = code or _paragraph(lines)
     block = "\n".join(line.rstrip() for line in lines[:count]).strip("\n")
     head = "" if not what or what == ":" or _OPENS.match(what.strip()) else what.strip()
     gap = "\n" if sentence.endswith("\n") else " "
     body = f"{head}{gap}{block.lstrip()}".strip() if head and block else head or block.strip()
     return (body, "\n".join(lines[count:])) if body else None
+
+
+def _paragraph(lines: Sequence[str]) -> int:
+    """How many lines belong to a paragraph, or to a list with gaps."""
+    count = 0
+    while count < len(lines) and (lines[count].strip() or (not count and len(lines) > 1)):
+        count += 1
+    while count + 1 < len(lines) and not lines[count].strip() and _ITEM.match(lines[count + 1]):
+        count += 2
+    return count
+
+
+def _code(lines: Sequence[str]) -> int:
+    """How many lines a fence takes that comes first, whatever is in it; 0 if none does."""
+    start = next((number for number, line in enumerate(lines[:2]) if line.strip()), 0)
+    opens = FENCE.match(lines[start])
+    if not opens:
+        return 0
+    ends = (number for number in range(start + 1, len(lines)) if lines[number].strip() == opens[1])
+    return next(ends, len(lines) - 1) + 1

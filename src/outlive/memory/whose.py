@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from outlive.events import Event
+from outlive.memory.order import stem, tokens
 from outlive.memory.said import Said, said
-from outlive.memory.similar import tokens
+from outlive.memory.sides import turned_round
 from outlive.stores.memory_records import Provenance
 
 _COVERED = 0.7
@@ -53,7 +54,7 @@ class Words(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, one: Said) -> "Words":
         found = tokens(one.text)
-        return cls(one, frozenset(found), frozenset(map(_stem, found)))
+        return cls(one, frozenset(found), frozenset(map(stem, found)))
 
 
 def whose(text: str, heard: Iterable[Said], named: int = 0) -> Said | None:
@@ -93,6 +94,8 @@ def _said_by_user(part: str, source: Words, users: Sequence[Words], read: Sequen
     covered = len(mine & stems) / len(mine)
     if covered < _COVERED or len(mine & source.stems) / len(mine) < _ONE_PLACE:
         return False
+    if turned_round(part, (words.one.text for words in users)):
+        return False
     return _same_sense(part, users) and not _read_better(mine, mine - stems, covered, read)
 
 
@@ -112,7 +115,7 @@ def _forbidden(sentence: str) -> set[str]:
     """What stands right after a "never": its first two words that matter."""
     match = _FORBIDS.search(sentence)
     after = [token for token in tokens(sentence[match.end() :]) if token not in _FILLER | {"ever"}] if match else []
-    return set(map(_stem, after[:2]))
+    return set(map(stem, after[:2]))
 
 
 def _read_better(mine: set[str], missing: set[str], covered: float, read: Iterable[Said]) -> bool:
@@ -143,25 +146,14 @@ def _stems_in(mine: set[str], text: str) -> set[str]:
     """Which of these stand in a text. A look for each as it is comes first: most texts are long and have none."""
     folded = text.casefold()
     near = {stem for stem in mine if stem in folded}
-    return near & set(map(_stem, tokens(text))) if near else near
+    return near & set(map(stem, tokens(text))) if near else near
 
 
 def content(text: str) -> set[str]:
     """The words that carry it, without their endings."""
-    return {_stem(token) for token in tokens(text) if token not in _FILLER}
+    return {stem(token) for token in tokens(text) if token not in _FILLER}
 
 
 def _exact(text: str) -> set[str]:
     quoted = {token for code in _CODE.findall(text) for token in tokens(code)}
     return quoted | {token for token in tokens(text) if _EXACT.search(token)}
-
-
-def _stem(token: str) -> str:
-    """Without its ending, so that "deploys" is what "deploy" is. A name or number is left as it is."""
-    if not token.isalpha() or len(token) < 5:
-        return token[:-1] if token.isalpha() and len(token) == 4 and token[-1] == "s" and token[-2] != "s" else token
-    for ending in ("ings", "ing", "ied", "ies", "ed", "es", "s"):
-        if token.endswith(ending) and len(token) - len(ending) >= 3 and not token.endswith("ss"):
-            token = token[: -len(ending)]
-            break
-    return token.rstrip("ey") if len(token) > 4 else token

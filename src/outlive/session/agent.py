@@ -220,6 +220,8 @@ class Agent:
             await asyncio.wait([self._work])
         try:
             if self._learning is not None:
+                if self.remembering is not None:
+                    self.remembering.hurry()
                 await self._learning
         finally:
             if self.remembering is not None:

@@ -25,6 +25,7 @@ from outlive.session.session import WINDOW, Session
 from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
 from outlive.session.subagents import Subagents
+from outlive.session.tidying import Consolidation
 from outlive.stores import open_log_store, open_task_store
 from outlive.stores.locations import path_of
 from outlive.stores.log_protocol import UnknownSession
@@ -240,8 +241,15 @@ class Opener:
         memories.actor = f"session {session.id}"
         workspace = self.workspace
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
-        rerank = bool(workspace.memory.get("rerank", False))
-        remembering = Remembering(memories, session, self.logs, extraction, rerank=rerank, own=self._own)
+        remembering = Remembering(
+            memories,
+            session,
+            self.logs,
+            extraction,
+            consolidation=cast(Consolidation, workspace.memory.get("consolidate", "auto")),
+            rerank=bool(workspace.memory.get("rerank", False)),
+            own=self._own,
+        )
         if problem := remembering.problem():
             self._notice(session, problem)
         if session.engine.past.units and not self._own(session.id):

@@ -5,9 +5,7 @@ last extraction ended, so that a crash only delays it.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -17,8 +15,8 @@ from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.book import Memories
-from outlive.memory.consolidate import Busy, consolidate, due, last_time
 from outlive.memory.extract import (
+    KNOWN,
     Candidate,
     against,
     asked_for,
@@ -27,6 +25,7 @@ from outlive.memory.extract import (
     learned,
     read_extraction,
     short_name,
+    talk,
     unheard,
 )
 from outlive.memory.guard import withheld
@@ -37,6 +36,7 @@ from outlive.memory.search import Finder
 from outlive.memory.whose import origin
 from outlive.secrets import mask
 from outlive.session.session import Session
+from outlive.session.tidying import AskModel, Consolidation, Tidying
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionBusy
 from outlive.stores.log_reading import full_log
@@ -47,6 +47,8 @@ MOST = 5
 LOOKED_AT = 1_000
 """Memories that are looked at for what must not be shown when a session begins: it must not wait."""
 NAMED = 3
+NEAR = 60
+"""Memories that something new is compared with: those that have most words in common with it."""
 EVERY = 8
 """Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
 TRIES = 3
@@ -54,7 +56,6 @@ TRIES = 3
 SESSIONS = 20
 """How many other sessions, the newest, are looked at for what was not kept."""
 Extraction = Literal["auto", "always", "never"]
-AskModel = Callable[[str], Awaitable[str]]
 
 
 class Remembering:
@@ -67,6 +68,7 @@ class Remembering:
         store: LogStore,
         extraction: Extraction = "auto",
         *,
+        consolidation: Consolidation = "auto",
         rerank: bool = False,
         own: Callable[[str], bool] = bool,
     ) -> None:
@@ -78,6 +80,7 @@ class Remembering:
         self._own = own
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._finder = Finder(memories)
+        self._tidying = Tidying(memories, store, self._tell, consolidation)
         self._runs = 0
         self._caught_up = False
 
@@ -157,13 +160,17 @@ class Remembering:
         """Keep something in its place among what is known; says so."""
         if candidate.scope not in self.memories.stores:
             candidate = replace(candidate, scope="project")
-        known = self.memories.all()
-        placed = against(candidate, known)
+        placed = against(candidate, self._near(candidate))
         if placed is None:
             return f"remembered already: {candidate.name}"
-        if placed.action == "add" and any(memory.name.casefold() == placed.name.casefold() for memory in known):
+        if placed.action == "add" and self.memories.called(placed.name):
             placed = replace(placed, name=short_name(placed.body))  # what is called so is the user's word, and stays
         return learned(self.memories.learn(placed))
+
+    def _near(self, candidate: Candidate) -> list[Memory]:
+        """What it may say again, say more about or correct: what is called so, and what has most words in common."""
+        words = self._finder.look().near(f"{candidate.name}\n{candidate.body}", NEAR)
+        return list({key_of(memory): memory for memory in (*self.memories.called(candidate.name), *words)}.values())
 
     def forget(self, ref: str) -> str:
         """Move a memory to the archive, with what was derived from it."""
@@ -194,14 +201,13 @@ class Remembering:
                 self._offer(offers)
             self._mark_learned(events[-1].id if events else 0, problem)
             self._catch_up()
-            with suppress(Busy):  # whoever has it does it
-                self._tidy()
+            await self._tidying.when_due(ask)
         except OutliveError as error:
             self._tell(f"nothing was learned from this: {error}")
 
     def _explicit(self, events: Sequence[Event]) -> list[Candidate]:
         """Keep what the user asked to remember; what else sounds like it is returned."""
-        by_rule = candidates(events, session=self.session.id, after=self._learned_to, existing=self.memories.all())
+        by_rule = candidates(events, session=self.session.id, after=self._learned_to, near=self._near)
         done = int(self.session.checkpoint(EXTRACTED).get("asked_for", 0))
         for candidate in by_rule:
             if candidate.explicit and candidate.provenance.event > done:
@@ -221,10 +227,13 @@ class Remembering:
 
     async def _ask(self, events: Sequence[Event], ask: AskModel) -> str:
         """Keep what a model finds worth it; or why it did not say."""
-        after, existing = self._learned_to, self.memories.all()
+        after = self._learned_to
+        words = self._finder.look().near(talk(events, after=after), 2 * KNOWN)
+        more = words if len(words) >= KNOWN else self.memories.all()[: 2 * KNOWN]
+        existing = list({key_of(memory): memory for memory in (*words, *more)}.values())
         try:
             answer = await ask(extraction_request(events, existing, after=after))
-            found = read_extraction(answer, events, existing, session=self.session.id, after=after)
+            found = read_extraction(answer, events, existing, session=self.session.id, after=after, near=self._near)
         except (OutliveError, TimeoutError) as error:
             return str(error) or "no answer in time"
         for candidate in found:
@@ -279,7 +288,7 @@ class Remembering:
     def _catch_up_with(self, session: str) -> None:
         events = full_log(self.store, session).events
         after = extracted_to(events)
-        found = candidates(events, session=session, after=after, existing=self.memories.all())
+        found = candidates(events, session=session, after=after, near=self._near)
         if not found:
             return
         with self.store.writer(session) as writer:
@@ -290,23 +299,12 @@ class Remembering:
             self._offer(candidate for candidate in found if not candidate.explicit)
             writer.append([_mark(_mark(events[-1], after), events[-1].id)])
 
-    def _tidy(self) -> None:
-        """Bring the memories into order, those of the project and the user's own, when it is due, and say so."""
-        for scope, store in self.memories.stores.items():
-            steps = store.read(lambda tx: tx.steps())
-            since = last_time(steps)
-            if due(steps, sessions=sum(started > since for started in self._started)):
-                report = consolidate(self.memories, scope=scope)
-                if report.notes:
-                    self._tell(f"memories consolidated: {len(report.notes)} changes (outlive memory log, undo)")
-
-    @cached_property
-    def _started(self) -> list[float]:
-        """When the sessions here began, as far as they had when this one first asked."""
-        return [info.started for info in self.store.sessions() if not info.replay and not is_subagent(info.id)]
-
     def _tell(self, text: str) -> None:
-        self.session.note(text, kind=LEARNED)
+        self.session.note(mask(text), kind=LEARNED)  # a refusal names what it refuses by its first words
+
+    def hurry(self) -> None:
+        """The session is about to end: what can be done another time need not be done now."""
+        self._tidying.hurry()
 
     def close(self) -> None:
         self._finder.close()

@@ -49,9 +49,14 @@ class Provenance(msgspec.Struct, frozen=True, omit_defaults=True):
         return "tool" if self.foreign else self.who
 
     @property
+    def agreed(self) -> bool:
+        """Whether the user agreed to it, as far as that is known here."""
+        return self.confirmed and not self.foreign
+
+    @property
     def is_users(self) -> bool:
         """Whether the user said it, or agreed to it."""
-        return not self.foreign and (self.confirmed or self.who == "user")
+        return self.agreed or self.by == "user"
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):

@@ -152,6 +152,15 @@ class Retriever:
         """The entries worth showing unasked, at most `k`: none when none is relevant."""
         return self._answer(query, k, Query.is_relevant)
 
+    def near(self, text: str, k: int) -> list[str]:
+        """The keys of the entries that have most words in common with a text, rare ones above all, at most `k`. What
+        they mean does not count, and no model is needed."""
+        with self._lock:
+            index = self._opened()
+            words = Query(text, index, None).words
+            found = [(-words[slot], index.document(slot).key) for slot in strongest(words, k)]
+            return [key for _, key in sorted(found)[:k]]
+
     def _answer(self, query: str, k: int, keep: Callable[[Query, int], bool]) -> list[Hit]:
         with self._lock:
             index = self._opened()
