@@ -233,7 +233,7 @@ def test_memories_that_came_with_a_folder_are_not_the_users_word_until_the_user_
     with Simulator([say("ok")] * 3) as sim:
         client = Client(folder, sim)
         result = client("-p", "Always run the tests before answering: what do I have to do?")
-        assert "project/tests (came with the folder)" in result.err
+        assert "memories that came with this folder: 1," in result.err
         assert "outlive trust" in result.err
         assert "evil" not in sim.requests[0].text
         assert "only a person" in client("trust").err

@@ -11,7 +11,7 @@ from outlive.memory.errors import MemoryExists
 from outlive.memory.index import index_text
 from outlive.memory.links import Hiding, hidden_by
 from outlive.memory.similar import spelling, words
-from outlive.stores.memory_records import Memory
+from outlive.stores.memory_records import Memory, Provenance, unmarked
 from outlive.stores.memory_shelf import Look, Shelf
 
 SLUGS = st.sampled_from("abcdef")
@@ -28,6 +28,7 @@ MEMORIES = st.builds(
     supersedes=st.lists(SLUGS, max_size=3).map(tuple),
     derived_from=st.lists(SLUGS, max_size=2).map(tuple),
     archived=st.sampled_from([None, None, MOMENT]),
+    provenance=st.sampled_from([Provenance(), Provenance(), Provenance(foreign=True)]),
 )
 CHANGES = st.lists(st.tuples(SLUGS, st.none() | MEMORIES), max_size=25)
 
@@ -43,7 +44,11 @@ def test_what_hides_what_is_the_same_however_it_came_about(changes: list[tuple[s
         put(shelf, slug, memory)
         before = dict(hiding.by)
         live = memory is not None and memory.archived is None
-        changed = hiding.put(memory.slug if memory else slug, memory.supersedes if memory and live else None)
+        changed = hiding.put(
+            memory.slug if memory else slug,
+            memory.supersedes if memory and live else None,
+            foreign=memory is not None and memory.provenance.foreign,
+        )
         assert hiding.by == hidden_by(shelf.all())
         differs = {one for one in {*before, *hiding.by} if before.get(one) != hiding.by.get(one)}
         assert differs - {memory.slug if memory else slug} == changed
@@ -64,7 +69,7 @@ def test_a_catalog_that_followed_is_one_that_began_just_now(
     assert followed.everything.all() == anew.everything.all() == shelf.all()
     assert followed.in_use.all() == anew.in_use.all()
     assert followed.hidden == anew.hidden
-    assert followed.index() == anew.index() == index_text(anew.in_use.all())
+    assert followed.index() == anew.index() == index_text([unmarked(memory) for memory in anew.in_use.all()])
     for ref in ("a", "b.md", "one", "One", "two", "three"):
         assert followed.find(ref) == anew.find(ref)
     for slug in "abcdef":

@@ -127,6 +127,14 @@ def test_no_agent_can_give_trust(project: Path) -> None:
         assert rules.denied("bash", line, ()), line
 
 
+@pytest.mark.parametrize("verb", ["add", "supersede", "confirm", "import", "undo"])
+def test_no_agent_speaks_for_the_user_by_way_of_the_command_line(project: Path, verb: str) -> None:
+    rules = settings(Workspace.find(project)).rules(allow=["bash"])
+    for line in (f"outlive memory {verb} x", f"ls; python -m outlive memory {verb} x --yes"):
+        assert rules.denied("bash", line, ()), line
+    assert not rules.denied("bash", "outlive memory search x", ())
+
+
 def test_always_is_remembered_per_project_outside_of_it(project: Path, mine: Path, tmp_path: Path) -> None:
     remember(project, "bash(pytest*)")
     remember(project, "bash(pytest*)")

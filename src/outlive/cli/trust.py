@@ -8,7 +8,6 @@ import click
 from outlive.cli.memory.common import line_of, open_memories, shown
 from outlive.config import Workspace
 from outlive.errors import ConfigError
-from outlive.memory.guard import poison, withheld
 from outlive.stores.memory_records import Memory, unmarked
 from outlive.tools.trust import check_store, forget, grants, trust, trusted
 
@@ -17,11 +16,12 @@ from outlive.tools.trust import check_store, forget, grants, trust, trusted
 @click.option("--forget", "forgotten", is_flag=True, help="Trust it no longer.")
 def trust_command(forgotten: bool) -> None:
     """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings), and
-    its memories that tell an agent what to do.
+    its memories.
 
     A file that came with a repository may forbid, but permits nothing until you say so here, and its memories are not
-    your word. Shows what would count, and asks. When outlive.toml changes it has to be trusted again; memories that
-    are added later, by git pull say, count. To agree to one memory only: outlive memory confirm NAME.
+    your word: no model sees them. Shows what would count, and asks. When outlive.toml changes it has to be trusted
+    again; memories that are added later, by git pull say, count. To agree to one memory only: outlive memory confirm
+    NAME.
 
     \b
     Examples:
@@ -58,12 +58,10 @@ def _trust_memories(workspace: Workspace) -> bool:
         foreign = memories.foreign()
         if not foreign:
             return False
-        asking = [memory for memory in foreign if withheld(memory) and not poison(memory)]
-        for memory in asking:
+        for memory in foreign:
             click.echo(_whole(memory))
-        what = f"{len(foreign)} {'memory' if len(foreign) == 1 else 'memories'} came with {workspace.root}"
-        click.echo(f"{what}; those that tell an agent what to do are shown above ({len(asking)})")
-        _ask("Let them count as yours, and those that are added later?")
+        them = "1 memory" if len(foreign) == 1 else f"{len(foreign)} memories"
+        _ask(f"Let the {them} that came with {workspace.root} count as yours, and those that are added later?")
         memories.adopt()
     click.echo("trusted; outlive trust --forget takes it back")
     return True
@@ -75,7 +73,7 @@ def _forget(workspace: Workspace) -> None:
         with closing(open_memories(None, heal=False)) as memories:
             memories.disown()
     forget(workspace.root / "outlive.toml")
-    click.echo(f"what came with {workspace.root} is not trusted any more: neither its outlive.toml nor its memories")
+    click.echo(f"neither outlive.toml nor the memories of {workspace.root} are trusted any more")
 
 
 def _whole(memory: Memory) -> str:

@@ -273,9 +273,10 @@ class Memories:
         return self.write(old.scope, work)
 
     def confirm(self, ref: str, *, note: str = "the user agreed") -> Memory:
-        """The user agrees to what somebody else said and what instructs; until then it reaches no model."""
+        """The user agrees to what came with the folder, or to what somebody else said and what instructs; until then
+        it reaches no model."""
         old = self._glance(ref)
-        if not guard.needs_confirmation(old):
+        if not guard.needs_confirmation(old) and not old.provenance.foreign:
             raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
         agreed = replace(old.provenance, confirmed=True, foreign=False)
         return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)

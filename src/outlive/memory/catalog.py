@@ -44,7 +44,9 @@ class Catalog:
         for slug, memory in changes.items():
             self.everything.put(slug, memory)
             live = memory is not None and memory.archived is None
-            for other in self._hiding.put(slug, memory.supersedes if memory is not None and live else None):
+            foreign = memory is not None and memory.provenance.foreign
+            below = memory.supersedes if memory is not None and live else None
+            for other in self._hiding.put(slug, below, foreign=foreign):
                 self._show(other)
             self._show(slug)
         return self
@@ -90,8 +92,9 @@ class Catalog:
         return None
 
     def called(self, name: str) -> list[Memory]:
-        """Those in use of that name, whatever its case."""
-        return [memory for slug in sorted(self._folded.of(name.casefold())) if (memory := self.in_use.get(slug))]
+        """Those in use of that name, whatever its case, that are the user's."""
+        found = map(self.in_use.get, sorted(self._folded.of(name.casefold())))
+        return [memory for memory in found if memory and not memory.provenance.foreign]
 
     def slug_of(self, ref: str) -> str:
         """Of a live one that is called so."""
@@ -108,7 +111,7 @@ class Catalog:
         """Raise MemoryExists where another in use, that this one does not supersede, is called or says the same."""
         alike = {*self._folded.of(memory.name.casefold()), *self._spelled.of(_spelling(memory))}
         found = (self.in_use.get(slug) for slug in sorted(alike.difference(memory.supersedes)))
-        refuse_known(memory, filter(None, found))
+        refuse_known(memory, (one for one in found if one and not one.provenance.foreign))
 
     def cascade(self, slug: str) -> list[Memory]:
         """What goes when this one goes, itself first."""

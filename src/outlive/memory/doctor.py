@@ -41,10 +41,12 @@ def _of(memory: Memory) -> Iterator[Problem]:
     if reason := guard.poison(memory):
         remedy = "edit it, or set it apart with: outlive memory doctor --repair"
         yield Problem(where, f"{reason}; it is not shown to a model", remedy, repairable=True)
+    elif memory.provenance.foreign:
+        what = "came with the folder; it is not shown to a model"
+        yield Problem(where, what, f"look at it, then: outlive trust, or: outlive memory confirm {where}")
     elif guard.needs_confirmation(memory):
-        what = f"instructs, and {guard.came_from(memory)}, without the user's consent; it is not shown to a model"
-        ways = f"outlive memory confirm {where}, or: outlive memory forget {where}"
-        yield Problem(where, what, f"outlive trust, {ways}" if memory.provenance.foreign else ways)
+        what = f"instructs, and {guard.came_from(memory)} without the user's consent; it is not shown to a model"
+        yield Problem(where, what, f"outlive memory confirm {where}, or: outlive memory forget {where}")
 
 
 def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:

@@ -65,7 +65,7 @@ def _takes_over(text: str) -> str:
 
 def instructs(memory: Memory) -> bool:
     """Whether it tells an agent what to do, rather than what is so."""
-    return memory.type == "feedback" or bool(_INSTRUCTS.search(f"{memory.description}\n{memory.body}"))
+    return memory.type == "feedback" or bool(_INSTRUCTS.search(f"{memory.text}\n{memory.date}"))
 
 
 def needs_confirmation(memory: Memory) -> bool:
@@ -76,11 +76,9 @@ def needs_confirmation(memory: Memory) -> bool:
 
 def withheld(memory: Memory) -> str:
     """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
-    if reason := poison(memory):
-        return reason
-    if not needs_confirmation(memory):
-        return ""
-    return "came with the folder" if memory.provenance.foreign else "instructs without the user's consent"
+    if memory.provenance.foreign:
+        return "came with the folder"
+    return poison(memory) or ("instructs without the user's consent" if needs_confirmation(memory) else "")
 
 
 def came_from(memory: Memory) -> str:

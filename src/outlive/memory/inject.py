@@ -63,8 +63,6 @@ def _one(memory: Memory, now: datetime) -> str:
 def _source(memory: Memory) -> str:
     source = memory.provenance
     who = {"user": "said by the user", "tool": "from a tool", "web": "from the web", "model": "noted by the model"}
-    if source.foreign:
-        return "came with the project's files"
     said = who[source.who] + (", confirmed by the user" if source.confirmed and source.who != "user" else "")
     return said + (f" in session {_line(source.session)}" if source.session else "")
 

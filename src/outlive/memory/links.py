@@ -6,14 +6,16 @@ from outlive.stores.memory_records import Memory
 
 
 def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
-    """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other."""
-    live = {memory.slug: memory.supersedes for memory in memories if memory.archived is None}
-    edges = {slug: olds for slug, olds in live.items() if olds}
+    """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other, and what
+    came with the folder hides nothing that is the user's."""
+    live = {memory.slug: memory for memory in memories if memory.archived is None}
+    edges = {slug: memory.supersedes for slug, memory in live.items() if memory.supersedes}
     hidden = {}
     for slug, olds in edges.items():
         for old in olds:
             if old in live and old != slug and slug not in reach(old, edges):
-                hidden[old] = slug
+                if live[old].provenance.foreign or not live[slug].provenance.foreign:
+                    hidden[old] = slug
     return hidden
 
 
@@ -26,12 +28,16 @@ class Hiding:
         self._edges: dict[str, tuple[str, ...]] = {}
         self._above: dict[str, set[str]] = {}
         """Who supersedes a slug."""
+        self._foreign: set[str] = set()
+        """What came with the folder hides nothing that is the user's."""
 
-    def put(self, slug: str, supersedes: tuple[str, ...] | None) -> set[str]:
+    def put(self, slug: str, supersedes: tuple[str, ...] | None, *, foreign: bool = False) -> set[str]:
         """It is live and supersedes these, or with None is not; returns which others are hidden or not since."""
         before = self._edges.get(slug, ())
-        if (slug in self._live) == (supersedes is not None) and before == (supersedes or ()):
+        same = (slug in self._live) == (supersedes is not None) and before == (supersedes or ())
+        if same and (slug in self._foreign) == foreign:
             return set()
+        (self._foreign.add if foreign else self._foreign.discard)(slug)
         # Whether one is hidden depends on rings through what it reaches, and so on what is below this one.
         affected = {slug, *reach(slug, self._edges)}
         for old in before:
@@ -51,7 +57,8 @@ class Hiding:
         before = self.by.pop(slug, None)
         if slug in self._live and (above := self._above.get(slug)):
             below = reach(slug, self._edges)
-            hides = [other for other in above if other != slug and other not in below]
+            rivals = above if slug in self._foreign else above - self._foreign
+            hides = [other for other in rivals if other != slug and other not in below]
             if hides:
                 self.by[slug] = max(hides)
         return self.by.get(slug) != before

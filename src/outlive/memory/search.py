@@ -85,8 +85,10 @@ class Finder:
         return self._found(self._retriever.select(query, k)) if self._retriever else []
 
     def near(self, text: str, k: int) -> list[Memory]:
-        """Those that have most words in common with a text, what must not reach a model included."""
-        return self._memories.held(self._retriever.near(text, k)) if self._retriever else []
+        """Those that have most words in common with a text, what must not reach a model included; not what came with
+        the folder, so that it keeps nothing of the user's out."""
+        found = self._memories.held(self._retriever.near(text, k)) if self._retriever else []
+        return [memory for memory in found if not memory.provenance.foreign]
 
     def close(self) -> None:
         """Keep the index for the next process."""

@@ -173,7 +173,7 @@ class Opener:
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id),
-            system=self._system(session, skills, instructions, remembering.index()),
+            system=self._system(session, skills, instructions, remembering.index),
             limits=self._limits,
             summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
             chose_mode=lambda id, mode: _remember_mode(agent, id, mode),
@@ -271,7 +271,7 @@ class Opener:
         return line
 
     def _system(
-        self, session: Session, skills: Skills, instructions: Instructions, remembered: str
+        self, session: Session, skills: Skills, instructions: Instructions, remembered: Callable[[], str]
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
@@ -285,7 +285,7 @@ class Opener:
                 sections=[
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
-                    remembered,
+                    remembered(),
                 ],
             )
 

@@ -81,33 +81,41 @@ class Remembering:
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._finder = Finder(memories)
         self._tidying = Tidying(memories, store, self._tell, consolidation)
+        self._looked: dict[Scope, int] = {}
+        self._index = ""
         self._runs = 0
         self._caught_up = False
 
     # -- select
 
     def index(self) -> str:
-        """What is remembered, a line each, for the system prompt. A session that goes on while the provider still has
-        its prompt keeps the lines that it has, as long as they are true: one more would cost the whole cache, and
+        """What is remembered, a line each, for the system prompt. While the provider still has the prompt of this
+        session it keeps the lines that it has, as long as they are true: one more would cost the whole cache, and
         what is relevant comes with the user's words anyway."""
-        text = self.memories.index().strip() if self.memories.all() else ""
+        self._looked, changes = self.memories.changed(self._looked)
+        if not changes:
+            return self._index
+        text = self.memories.index().strip()
         engine = self.session.engine
         before, _, had = engine.past.system.partition(f"\n{TITLE}\n")
         if before and not engine.is_cold(time.time()) and {*had.splitlines()} <= {*text.splitlines()}:
             text = had
-        return f"{TITLE}\n{text}" if text else ""
+        self._index = f"{TITLE}\n{text}" if text else ""
+        return self._index
 
     def problem(self) -> str:
         """In one line what is there and not used, because it cannot be read or must not be shown; or nothing."""
-        memories = self.memories.all()[:LOOKED_AT]
+        memories = self.memories.all()
+        mine = [memory for memory in memories if not memory.provenance.foreign]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
-        found += [f"{key_of(memory)} ({reason})" for memory in memories if (reason := withheld(memory))]
+        found += [f"{key_of(memory)} ({reason})" for memory in mine[:LOOKED_AT] if (reason := withheld(memory))]
         more = f", and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        names = ", ".join(found[:NAMED])
-        way = "outlive memory doctor"
-        if any(memory.provenance.foreign for memory in memories):
-            way += "; those that came with the folder count once you have looked at them: outlive trust"
-        return mask(f"memories that are not used: {names}{more}. See {way}") if found else ""
+        said = []
+        if found:
+            said.append(f"memories that are not used: {', '.join(found[:NAMED])}{more}. See outlive memory doctor")
+        if foreign := len(memories) - len(mine):
+            said.append(f"memories that came with this folder: {foreign}, not used until you look at them (outlive trust)")
+        return mask("; ".join(said))
 
     async def relevant(self, words: str, ask: AskModel) -> str:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""

@@ -1,9 +1,10 @@
 """Whose memories these are. A folder, or a database that is one file, may have come with a repository, and what it
 says of itself proves nothing: that the user said something counts where the user's home bears it out.
 
-A store has a token, made here and never shared. Under it the home has a mark: all of the store counts, because it was
-begun here or the user has looked at it; or else what was written here. A store that is moved keeps its token; one
-that is cloned, or copied to another machine, has none that is known.
+A store has a token of each home that wrote to it, made there and never shared. Under it the home has a list that only
+grows: all of the store counts (`begun` here, or `adopted` by a user who has looked at it), or no longer (`disowned`);
+else those memories count whose digest is there, because they were written here. A store that is moved keeps its
+tokens; one that is cloned, or copied to another machine, has none that is known there.
 """
 
 import os
@@ -11,20 +12,15 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from outlive.stores.memory_records import Memory
 
-
-class Mark(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What of a store the user vouches for: all of it, and why, or memories by their digests."""
-
-    place: str = ""
-    everything: Literal["", "begun", "adopted"] = ""
-    digests: tuple[str, ...] = ()
+BEGUN, ADOPTED, DISOWNED = "begun", "adopted", "disowned"
+MOST = 64
+"""Tokens of a store that are looked at: whoever made more of them wants something else."""
 
 
 class Vouching:
@@ -35,101 +31,91 @@ class Vouching:
         self._folder = (home or Path()) / "vouched"
         self._place = place
         self._token = ""
-        self._mark = Mark() if home else Mark(everything="begun")
-        self._told = self._mark
+        self._everything = home is None
+        self._digests: set[str] = set()
+        self._told: object = None
         self._seen: object = None
-
-    @property
-    def everything(self) -> str:
-        """Why all of the store counts, or nothing."""
-        return self._mark.everything
 
     def state(self) -> object:
         """Differs when something else is vouched for."""
         with suppress(OSError):
             found = self._file().stat()
-            return found.st_ino, found.st_mtime_ns, found.st_size
+            return found.st_ino, found.st_size
         return None
 
-    def follow(self, token: str) -> bool:
-        """Take in what the home says about the store of this token; whether something else counts than when this was
-        last asked."""
+    def follow(self, tokens: str) -> bool:
+        """Take in what the home says about the store of these tokens, one a line; whether something else counts than
+        when this was last asked."""
         if not self.asked:
             return False
-        self._token = token
-        state = (token, self.state())
+        found = tokens.split()[:MOST]
+        if self._token not in found:
+            self._token = next((token for token in found if self._file(token).exists()), "")
+        state = (self._token, self.state())
         if state != self._seen:
-            self._seen, self._mark = state, self._read()
-        before, self._told = self._told, self._mark
-        return self._mark != before
+            self._seen, self._everything, self._digests = state, False, set()
+            with suppress(OSError):
+                self._take(self._file().read_text("ascii", "replace").split("\n") if self._token else ())
+        before, self._told = self._told, (self._everything, len(self._digests))
+        return self._told != before
 
     def seen(self, memory: Memory) -> Memory:
         """The memory, marked as foreign where nobody here vouches for it."""
-        foreign = not self._mark.everything and _digest(memory) not in self._mark.digests
+        foreign = not self._everything and _digest(memory) not in self._digests
         if memory.provenance.foreign == foreign:
             return memory
         return replace(memory, provenance=replace(memory.provenance, foreign=foreign))
 
     def wrote(self, memories: Iterable[Memory], *, first: bool, keep: Callable[[str], None]) -> None:
-        """Vouch for what is written here now, unless it is foreign itself. Into an empty store (`first`): for all of
-        it from now on. `keep` puts a new token into the store."""
-        mine = [_digest(memory) for memory in memories if not memory.provenance.foreign]
-        if self._mark.everything or not mine:
-            return
-        if first:
-            self._put(Mark(self._place, everything="begun"), keep)
-        else:
-            digests = tuple(dict.fromkeys((*self._mark.digests, *mine)))
-            self._put(Mark(self._place, digests=digests), keep)
+        """Vouch for what is written here now, unless it is foreign itself; for all of the store from now on if it is
+        the `first` in it. `keep` puts a new token into the store."""
+        mine = [] if self._everything else [_digest(one) for one in memories if not one.provenance.foreign]
+        if mine:
+            self._say([BEGUN] if first else mine, keep)
 
     def adopt(self, keep: Callable[[str], None]) -> None:
         """The user has looked at it, and vouches for all of the store."""
-        if not self._mark.everything:
-            self._put(Mark(self._place, everything="adopted", digests=self._mark.digests), keep)
+        if not self._everything:
+            self._say([ADOPTED], keep)
 
     def disown(self) -> bool:
-        """Take that back; what was written here still counts. False where there was nothing to take back."""
-        if self._mark.everything != "adopted":
+        """Take that back; False where there was nothing to take back."""
+        if not self.asked or not self._everything:
             return False
-        self._put(Mark(self._place, digests=self._mark.digests), lambda _: None)
+        self._say([DISOWNED], lambda _: None)
         return True
 
-    def _put(self, mark: Mark, keep: Callable[[str], None]) -> None:
-        """A token that the home does not know is not ours, so that a new one is made. Where the home cannot be
-        written, it holds as long as this process."""
-        if not self._file().exists():
+    def _say(self, lines: list[str], keep: Callable[[str], None]) -> None:
+        """Where the home knows none of the tokens a new one is made. Where the home cannot be written, it holds as
+        long as this process."""
+        if not self._token or not self._file().exists():
             self._token = os.urandom(16).hex()
             keep(self._token)
-        self._mark = mark
+            lines = [f"# {self._place}", *lines]
+        self._take(lines)
         with suppress(OSError):
-            _replace(self._file(), msgspec.json.encode(mark))
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(descriptor, "\n".join(["", *lines, ""]).encode("ascii", "replace"))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
         self._seen = (self._token, self.state())
 
-    def _read(self) -> Mark:
-        """A mark that cannot be read vouches for nothing."""
-        try:
-            return msgspec.json.decode(self._file().read_bytes(), type=Mark) if self._token else Mark()
-        except (OSError, msgspec.DecodeError):
-            return Mark()
+    def _take(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            if line in (BEGUN, ADOPTED, DISOWNED):
+                self._everything = line != DISOWNED
+            else:
+                self._digests.add(line)
 
-    def _file(self) -> Path:
-        return self._folder / f"{sha256(self._token.encode()).hexdigest()[:32]}.json"
+    def _file(self, token: str = "") -> Path:
+        return self._folder / sha256((token or self._token).encode()).hexdigest()[:32]
 
 
 def _digest(memory: Memory) -> str:
-    """Of what it says and who is said to have said it."""
+    """Of what it says, what it replaces, and who is said to have said it."""
     source = memory.provenance
-    form = (memory.slug, memory.type, memory.text, source.who, source.confirmed)
+    form = (memory.slug, memory.type, memory.text, memory.date, memory.supersedes, source.who, source.confirmed)
     return sha256(msgspec.json.encode(form)).hexdigest()[:32]
-
-
-def _replace(path: Path, raw: bytes) -> None:
-    """Whole or not at all, for the user alone."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    scratch = path.with_suffix(f".{os.getpid()}")
-    with scratch.open("wb") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(raw)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)

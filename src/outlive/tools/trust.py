@@ -22,8 +22,11 @@ from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
 
-OUT_OF_REACH = ("bash(outlive trust*)", "bash(outlive memory confirm*)")
-"""Denied to every agent: trust is the user's to give."""
+OUT_OF_REACH = (
+    "bash(outlive trust*)",
+    *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
+)
+"""Denied to every agent: trust is the user's to give, and so is the user's word. To remember there is a tool."""
 MODEST = ("thinking", "max_turns", "max_tokens")
 """Settings of [agent] that a stranger's file may set."""
 

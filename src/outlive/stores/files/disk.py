@@ -50,7 +50,7 @@ class Disk:
         for below in (self.local, folder / "archive", folder / "damaged"):
             if below.is_symlink():
                 raise StoreUnavailable(f"{below}: is a symbolic link; put a real folder there. Nothing was changed.")
-        if not self.local.is_dir():
+        if not self.local.is_dir() or not (folder / ".gitignore").exists():
             self.local.mkdir(parents=True, exist_ok=True)
             for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
                 with suppress(FileExistsError), (folder / name).open("xb") as file:

@@ -49,7 +49,7 @@ class MemoryFolder:
         self.scope = scope
         self._disk = disk
         self._index = disk.local / "index"
-        self._token = disk.local / "token"
+        self._token = disk.local / "tokens"
         self.marks = Marks(disk)
         self.vouching = vouching
         self.shelf = Shelf()
@@ -73,7 +73,7 @@ class MemoryFolder:
         """Compare every file with what is known, and read those that differ; those that were touched, where the
         kernel tells which."""
         news = self.marks.follow()
-        if self.vouching.follow(self._read_token()):
+        if self.vouching.follow(self._tokens()):
             news = {_slug_of(name) for name in self.known}
         for slug in news:
             self._show(slug)
@@ -171,14 +171,17 @@ class MemoryFolder:
         with suppress(OSError):
             self._disk.write(self._index, msgspec.msgpack.encode(_Index(_INDEX_VERSION, settled)), durable=False)
 
-    def _read_token(self) -> str:
+    def _tokens(self) -> str:
+        """Of this folder: a link to those of another one, which the user vouches for, has none."""
+        if not self.vouching.asked or self._token.parent.is_symlink() or self._token.is_symlink():
+            return ""
         try:
-            return (read_bytes(self._token) or b"").decode() if self.vouching.asked else ""
+            return (read_bytes(self._token) or b"").decode()
         except (OSError, UnicodeDecodeError):
             return ""
 
     def _keep_token(self, token: str) -> None:
-        self._disk.write(self._token, token.encode(), durable=False)
+        self._disk.write(self._token, f"{self._tokens()}{token}\n".encode(), durable=False)
 
     def _load(self) -> dict[str, Known]:
         raw = read_bytes(self._index)

@@ -186,6 +186,7 @@ class SQLMemoryStore:
 
     def _prepare(self) -> None:
         if not self._current:
+            self._mirror.made_here = self.database.applied() is None
             bring_up_to_date(self.database)
             self._current = True
 
@@ -196,6 +197,8 @@ class _Mirror:
     def __init__(self, url: str, vouching: Vouching) -> None:
         self._url = url
         self.vouching = vouching
+        self.made_here = False
+        """Whether there were no tables before this. An empty table may have a trigger that fills it."""
         self.shelf = Shelf()
         self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
@@ -206,7 +209,7 @@ class _Mirror:
     def follow(self, connection: Connection) -> None:
         """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
         ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
-        news = self.vouching.asked and self.vouching.follow(_token(connection))
+        news = self.vouching.asked and self.vouching.follow(_tokens(connection))
         if now == self._at and not news:
             return
         since = self._at if now >= self._at and not news else _NEVER  # else it was restored from a backup
@@ -245,7 +248,7 @@ class _Mirror:
 
     def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
         """What is about to be written is the user's."""
-        self.vouching.wrote(memories, first=not self._rows, keep=partial(_keep_token, connection))
+        self.vouching.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
 
     def adopt(self, connection: Connection) -> None:
         """All that is there is the user's."""
@@ -284,12 +287,11 @@ def _bytes(memory: Memory) -> bytes:
     return encode_memory(unmarked(memory))
 
 
-def _token(connection: Connection) -> str:
-    return "".join(token for (token,) in connection.rows("SELECT token FROM outlive_memory_token"))
+def _tokens(connection: Connection) -> str:
+    return "\n".join(token for (token,) in connection.rows("SELECT token FROM outlive_memory_token"))
 
 
 def _keep_token(connection: Connection, token: str) -> None:
-    connection.run("DELETE FROM outlive_memory_token")
     connection.run("INSERT INTO outlive_memory_token (token) VALUES (:token)", token=token)
 
 
