@@ -106,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
             table("Sources the weights were fitted on", tuned, entries, pool)
         if not options.no_ablation:
             variants: list[tuple[str, int, Variant | None]] = [
-                (v.name, w, v) for w in (50_000, 100_000) for v in VARIANTS
+                (v.name, w, v) for w in (50_000, 100_000, 200_000) for v in VARIANTS
             ]
             table("Ablation, sources the weights were not fitted on", held, variants, pool)
     speed.report(held + tuned, (400,) if options.quick else LENGTHS)

@@ -1,6 +1,6 @@
 """The engine with one mechanism taken out at a time."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,6 +11,7 @@ from outlive.context.index import Index, Seen
 from outlive.context.odds import name_odds
 from outlive.context.pieces import Line
 from outlive.context.policy import RICH, Policy
+from outlive.context.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,10 @@ def plain_gap(_line: Line, _previous: Line | None) -> str:
     return "…"
 
 
+def none_shown(_units: Sequence[Unit], _folded: int, _most: int) -> int:
+    return 0
+
+
 def own(**changes: Any) -> Policy:
     """The default policy with some numbers changed."""
     values: dict[str, Any] = {name: getattr(RICH, name) for name in RICH.__struct_fields__}
@@ -75,7 +80,12 @@ VARIANTS = (
     Variant("any mention counts, not only the last", patches=(("choose", "line_value", any_mention),)),
     Variant("all names have the same odds", patches=(("odds", "name_odds", same_odds),)),
     Variant("headers and labels only (no lines)", own(lines=0.001), (("plan", "FEWEST_LINES", 0.001),)),
-    Variant("as many lines for a short past as for a long one", own(lines_of_past=1.0)),
+    Variant("lines at any price", own(price=0.0)),
+    Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),
+    Variant("passes only at the high-water mark", own(payback=0)),
+    Variant("walls of injected text stay", patches=(("words", "WALL", float(NEVER)),)),
+    Variant("guides for the project are walls too", patches=(("words", "_GUIDE_WITHIN", 0),)),
+    Variant("recent actions are said again", patches=(("engine", "steps_shown", none_shown),)),
     Variant("no beginnings of answers", patches=(("plan", "SPOKEN", 0.0),)),
     Variant("folded lines are not chosen again", patches=(("plan", "POOL", 0.0),)),
     Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),

@@ -17,7 +17,7 @@ from outlive.context.view import history
 from outlive.messages import Message
 from tests.context.story import Story, body
 
-POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.02)
+POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.02, payback=0)
 REQUEST = "Please fix the parser. Never touch vendor/ files."
 
 Spoil = Callable[[Scene, Plan], Plan]

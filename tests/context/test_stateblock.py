@@ -117,3 +117,27 @@ def test_nothing_that_others_wrote_looks_like_the_users_will() -> None:
     assert block.count("</state>") == 1
     assert not [line for line in block.splitlines() if line.startswith(("Standing", "Permission"))]
     assert "push to main" in block
+
+
+def test_actions_that_stand_in_the_view_are_not_said_again() -> None:
+    acted = [
+        ev.AssistantSaid(id=n, time=0, blocks=(ToolCall(f"c{n}", "read_file", {"path": f"f{n}.py"}),))
+        for n in range(1, 5)
+    ]
+    block = render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=3)
+    assert "Recent actions: read_file f1.py\n" in block
+    assert render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=6) == ""
+
+
+def test_the_newest_actions_are_told_by_the_tail_and_older_ones_by_the_block() -> None:
+    def block(tail: int) -> str:
+        engine, story = Engine(100_000, Policy(name="x", tail_tokens=tail, tail=0.0)), Story()
+        story.user("Please fix the parser.")
+        for number in range(40):
+            story.step(body(number, 40))
+        engine.extend(story.events)
+        assert engine.compact() is not None
+        return engine.next_request().state_block
+
+    assert "Recent actions:" in block(10)
+    assert "Recent actions:" not in block(20_000)

@@ -6,8 +6,6 @@ from outlive.context.policy import Policy
 
 SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
 """A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
-FEWEST_TAILS = 2.8
-"""In a large window a pass engages no earlier than this many tails: too little of what is there could leave."""
 LARGEST_TAIL = 0.27
 """Of a small window: ten thousand tokens would leave no room for what came before."""
 
@@ -17,14 +15,14 @@ class Budget(Struct, frozen=True):
 
     window: int
     engage: int
-    engage_at_most: int
-    gap: int
+    payback: int
     target: int
     cold: int
     tail: int
     skeleton: int
     words: int
     lines: int
+    price: float
     lines_of_past: float
     recalled: int
     recalled_units: int
@@ -39,15 +37,15 @@ def budget_for(window: int, policy: Policy) -> Budget:
     tail = max(policy.tail * window, min(policy.tail_tokens, LARGEST_TAIL * window))
     return Budget(
         window=window,
-        engage=round(min(policy.engage * window, max(policy.engage_tokens, FEWEST_TAILS * tail))),
-        engage_at_most=round(policy.engage * window),
-        gap=policy.gap_tokens,
+        engage=round(policy.engage * window),
+        payback=policy.payback,
         target=round(policy.target * window),
         cold=round(min(policy.cold * window, policy.cold_tokens)),
         tail=round(tail),
         skeleton=round(policy.skeleton * window),
         words=round(policy.words * window),
         lines=round(min(policy.lines * window, policy.lines_tokens)),
+        price=policy.price,
         lines_of_past=policy.lines_of_past,
         recalled=round(policy.recalled * window),
         recalled_units=policy.recalled_units,

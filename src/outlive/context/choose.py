@@ -1,7 +1,8 @@
 """Choosing lines: the last mention is the keeper.
 
 A line is worth the odds of the names of which it is the last mention; a name that stands in a newer line is worth
-nothing in an older one. One budget for the whole region, best value per token first.
+nothing in an older one. One price for the whole region: the best value per token goes first, and what is worth less
+than it costs to carry along is not kept, whatever room is left.
 """
 
 from collections.abc import Callable, Iterable
@@ -50,11 +51,13 @@ def score(index: Index, lines: Iterable[Line], weigh: Weigh) -> Scored:
     return scored
 
 
-def take(scored: Scored, budget: float, opening: Callable[[Piece], float]) -> Choice:
-    """The best lines that fit. The first line of a piece also pays for the piece's label (`opening`)."""
+def take(scored: Scored, budget: float, opening: Callable[[Piece], float], price: float = 0.0) -> Choice:
+    """The best lines that fit and are worth their price. The first of a piece also pays for its label (`opening`)."""
     choice = Choice()
     by_piece = choice.by_piece
-    for _, _, line in scored:
+    for density, _, line in scored:
+        if -density < price:
+            break
         key = line.piece.key
         cost = line.cost + (0.0 if key in by_piece else opening(line.piece))
         if choice.cost + cost > budget:

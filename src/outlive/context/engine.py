@@ -7,6 +7,7 @@ the session writes them to its log before it sends the request. The same events 
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec import Struct
 
@@ -37,7 +38,7 @@ from outlive.context.receipts import by_kind
 from outlive.context.stateblock import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
-from outlive.context.units import Unit
+from outlive.context.units import Unit, steps_shown
 from outlive.context.valid import problems
 from outlive.context.view import Projection, join, opening, projection_of, unit_messages, with_state
 from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
@@ -97,6 +98,7 @@ class Engine:
         self._after_pass = 0.0
         self._passed_at = -1000
         self._tried = 0
+        self._answers = 0
         self._asked_tokens: dict[int, float] = {}
         self._refusals = 0
         self._late: list[str] = []
@@ -116,6 +118,7 @@ class Engine:
             self._render_new()
             self._asked_tokens = {event.id: self._estimate()}
             self._tried = self._grown()
+            self._answers += 1
             self._refusals = 0
         changed = self.past.append(event)
         if changed is not None:
@@ -220,9 +223,9 @@ class Engine:
 
     @property
     def next_pass(self) -> int:
-        """At how many tokens the next pass engages."""
-        left = self._after_pass + self.past.overhead
-        return self.meter.tokens(min(ladder.high_water(self.budget, left), self.budget.hard))
+        """At how many tokens the next pass engages, as it looks now; shortly after a pass it waits longer."""
+        self._render_new()
+        return self.meter.tokens(min(self._high_water(self.budget.payback), self.budget.hard))
 
     def kinds(self) -> dict[str, int]:
         """What fills the window, in tokens by kind."""
@@ -292,8 +295,15 @@ class Engine:
         return made
 
     def _due(self, now: float | None, total: float) -> str:
-        since = self._tokens - self._after_pass
-        return ladder.due(self.budget, total, since, self._grown(), self._tried, cold=self.is_cold(now))
+        budget = self.budget
+        engage = partial(self._high_water, ladder.time_to_pay(budget, self._answers))
+        return ladder.due(budget, total, self._grown(), self._tried, engage, cold=self.is_cold(now))
+
+    def _high_water(self, requests: float) -> float:
+        """Where a pass engages. What arrived since the last request has to be written to the cache either way."""
+        asked = max(self._asked_tokens.values(), default=0.0)
+        arrived = max(self._estimate() - asked, 0.0)
+        return ladder.high_water(self._scene(compacted=True), self.past.overhead, arrived, requests)
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""
@@ -368,10 +378,14 @@ class Engine:
                 piece.forget_lines()
         self._passes.append(_Pass(projection, folded, ids))
         self._render_all()
-        self._after_pass, self._tried = self._tokens, 0
+        self._start_count()
         self._passed_at = len(self.past.units)
         if projection.digest != now.projection.digest:
             self._late = []  # a new digest has their handles
+
+    def _start_count(self) -> None:
+        """What comes from now on counts towards the next pass."""
+        self._after_pass, self._tried, self._answers = self._tokens, 0, 0
 
     def _now(self, focus: str) -> tuple[int, int, str]:
         """What a pass on request depends on; the same request with nothing new does nothing."""
@@ -387,7 +401,7 @@ class Engine:
         visible = visible_pages(self.projection.digest)
         folded = (piece for unit in self.past.units[: self._passes[-1].folded] for piece in unit.pieces)
         self._late = [late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
-        self._after_pass, self._tried = self._tokens, 0  # whoever takes a pass back does not want it again at once
+        self._start_count()  # whoever takes a pass back does not want it again at once
 
     def _rewind(self, event: Undone) -> None:
         """Start again from what stays; pages are never numbered anew."""
@@ -418,11 +432,14 @@ class Engine:
         self._rendered = len(self.past.units)
 
     def _state_block(self, *, compacted: bool = False) -> str:
-        """The state block, as it is or (`compacted`) as it will be after the first pass."""
-        past = self.past
+        """The state block, as it is or (`compacted`) as it will be at most after the next pass."""
+        past, now = self.past, self._passes[-1]
+        shown = 0 if compacted else steps_shown(past.units, now.folded, len(past.state.recent_actions))
         compacted = compacted or len(self._passes) > 1
         notes = [*past.notes, *self._late]
-        return render_state(past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes)
+        return render_state(
+            past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes, steps_shown=shown
+        )
 
     def _estimate(self, block: str = "") -> float:
         """Estimated tokens of the whole request."""

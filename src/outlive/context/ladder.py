@@ -4,10 +4,13 @@
 earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts.
 """
 
+from collections.abc import Callable
+
 from outlive.context.budget import Budget
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract
 from outlive.context.past import Past
+from outlive.context.payback import left_by_pass, mark
 from outlive.context.plan import Plan, Reach, Scene, plan_pass, view_tokens
 from outlive.context.receipts import make_receipt
 from outlive.context.spool import spool
@@ -36,13 +39,12 @@ def floor(rung: str = "reactive") -> Reach:
     return Reach(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
 
 
-def due(budget: Budget, total: float, since: float, grown: int, tried: int, *, cold: bool) -> str:
+def due(budget: Budget, total: float, grown: int, tried: int, engage: Callable[[], float], *, cold: bool) -> str:
     """Why a pass is due, or nothing.
 
-    `since` is what came since the last pass: where little can leave (a long tail, many words of the user), passes
-    keep a distance from each other, because each one writes the cache anew. `grown` counts the same in steps of the
-    smallest worthwhile gain; `tried` is where it stood at the last answer. Without a new step no pass is tried again,
-    so one that cannot help is not planned each turn.
+    `grown` counts what came since the last pass in steps of the smallest worthwhile gain; `tried` is where it stood
+    at the last answer. Without a new step no pass is tried again, so one that cannot help is not planned each turn,
+    and nobody has to find out where a pass would `engage`.
     """
     if total > budget.hard:
         return "limit"
@@ -50,12 +52,24 @@ def due(budget: Budget, total: float, since: float, grown: int, tried: int, *, c
         return ""
     if cold and total > budget.cold:
         return "cold"
-    return "pressure" if total > high_water(budget, total - since) and grown > tried else ""
+    return "pressure" if grown > tried and total > engage() else ""
 
 
-def high_water(budget: Budget, after_pass: float) -> float:
-    """Where the next pass engages, when the last one left that much."""
-    return max(budget.engage, min(after_pass + budget.gap, budget.engage_at_most))
+def time_to_pay(budget: Budget, answers: int) -> float:
+    """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
+
+    At an even growth it is cheapest to pass where carrying the rest along has cost as much as the pass will.
+    """
+    return min(budget.payback, answers / 2)
+
+
+def high_water(scene: Scene, fixed: float, arrived: float, requests: float) -> float:
+    """Where a pass engages: at its share of the window, or where it pays (`payback.mark`) if that is earlier."""
+    budget = scene.budget
+    if not requests:
+        return budget.engage
+    left = left_by_pass(scene)
+    return min(budget.engage, max(mark(left, fixed, arrived, requests), left + budget.gain))
 
 
 def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:

@@ -24,7 +24,7 @@ Cap = Callable[[Piece], float]
 
 ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.015
 """Tokens that the beginning of an answer to the user keeps, and of any other remark; all of them: of the window."""
-POOL = 3.0
+POOL = 2.0
 """Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
@@ -42,7 +42,7 @@ SHORTENED = 14.0
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a pass goes: tokens to aim for, to keep whole, to keep in place, and to spend on lines."""
+    """How far a pass goes: tokens to aim for, to keep whole, to keep in place, and to spend on lines at most."""
 
     rung: str
     target: float
@@ -105,6 +105,12 @@ def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
     return start
 
 
+def tail_of(scene: Scene, tail: float) -> int:
+    """The first unit of the tail that a pass leaves."""
+    most = max(tail, (scene.budget.hard - scene.overhead) * LARGEST_TAIL)
+    return tail_start(scene.units, scene.folded, tail, most)
+
+
 def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
     """The first unit that is not folded: as many before the tail as the skeleton's share holds."""
     boundary = start
@@ -156,8 +162,7 @@ def floor_tokens(scene: Scene) -> float:
 def plan_pass(scene: Scene, reach: Reach) -> Plan:
     """Plan one pass down to the low-water mark."""
     budget = scene.budget
-    most = max(reach.tail, (budget.hard - scene.overhead) * LARGEST_TAIL)
-    start = tail_start(scene.units, scene.folded, reach.tail, most)
+    start = tail_of(scene, reach.tail)
     boundary = fold_boundary(scene, start, reach.skeleton)
     pinned = pinned_pieces(scene, start, squeeze=reach.squeeze)
     folding = scene.units[:boundary]
@@ -175,7 +180,7 @@ def plan_pass(scene: Scene, reach: Reach) -> Plan:
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))
     for _ in range(2):
-        choice = take(scored, room, opening_cost)
+        choice = take(scored, room, opening_cost, budget.price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
         for key, lines in spoken.items():
             kept = {line.id: line for line in (*lines, *choice.by_piece.get(key, ()))}

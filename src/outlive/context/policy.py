@@ -38,10 +38,15 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     name: str = "own"
     engage: Annotated[float, Number("High-water mark: a pass starts above this share of the window", 0.05)] = 0.88
-    engage_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 85_000
-    gap_tokens: Annotated[
-        int, _tokens("but not before this much came since the last pass, where `engage` allows it")
-    ] = 30_000
+    payback: Annotated[
+        int,
+        Number(
+            "or as soon as it pays for itself within this many requests, which read less after it (0: not for that)",
+            0,
+            10_000,
+            whole=True,
+        ),
+    ] = 16
     target: Annotated[
         float, Number("Low-water mark, where the tail, the user's words and the lines leave a choice")
     ] = 0.1
@@ -56,9 +61,10 @@ class Policy(Struct, frozen=True, kw_only=True):
     skeleton: Annotated[
         float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
     ] = 0.005
-    lines_of_past: Annotated[
-        float, Number("Lines chosen by last mention get this share of what they stand for: a short past needs few")
-    ] = 0.15
+    price: Annotated[
+        float, Number("Lines are kept by last mention while their odds per token to be needed again are above this")
+    ] = 0.006
+    lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.2
     lines: Annotated[float, Number("at most this share of the window")] = 0.25
     lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 30_000
     words: Annotated[float, Number("The user's own words stay verbatim up to this share")] = 0.15
@@ -106,12 +112,13 @@ def _problem(policy: Policy) -> str:
     return ""
 
 
-LEAN = Policy(name="lean", engage=0.7, engage_tokens=80_000, lines_of_past=0.06, lines=0.1)
-MEDIUM = Policy(name="medium", engage=0.8, lines_of_past=0.1, lines=0.18)
+LEAN = Policy(name="lean", engage=0.7, price=0.015, lines=0.1)
+MEDIUM = Policy(name="medium", engage=0.8, price=0.01, lines=0.18)
 RICH = Policy(name="rich")
 MAX = Policy(
     name="max",
-    engage_tokens=1_000_000,
+    payback=0,
+    price=0.001,
     lines_of_past=0.4,
     lines=0.35,
     lines_tokens=120_000,

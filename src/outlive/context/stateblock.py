@@ -1,7 +1,7 @@
 """The state block: the working state as the last words of every request, in a budget. What does not fit is said."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from outlive.context.ledger import Ledger, brief_paths
 from outlive.context.tokens import estimate
@@ -24,13 +24,21 @@ Section = tuple[str, str, bool]
 
 
 def render_state(
-    state: WorkingState, ledger: Ledger, budget: float, *, compacted: bool, notes: Iterable[str] = ()
+    state: WorkingState,
+    ledger: Ledger,
+    budget: float,
+    *,
+    compacted: bool,
+    notes: Iterable[str] = (),
+    steps_shown: int = 0,
 ) -> str:
     """The block, or nothing when there is nothing to say.
 
-    Files and actions of the recent past stand in the conversation itself until something has left it.
+    Files of the recent past stand in the conversation itself until something has left it, and actions as long as
+    their steps do: the newest `steps_shown` are not said again.
     """
-    sections = [section for section in _sections(state, ledger, compacted, notes) if section[1]]
+    recent = state.recent_actions[: max(len(state.recent_actions) - steps_shown, 0)] if compacted else ()
+    sections = [section for section in _sections(state, ledger, compacted, notes, recent) if section[1]]
     if not sections:
         return ""
     room = budget - sum(estimate(text) + 1 for _, text, must in sections if must) - 12
@@ -48,7 +56,9 @@ def render_state(
     return "\n".join([*rows, END])
 
 
-def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str]) -> list[Section]:
+def _sections(
+    state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str], recent: Sequence[str]
+) -> list[Section]:
     return [
         ("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
         ("goal", f"Goal: {inset(state.goal)}" if state.goal else "", True),
@@ -67,7 +77,7 @@ def _sections(state: WorkingState, ledger: Ledger, compacted: bool, notes: Itera
         ("kept whole", f"Kept whole: {inset(' '.join(state.preserved_refs))}" if state.preserved_refs else "", True),
         ("scratchpad", f"Scratchpad: {inset(state.scratchpad)}" if state.scratchpad else "", False),
         ("compression history", _compression(state), False),
-        ("recent actions", _recent(state) if compacted else "", False),
+        ("recent actions", f"Recent actions: {inset(' | '.join(recent))}" if recent else "", False),
     ]
 
 
@@ -124,7 +134,3 @@ def _files(ledger: Ledger) -> str:
 def _compression(state: WorkingState) -> str:
     newest = state.compression_log[-COMPRESSION_ROWS:]
     return f"Compactions: {inset('; '.join(newest))}" if newest else ""
-
-
-def _recent(state: WorkingState) -> str:
-    return f"Recent actions: {inset(' | '.join(state.recent_actions))}" if state.recent_actions else ""

@@ -4,6 +4,7 @@ A unit is either what the user said at one point, or one answer of the model wit
 results and the thinking that belongs to them. Nothing in this package ever shows half a unit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from outlive.context.pieces import Piece, call_text, make_piece, object_piece
@@ -110,3 +111,13 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)
     unit.last_event = max(unit.last_event, event.id)
     return piece
+
+
+def steps_shown(units: Sequence[Unit], folded: int, most: int) -> int:
+    """How many of the newest `most` answers with calls stand in the view, because they are not folded."""
+    shown = 0
+    for at in range(len(units) - 1, folded - 1, -1):
+        if shown == most:
+            break
+        shown += bool(units[at].calls)
+    return shown

@@ -1,7 +1,7 @@
 """The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last.
 
 What a harness put into the user's mouth (reminders, notifications, listings) is not the user's words; it takes what
-room they leave.
+room they leave, and a wall of it is shortened however much room there is.
 """
 
 import re
@@ -14,6 +14,8 @@ from outlive.context.tokens import CHARS_PER_TOKEN
 
 SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
 """Tokens that even the longest text keeps."""
+WALL = 2_000.0
+"""Tokens above which an injected text is a wall. A guide to the project is none: it is meant for all that follows."""
 CHEAPEST = 4 / CHARS_PER_TOKEN
 """Tokens of a line of one character: there is no smaller one."""
 _RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
@@ -37,20 +39,29 @@ _INJECTED = re.compile(
 )
 
 
+_GUIDE, _GUIDE_WITHIN = re.compile(r"^# (?:AGENTS\.md|claudeMd)", re.MULTILINE), 2_000
+
+
 def is_injected(text: str) -> bool:
     """Whether a text was put there by a harness."""
     return _INJECTED.match(text) is not None
+
+
+def at_most(piece: Piece) -> float:
+    """Tokens that a text in the user's place may have, however much room there is."""
+    wall = is_injected(piece.text) and _GUIDE.search(piece.text, 0, _GUIDE_WITHIN) is None
+    return WALL if wall else float("inf")
 
 
 def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float]:
     """How many tokens each of these texts may have. The user's own are served first."""
     sizes: dict[bool, list[float]] = {False: [], True: []}
     for piece in pieces:
-        sizes[is_injected(piece.text)].append(piece.tokens)
+        sizes[is_injected(piece.text)].append(min(piece.tokens, at_most(piece)))
     own = allowance(sizes[False], total)
     left = max(total - sum(min(size, own) for size in sizes[False]), 0.0)
     injected = allowance(sizes[True], left, SMALLEST_INJECTED)
-    return lambda piece: injected if is_injected(piece.text) else own
+    return lambda piece: min(injected, at_most(piece)) if is_injected(piece.text) else own
 
 
 def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:

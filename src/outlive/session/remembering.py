@@ -114,7 +114,7 @@ class Remembering:
         if found:
             said.append(f"memories that are not used: {', '.join(found[:NAMED])}{more}. See outlive memory doctor")
         if foreign := len(memories) - len(mine):
-            said.append(f"memories that came with this folder: {foreign}, not used until you look at them (outlive trust)")
+            said.append(f"memories that came with this folder: {foreign}, not used before you look (outlive trust)")
         return mask("; ".join(said))
 
     async def relevant(self, words: str, ask: AskModel) -> str:

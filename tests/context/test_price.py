@@ -1,0 +1,36 @@
+"""Lines are kept while they are worth their price, not until the room is full."""
+
+from itertools import pairwise
+
+from outlive.context.choose import take
+from outlive.context.engine import Engine
+from outlive.context.pieces import Line
+from outlive.context.policy import Policy
+from tests.context.story import long_story
+
+
+def scored(engine: Engine) -> list[tuple[float, int, Line]]:
+    lines = [line for unit in engine.past.units for piece in unit.pieces for line in piece.lines]
+    return [(-1.0 / (1 + number), -line.id, line) for number, line in enumerate(lines)]
+
+
+def test_nothing_below_the_price_is_taken_however_much_room_there_is() -> None:
+    engine = Engine(100_000)
+    engine.extend(long_story(4).events)
+    lines = scored(engine)
+    kept = take(lines, 1e9, lambda _: 0.0, 0.05)
+    assert kept.count == sum(-density >= 0.05 for density, _, _ in lines)
+    assert take(lines, 1e9, lambda _: 0.0).count == len(lines)
+
+
+def test_a_higher_price_keeps_fewer_lines_in_the_same_room() -> None:
+    def kept(price: float) -> int:
+        engine = Engine(100_000, Policy(name="x", price=price))
+        engine.extend(long_story(60).events)
+        made = engine.compact()
+        assert made is not None
+        return made.receipt.lines_kept
+
+    counts = [kept(price) for price in (0.0, 0.05, 0.2, 1.0)]
+    assert all(more >= fewer for more, fewer in pairwise(counts))
+    assert counts[0] > counts[-1]

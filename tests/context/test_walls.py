@@ -1,0 +1,61 @@
+"""Walls of text in the user's place: what a harness put there is shortened, what is meant to be heeded stays."""
+
+import pytest
+
+from outlive.context.engine import Engine
+from outlive.context.policy import Policy
+from outlive.context.words import WALL
+from tests.context.story import Story, body
+from tests.context.wire import shown
+
+FILLER = "\n".join(f"- entry {n}: something that can be done with this one here" for n in range(400))
+RULE = "You must never write to the folder of another entry."
+LISTING = f"<system-reminder>\nWhat there is:\n{FILLER}\n{RULE}\n{FILLER}\nThe end of it.\n</system-reminder>"
+SHORT = "<system-reminder>\nThe file notes.md was changed by the user.\n</system-reminder>"
+GUIDE = f"# AGENTS.md instructions for /work\n\n{FILLER}\n{FILLER}"
+TAGGED_GUIDE = f"<context>\nAbout this project:\n# claudeMd\n{FILLER}\n{FILLER}\n</context>"
+PASTED = f"Here is all that I know:\n{FILLER}\n{FILLER}"
+
+
+def folded(*words: str) -> Engine:
+    """A session in a window with room for all of it, after a pass."""
+    engine, story = Engine(200_000, Policy(name="x", tail_tokens=1_000, tail=0.01)), Story()
+    for text in words:
+        story.user(text)
+        story.says("I see.")
+    story.user("Fix the parser.")
+    for number in range(20):
+        story.step(body(number, 40))
+    engine.extend(story.events)
+    assert engine.compact() is not None
+    return engine
+
+
+def test_a_wall_of_a_harness_is_shortened_though_there_is_room() -> None:
+    engine = folded(LISTING)
+    text = shown(engine.next_request().messages)
+    assert LISTING not in text
+    assert RULE in text
+    assert "What there is:" in text
+    assert "The end of it." in text
+    assert "[shortened; whole text: @h" in text
+    wall = next(piece for unit in engine.past.units for piece in unit.pieces if piece.text == LISTING)
+    assert wall.tokens > WALL
+    assert "".join(engine.recall(page).text for page in wall.pages) == LISTING
+
+
+@pytest.mark.parametrize("words", [SHORT, GUIDE, TAGGED_GUIDE, PASTED])
+def test_what_is_short_or_a_guide_or_the_user_s_own_stays_whole(words: str) -> None:
+    assert words in shown(folded(words, LISTING).next_request().messages)
+
+
+def test_a_wall_that_was_just_said_is_whole_until_it_is_answered() -> None:
+    story = Story()
+    story.user("Fix the parser.")
+    for number in range(20):
+        story.step(body(number, 40))
+    story.user(LISTING)
+    engine = Engine(200_000, Policy(name="x", tail_tokens=1_000, tail=0.01))
+    engine.extend(story.events)
+    assert engine.compact() is not None
+    assert LISTING in shown(engine.next_request().messages)
