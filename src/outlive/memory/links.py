@@ -13,10 +13,13 @@ def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
     hidden = {}
     for slug, olds in edges.items():
         for old in olds:
-            if old in live and old != slug and slug not in reach(old, edges):
-                if live[old].provenance.foreign or not live[slug].provenance.foreign:
-                    hidden[old] = slug
+            if old in live and old != slug and slug not in reach(old, edges) and _may_hide(live[slug], live[old]):
+                hidden[old] = slug
     return hidden
+
+
+def _may_hide(new: Memory, old: Memory) -> bool:
+    return old.provenance.foreign or not new.provenance.foreign
 
 
 class Hiding:
