@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from outlive.memory import guard
 from outlive.memory.dates import days_meant, read_date
-from outlive.memory.order import say_the_same
 from outlive.memory.retrieval.analysis import terms
-from outlive.memory.sides import is_bare, turned_round
-from outlive.memory.similar import sentences
+from outlive.memory.sides import turned_round
 from outlive.stores.memory_records import Memory
 
 KEPT = 0.6
@@ -90,11 +88,6 @@ def newly_instructs(memory: Memory, sources: Sequence[Memory]) -> bool:
 def _out_of_order(text: str, known: Sequence[str]) -> str:
     """What the order of the words says that no source says, or nothing. Where there is nothing but the order to say
     who does what, it is that of a source."""
-    said = [reading for one in known for reading in sentences(one)]
-    for sentence in sentences(text):
-        alike = [other for other in said if other.bag == sentence.bag]
-        if alike and is_bare(sentence) and not any(say_the_same(sentence, other) for other in alike):
-            return "the same words stand in another order in them"
     return turned_round(text, known)
 
 

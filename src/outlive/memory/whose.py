@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from outlive.events import Event
-from outlive.memory.order import stem, tokens
 from outlive.memory.said import Said, said
 from outlive.memory.sides import turned_round
+from outlive.memory.tokens import stem, tokens
 from outlive.stores.memory_records import Provenance
 
 _COVERED = 0.7
