@@ -11,7 +11,8 @@ from outlive.memory.similar import sentences
 _VALUE = re.compile(
     r"(?i)^(?:(?:no|actually|correction|now)\b[,:]?\s+)*(?P<thing>(?:the|our|my|your|his|her|their)\s+[^,;:()\n]+?)\s+"
     r"(?:(?P<now>(?:is|has been|was|has|have)?\s*(?:now\s+)?(?:changed|moved|switched)\s+to|(?:is|=)\s+now)|"
-    r"(?:is\s+)?(?P<called>(?:now\s+)?(?:called|named))|(?:is\s+)?set\s+to|is|=)\s+(?P<value>\S.*?)(?:,?\s+(?:now|from now on|since\b.*))?[.!]*\s*$"
+    r"(?:is\s+)?(?P<called>(?:now\s+)?(?:called|named))|(?:is\s+)?set\s+to|is|=)\s+(?P<value>\S.*?)"
+    r"(?:,?\s+(?:now|from now on|since\b.*))?[.!]*\s*$"
 )
 """Something definite, and what it is."""
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
@@ -51,8 +52,8 @@ def differs_about(new: str, old: str) -> bool:
 
 
 def corrects(new: str, old: str) -> bool:
-    """`new` says that `old` is not so: "on Mondays, not on Fridays" after "on Fridays"; or both say the same up to the
-    last word, and the new one says "now" or "actually"."""
+    """`new` says that `old` is not so: "on Mondays, not on Fridays" after "on Fridays"; or both say the same up to
+    the last word, and the new one says "now" or "actually"."""
     if not _are_one_sentence(new, old) or _MORE.search(_NOT_SO.sub("", new)):
         return False
     before = _words(old)
@@ -66,7 +67,7 @@ def corrects(new: str, old: str) -> bool:
 
 
 def _denies(denied: Sequence[str], rest: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether what is denied is all that `rest` does not say of what was known before, and `rest` is not about less."""
+    """Whether what is denied is all of what was known that `rest` does not say, and `rest` is not about less."""
     kept = [word for word in before if word not in denied]
     if not denied or not set(denied) <= set(before) or not _in_order(kept, rest) or (rest and not kept):
         return False

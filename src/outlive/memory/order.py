@@ -113,7 +113,7 @@ def read(sentence: str) -> Reading:
 
 
 def say_the_same(one: Reading, other: Reading) -> bool:
-    """They differ in words that say nothing, in the plural at the end, or in whether a "where" stands first or last."""
+    """They differ in words that say nothing, in a plural at the end, or in whether a "where" stands first or last."""
     if one.bag != other.bag or one.asks != other.asks:
         return False
     a, b = one.marked, other.marked

@@ -1,4 +1,4 @@
-"""When two texts say the same. Careful rather than clever: a fact that is lost is worse than one that is kept twice."""
+"""When two texts say the same. Careful rather than clever: a fact that is lost is worse than one kept twice."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from outlive.memory.order import CODE, Reading, read, say_the_same
 from outlive.memory.tokens import folded
 
 _SENTENCE = re.compile(rf"{CODE.pattern}|([.!?]+(?=\s|$)|\n+)")
+_PART = re.compile(rf"{CODE.pattern}|([.!?;]+(?=\s|$)|\n+)")
 _BACK = frozenset(("it", "its", "they", "their", "them", "he", "she", "his", "her", "this", "that", "these", "those"))
 _BACK |= {"then", "there", "otherwise", "so", "but", "and", "instead", "also", "both", "which"}
 """A sentence that begins with one of these speaks of what stands before it."""
@@ -29,7 +30,7 @@ def spelling(text: str) -> tuple[int, ...]:
 
 def sentences(text: str) -> tuple[Reading, ...]:
     """Each sentence or line."""
-    return tuple(reading for reading in map(read, _split(text)) if reading.words)
+    return tuple(reading for reading in map(read, split(text)) if reading.words)
 
 
 def same(one: str, other: str) -> bool:
@@ -61,9 +62,10 @@ def _once(found: Sequence[Reading]) -> list[Reading]:
     return list({(sentence.marked, sentence.asks): sentence for sentence in found}.values())
 
 
-def _split(text: str) -> Iterator[str]:
+def split(text: str, *, semicolons: bool = False) -> Iterator[str]:
+    """Its sentences and lines, with the sign at their end. Code and quotations are left whole."""
     begin = 0
-    for match in _SENTENCE.finditer(text):
+    for match in (_PART if semicolons else _SENTENCE).finditer(text):
         if match[2]:
             yield text[begin : match.end()]
             begin = match.end()

@@ -1,4 +1,4 @@
-"""The words of a text without regard to case and signs, to see what it is about. Never to see whether two say the same."""
+"""The words of a text whatever their case and signs, to see what it is about; not whether two texts say the same."""
 
 import unicodedata
 
