@@ -115,6 +115,7 @@ OTHER = [
     ("Do not just deploy on Fridays", "Do not deploy on Fridays"),
     ("Use a branch for releases", "Use the branch for releases"),
     ("Do not deploy, on Fridays test", "Do not deploy on Fridays, test"),
+    ("Call cd .. before the build", "Call cd . before the build"),
     ("Call `a`, `b` here", "Call `a` `b` here"),
     ("Run just test before pushing", "Run test before pushing"),
     ("Read manuals on Windows drivers at home", "On Windows drivers read manuals at home"),

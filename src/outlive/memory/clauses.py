@@ -71,7 +71,7 @@ _DIGITS = {word: str(number) for number, word in enumerate(_COUNTED, start=2)}
 _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:19|20)\d\d")
 _CALENDAR = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|[a-z]+(?:ary|ember|ober)")
 _MOST = 48
-"""Ways to read one run of clauses that are looked at."""
+"""Ways to read one run of clauses that are looked at; a sentence of many clauses stays whole."""
 
 
 class Clause(NamedTuple):
@@ -103,7 +103,12 @@ class Statement:
         self.asks = read(text).asks
         clauses = _merged([_clause(part, joined) for part, joined in _parts(words)])
         joined = any(clause.after_and for clause in clauses)
-        whole = bool(_SUBORDINATE.intersection(low)) or self.asks or (joined and bool(self.limits))
+        whole = (
+            len(clauses) > _MOST // 4
+            or bool(_SUBORDINATE.intersection(low))
+            or self.asks
+            or (joined and bool(self.limits))
+        )
         self.cuts = [] if whole else [i for i in range(1, len(clauses)) if not is_source or _may_part(clauses, i)]
         self.clauses = clauses
 

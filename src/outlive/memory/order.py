@@ -126,8 +126,11 @@ def written(sentence: str) -> Iterator[Word]:
         if number % 2:
             yield Word(f"`{part.strip('`') if part[0] == '`' else part[1:-1]}`")
             continue
-        for raw in spelled_out(part).split():
-            yield from _of_raw(raw)
+        for place, raw in enumerate(spelled_out(part).split()):
+            if number and not place and not raw.strip(".!?,;:…)"):  # a sign after code
+                yield from [Word(BREAK)] if raw.strip(".!?") else []
+            else:
+                yield from _of_raw(raw)
 
 
 def spelled_out(text: str) -> str:
@@ -145,10 +148,9 @@ def contrasts(before: str, after: str) -> bool:
 
 
 def _of_raw(raw: str) -> Iterator[Word]:
-    if raw in ("—", "–") or not raw.strip(",;:…)"):
+    if raw in ("—", "–", "…"):
         yield Word(BREAK)
-    if raw in ("—", "–") or not raw.strip(".!?,;:…)"):
-        return  # what stands after code
+        return
     opened = raw[0] == "(" and (")" not in raw or raw.rstrip(".,;:!?…").endswith(")"))
     bare = raw[1:] if opened else raw
     ended = bare.rstrip(".!?…") or bare
