@@ -218,7 +218,7 @@ def due(client: Client) -> None:
 
 
 def test_a_model_consolidates_when_it_is_due_and_it_can_be_undone(folder: Path) -> None:
-    body = "Makefiles and scripts are indented with tabs. Tabs are for Makefiles."
+    body = "Makefiles are indented with tabs. Tabs are for Makefiles and scripts."
 
     def brain(request: SeenRequest) -> Step:
         if "Bring them into order" not in request.text:

@@ -23,6 +23,7 @@ from outlive.memory.extract import (
     KNOWN,
     MOST,
     Candidate,
+    against,
     candidates,
     extraction_request,
     learned,
@@ -251,7 +252,8 @@ def test_what_was_taken_back_does_not_count() -> None:
 def test_what_is_known_is_not_offered_and_what_corrects_supersedes(memories: Memories) -> None:
     memories.add("Port", "The staging port is 8443.")
     again = Log().user("Remember that the staging port is 8443!").events
-    assert candidates(again, near=lambda _: memories.all()) == []
+    (known,) = candidates(again, near=lambda _: memories.all())
+    assert against(known, memories.all()) is None  # who asked for it is told so
     (found,) = candidates(Log().user("Remember that the staging port is 443.").events, near=lambda _: memories.all())
     assert (found.action, found.target) == ("supersede", "project/port")
     memories.learn(found)
@@ -264,14 +266,20 @@ def test_what_is_known_is_not_offered_and_what_corrects_supersedes(memories: Mem
     ("old", "new"),
     [
         ("We deploy on Fridays.", "We deploy on Mondays, not on Fridays."),
-        ("We deploy on Fridays.", "We deploy on Mondays."),
+        ("The port is 80.", "The port is 443."),
+        ("The deploy branch is called release.", "The deploy branch is called production."),
+        ("Our timeout is 5 seconds.", "Our timeout is 10 seconds."),
+        ("The docs are in English.", "The docs are not in English."),
+        ("The port is 80.", "Actually, the port is 443."),
+        ("The port is 80.", "The port was changed to 443."),
+        ("The database is Postgres.", "The database is now MySQL."),
+        ("The log is in /var/log/app.", "The log is in /srv/log."),
+        ("The build command is `make`.", "The build command is `make all`."),
         ("We use npm.", "Use yarn, not npm."),
         ("We use npm for packages.", "We use yarn instead of npm for packages."),
         ("We use npm.", "We now use yarn."),
         ("We deploy on Fridays.", "We don't deploy on Fridays."),
         ("We deploy on Fridays.", "We no longer deploy on Fridays."),
-        ("Releases are cut in June.", "Releases are cut in July."),
-        ("The build needs Python 3.11.", "The build needs Python 3.12."),
     ],
 )
 def test_a_correction_takes_the_place_of_what_it_corrects(memories: Memories, old: str, new: str) -> None:
@@ -288,12 +296,48 @@ def test_a_correction_takes_the_place_of_what_it_corrects(memories: Memories, ol
         ("We deploy on Fridays.", "We test on Mondays, not on Fridays."),
         ("Alice reviews the parser.", "Bob reviews the parser."),
         ("We deploy on Fridays.", "The office is closed, not on Fridays."),
+        ("My sister Eva is a doctor.", "My sister Eva is in Berlin."),
+        ("The database is Postgres.", "The database is backed up nightly."),
+        ("The database is Postgres.", "The database is now backed up nightly."),
+        ("We support Python 3.11.", "We support Python 3.12."),
+        ("Note: use ruff.", "Note: deploy on Mondays."),
+        ("TODO: fix the parser.", "TODO: write the docs."),
+        ("A reviewer is Anna.", "A reviewer is Ben."),
+        ("A standup is on Mondays.", "A standup is on Thursdays."),
+        ("We have a standup on Mondays.", "We have a standup on Thursdays."),
+        ("One of my cats is Tom.", "One of my cats is Kim."),
+        ("I speak to Anna on Mondays.", "I speak to Anna on Fridays."),
+        ("My kid was born in 2015.", "My kid was born in 2018."),
+        ("The release branch is frozen.", "The release branch is protected."),
+        ("The parser is slow.", "The parser is in src/parse."),
+        ("The parser is fast.", "The parser is now tested."),
+        ("Ben is on holiday in May.", "Ben is the owner of billing."),
+        ("The API is versioned.", "The API is rate limited at 100."),
+        ("I am a vegetarian.", "I am allergic to nuts."),
+        ("The code is in Python.", "The code is reviewed by Anna."),
+        ("The limit is 100 MB.", "The limit is 5 minutes."),
+        ("The port is 80.", "The port is also 443."),
+        ("The standup is at 9:30.", "The standup is on Mondays."),
+        ("The allowed ports are 80.", "The allowed ports are 443."),
+        ("We deploy on Fridays.", "We deploy on Mondays."),
+        ("Releases are cut in June.", "Releases are cut in July."),
+        ("The build needs Python 3.11.", "The build needs Python 3.12."),
+        ("We use npm.", "Use yarn in CI, not npm."),
+        ("Ben reviews Carl.", "Anna reviews Ben, not Carl."),
     ],
 )
 def test_what_may_stand_beside_it_does(memories: Memories, old: str, new: str) -> None:
     memories.add("it", old)
     (found,) = candidates(Log().user(f"Remember that {new}").events, near=lambda _: memories.all())
     assert found.action == "add"
+
+
+def test_what_begins_alike_is_two_things(memories: Memories) -> None:
+    start = "The staging servers of the search team in the western data centre"
+    for end in ("need a reboot.", "have new disks."):
+        (found,) = candidates(Log().user(f"Remember that {start} {end}").events, near=lambda _: memories.all())
+        memories.learn(found)
+    assert len(memories.all()) == 2
 
 
 # -- with a model
@@ -555,3 +599,5 @@ def test_a_name_has_no_words_that_nobody_said() -> None:
 def test_what_was_learned_is_said_in_one_line(memories: Memories) -> None:
     made = memories.add("Use tabs", "Makefiles\nneed \x1b[31mtabs")
     assert learned(made) == "remembered use-tabs: Makefiles (outlive memory undo)"
+    said = learned(made, in_place_of="Use \x1bspaces")
+    assert said == "remembered use-tabs: Makefiles, in place of Use spaces (outlive memory undo)"

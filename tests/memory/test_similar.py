@@ -25,8 +25,13 @@ SAME = [
     ("We can't use npm in CI.", "In CI we cannot use npm."),
     ("We won't use npm at work.", "We will not use npm at work."),
     ("The user wants tabs in scripts.", "I want tabs in scripts."),
-    ("The nightly job caches branches for CI.", "For CI the nightly jobs cache branches."),
-    ("We keep the logs in Loki for audits.", "In Loki we keep the logs for audits."),
+    ("We use yarn here.", "Use yarn here"),
+    ("The port is 8443 in staging.", "- the port is 8443  in staging!"),
+    ("> The port is 8443 in staging", "## The port is 8443 in staging."),
+    ("Put the guides in the docs folder.", "Please put guides in the docs folder"),
+    ("We use tabs (always) in scripts", "We use tabs, always, in scripts."),
+    ("The tests are very slow in CI", "The tests are slow in CI"),
+    ("The flag is called “fast lane”.", 'The flag is called "fast lane"'),
 ]
 OTHER = [
     ("Use pnpm not npm", "Use npm not pnpm"),
@@ -60,6 +65,70 @@ OTHER = [
     ("The port is 80 there", "The port was 80 there"),
     ("We deployed on Fridays", "We deploy on Fridays"),
     ("Read the news on Mondays", "Read the new on Mondays"),
+    ("2 of 3 approvals are needed for a merge", "2 to 3 approvals are needed for a merge"),
+    ("Send the invoices for Anna to Ben", "Send the invoices to Anna for Ben"),
+    ("Treat all warnings as errors", "Treat all warnings and errors"),
+    ("Clean up with `git branch -D old`", "Clean up with `git branch -d old`"),
+    ("Run `just test` before a release", "Run `test` before a release"),
+    ("The cleanup job deletes `build*` nightly", "The cleanup job deletes `build` nightly"),
+    ("Is the payment API stable?", "The payment API is stable."),
+    ("The users table has a soft delete column", "The table has a soft delete column"),
+    ("The `users` table has a soft delete column", "The `user` table has a soft delete column"),
+    ("Option A was chosen by the board", "The option was chosen by the board"),
+    ("Run `ssh -v host`", "Run `ssh -V host`"),
+    ("Tarballs are made with `tar -c`", "Tarballs are made with `tar -C`"),
+    ("The deploy user is `Admin`", "The deploy user is `admin`"),
+    ("Set PATH in the build config", "Set path in the build config"),
+    ("Backups go to S3 and Glacier", "Backups go in S3 as Glacier"),
+    ("Run tests in Docker for Windows", "For Windows, run tests in Docker"),
+    ("`.gitignore` contains `!dist/keep`", "`.gitignore` contains `dist/keep`"),
+    ("The entry point is `__main__`", "The entry point is `main`"),
+    ("Call `_reset` after each test", "Call `reset` after each test"),
+    ("Anna works with Ben at Acme", "Anna works for Ben at Acme"),
+    ("I work for Google on Chrome", "I work with Google on Chrome"),
+    ("Log in with root on prod", "Log in as root on prod"),
+    ("The quota is 5 in 10 minutes per key", "The quota is 5 to 10 minutes per key"),
+    ("Tickets 3-5 are for Anna", "Tickets 3-5 are with Anna"),
+    ("Meeting is at 5 for 10 people", "Meeting is for 5 at 10 people"),
+    ("Restart the worker after deploy", "Restart the workers after deploy"),
+    ("Copy staging data to production", "Copy staging data in production"),
+    ("This project uses Poetry builds", "That project uses Poetry builds"),
+    ("Never commit. On Fridays deploy early", "Never commit on Fridays. Deploy early"),
+    ("No, use the staging database", "No use the staging database"),
+    ("Use it as is in production builds", "Use it in production builds"),
+    ("Our customers pay in USD", "My customers pay in USD"),
+    ("The API returns a list of users in admin groups", "The API returns a list of admin groups"),
+    ("Tests with mocks run in CI", "In CI run tests with mocks"),
+    ("Review for Anna on Monday with Ben", "Review with Anna on Monday for Ben"),
+    ("x² is the scale of chart axes", "x2 is the scale of chart axes"),
+    ("Turn on debug logging in staging", "Turn debug logging in staging"),
+    ("Glob for sources is `src/**`", "Glob for sources is `src/*`"),
+    ("The regex is `^a?b`", "The regex is `^a?b?`"),
+    ("Mail goes to ops@x.de", "Mail goes to OPS@x.de"),
+    ("Build output lives in `Dist`", "Build output lives in `dist`"),
+    ("Anna asked me to review parser changes", "I asked Anna to review parser changes"),
+    ("Anna asked me to review parser changes", "Anna asked to review parser changes"),
+    ("Let me merge releases", "Let users merge releases"),
+    ("We should be on call Mondays and Fridays", "We should be on call Mondays to Fridays"),
+    ("Open Monday to Friday at the lab", "Open Monday and Friday at the lab"),
+    ("Use git rebase -D here", "Use git rebase -d here"),
+    ("Do not just deploy on Fridays", "Do not deploy on Fridays"),
+    ("Use a branch for releases", "Use the branch for releases"),
+    ("Do not deploy, on Fridays test", "Do not deploy on Fridays, test"),
+    ("Call cd .. before the build", "Call cd . before the build"),
+    ("Call `a`, `b` here", "Call `a` `b` here"),
+    ("Run just test before pushing", "Run test before pushing"),
+    ("Read manuals on Windows drivers at home", "On Windows drivers read manuals at home"),
+    ("The nightly job caches the branch", "The nightly job caches the branches"),
+    ("Take option a for the parser", "Take option for the parser"),
+    ("The import path is src/*", "The import path is src/**"),
+]
+NOT_ALL = [
+    ("The web is old. The API is new. It is slow now.", "The web is old. It is slow now."),
+    ("The web is new. It is slow now.", "It is slow now."),
+    ("Staging:\n- the port is 90\nProduction:\n- the port is 80", "Staging:\n- the port is 80"),
+    ("# In Makefiles\nUse tabs everywhere.", "Use tabs everywhere."),
+    ("Is the API stable? We ship on Mondays.", "The API is stable. We ship on Mondays."),
 ]
 
 
@@ -88,6 +157,16 @@ def test_what_may_mean_something_else_is_not_the_same(memories: Memories, one: s
     assert not says_all_of(one, other)
     memories.add("one", one)
     memories.add("other", other)
+    assert consolidate(memories).notes == []
+
+
+@pytest.mark.parametrize(("more", "less"), NOT_ALL)
+def test_a_sentence_stands_for_itself_only_where_it_speaks_for_itself(
+    memories: Memories, more: str, less: str
+) -> None:
+    assert not says_all_of(more, less)
+    memories.add("more", more)
+    memories.add("less", less)
     assert consolidate(memories).notes == []
 
 

@@ -73,9 +73,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(desk: Desk) -> None:
     at = desk.open("s")
-    desk.turn(at, "Remember that we deploy on Fridays.")
-    desk.turn(at, "Remember that we deploy on Mondays, not on Fridays. Remember that we deploy on Tuesdays.")
-    assert desk.bodies() == ["We deploy on Tuesdays."]
+    desk.turn(at, "Remember that the port is 8080.")
+    desk.turn(at, "Remember that the port is 80. Remember that the port is 443.")
+    assert desk.bodies() == ["The port is 443."]
 
 
 def test_the_remember_tool_and_the_command_correct_too(desk: Desk) -> None:
@@ -87,6 +87,16 @@ def test_the_remember_tool_and_the_command_correct_too(desk: Desk) -> None:
     at.session.user_said((Text("The staging port is 8443 since the move."),))
     at.remember("The staging port is 8443 since the move.", "another name", "project", "project")
     assert desk.bodies() == ["The staging port is 8443 since the move."]
+
+
+def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(desk: Desk) -> None:
+    at = desk.open("s")
+    desk.turn(at, "Remember that the staging port is 80.")
+    (again,) = desk.turn(at, "Remember that the staging port is 80!")
+    assert again == "remembered already as The staging port is 80."
+    (instead,) = desk.turn(at, "Remember that the staging port is 443.")
+    assert ", in place of The staging port is 80." in instead
+    assert at.told("The staging port is 443") == "remembered already as The staging port is 443."
 
 
 def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(desk: Desk) -> None:
@@ -169,14 +179,14 @@ def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(desk: Desk) 
     for name, words in (
         ("a", "Remember that I keep tabs in Makefiles."),
         ("b", "Remember that we deploy on Fridays."),
-        ("c", "Remember that we deploy on Mondays. From now on write docstrings in English."),
+        ("c", "Remember that we deploy on Mondays, not on Fridays. From now on write docstrings in English."),
     ):
         at = desk.open(name)
         at.session.user_said((Text(words),))
         at.session.close()
     at = desk.open("d")
     notes = desk.turn(at, "Hello?")
-    assert desk.bodies() == ["I keep tabs in Makefiles.", "We deploy on Mondays."]
+    assert desk.bodies() == ["I keep tabs in Makefiles.", "We deploy on Mondays, not on Fridays."]
     assert any("worth remembering? From now on" in note for note in notes)
     assert desk.turn(desk.open("e"), "Hello?") == []
 

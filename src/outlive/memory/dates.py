@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import reduce
 from typing import NamedTuple
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -39,14 +40,15 @@ def absolute(text: str, base: date) -> str:
     return re.sub(_GAP, lambda _: next(literals), said)
 
 
-def days_meant(text: str, base: date) -> set[str]:
-    """All that relative dates in a text might mean, as 2026-05-07, 2026-05 or 2026."""
-    found: set[str] = set()
-    for rule in _RULES:
-        for match in rule.pattern.finditer(text):
-            if said := _said(match, base, rule):
-                found.update(re.findall(r"\d{4}(?:-\d\d)*", said))
-    return found
+def every_day(text: str, base: date) -> str:
+    """The text with all relative dates said as dates, also those that may mean any day: to compare texts by."""
+
+    def put(rule: Rule, text: str) -> str:
+        return rule.pattern.sub(lambda match: _said(match, base, rule) or match[0], text)
+
+    parts = _LITERAL.split(text)
+    literals = [*_LITERAL.findall(text), ""]
+    return "".join(reduce(lambda said, rule: put(rule, said), _RULES, part) + literals.pop(0) for part in parts)
 
 
 def _sentence(text: str, base: date) -> str:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, count, islice
 from typing import Literal
 
 import msgspec
@@ -17,10 +17,12 @@ from msgspec.structs import replace
 
 from outlive.events import Event, UserSaid
 from outlive.memory import guard
+from outlive.memory.corrections import corrects, differs_about
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.said import WALL, Said, asks_for_code, said, system_of, without_harness
-from outlive.memory.similar import corrects, differs_about, same, says_all_of, words
+from outlive.memory.similar import same, says_all_of, words
 from outlive.memory.spoken import FENCE, Statement, asks_to_remember, kind_and_scope, statements
+from outlive.memory.tokens import tokens
 from outlive.memory.whose import content, whose
 from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
@@ -96,8 +98,12 @@ def candidates(
             found += (candidate for candidate in made if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
-        placed = against(candidate, near(candidate))
-        if placed is None or any(same(placed.body, other.body) for other in unique):
+        beside = near(candidate)
+        known = known_as(candidate, beside)
+        if known and (not candidate.explicit or _is_kept_from(candidate, known)):
+            continue
+        placed = against(candidate, beside) or candidate  # who asked for it is told that it is known
+        if any(same(placed.body, other.body) for other in unique):
             continue
         if placed.explicit or not _refused(placed):  # what was asked for is refused aloud, by `Memories.learn`
             unique.append(placed)
@@ -273,23 +279,40 @@ def _outranks(old: Memory, new: Memory) -> bool:
 # -- shared
 
 
-def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
-    """The candidate in the light of what is known: None when it is known, an update of what it says more about, a
-    correction of what says something else about the same thing. In doubt it is new."""
+def known_as(candidate: Candidate, existing: Sequence[Memory]) -> Memory | None:
+    """The memory that says all of it already."""
     for memory in existing:
         if same(candidate.body, memory.body) or says_all_of(f"{memory.description}\n{memory.body}", candidate.body):
-            return None
+            return memory
+    return None
+
+
+def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
+    """The candidate in the light of what is known: None when it is known, an update of what it says more about, a
+    correction of what says something else about the same thing. In doubt it is new, under a name of its own."""
+    if known_as(candidate, existing):
+        return None
     if candidate.action != "add":
         return candidate
     for memory in existing:
         more = bool(memory.body.strip()) and says_all_of(candidate.body, memory.body)
-        other = memory.name.casefold() == candidate.name.casefold() or any(
-            says(candidate.body, memory.body) for says in (differs_about, corrects)
-        )
+        other = any(says(candidate.body, memory.body) for says in (differs_about, corrects))
         if (more or other) and not _outranks(memory, candidate.memory()):
             place = f"{memory.scope}/{memory.slug}"
             return replace(candidate, action="update" if more else "supersede", target=place, scope=memory.scope)
-    return candidate
+    return replace(candidate, name=_name_of_its_own(candidate, {memory.name.casefold() for memory in existing}))
+
+
+def _name_of_its_own(candidate: Candidate, taken: set[str]) -> str:
+    short = short_name(candidate.body)
+    numbered = (f"{short} ({number})" for number in count(2))
+    return next(name for name in chain((candidate.name, short), numbered) if name.casefold() not in taken)
+
+
+def _is_kept_from(candidate: Candidate, memory: Memory) -> bool:
+    """Whether it was kept from these very words."""
+    mine, theirs = candidate.provenance, memory.provenance
+    return bool(mine.session) and (mine.session, mine.event) == (theirs.session, theirs.event)
 
 
 def asked_for(text: str, source: Provenance) -> Candidate:
@@ -299,11 +322,15 @@ def asked_for(text: str, source: Provenance) -> Candidate:
     return _candidate(Statement(body, kind, scope, asked=True), source)
 
 
-def learned(memory: Memory) -> str:
-    """What was learned, in one line for the user."""
-    line = " ".join(mask(memory.description or memory.body).split())
-    about = "".join(character for character in line if character.isprintable())
-    return f"remembered {memory.slug}: {about[:160]} (outlive memory undo)"
+def learned(memory: Memory, *, in_place_of: str = "") -> str:
+    """What was learned, and what it took the place of, in one line for the user."""
+    about = _shown(memory.description or memory.body)[:160]
+    instead = f", in place of {_shown(in_place_of)[:80]}" if in_place_of else ""
+    return f"remembered {memory.slug}: {about}{instead} (outlive memory undo)"
+
+
+def _shown(text: str) -> str:
+    return "".join(character for character in " ".join(mask(text).split()) if character.isprintable())
 
 
 def is_restated(text: str, system: str) -> bool:
@@ -333,7 +360,7 @@ def json_of(answer: str) -> str:
 
 
 def _triples(text: str) -> set[tuple[str, ...]]:
-    found = words(text)
+    found = tokens(text)
     return {found[number : number + 3] for number in range(len(found) - 2)}
 
 

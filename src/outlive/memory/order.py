@@ -1,40 +1,20 @@
-"""What the order of words says: which of two things is meant and which is not, what comes first, who does what.
+"""What a sentence says, word by word, and when two sentences say the same.
 
-Two sentences may say the same in another order, but only where the order cannot matter: what says where, when or what
-for ("in Makefiles") may stand at the beginning or further on, and nothing else moves.
+Strict: code, names, numbers and signs count as they are written, and so does each word but a few that say nothing. In
+another order two sentences say the same only where one begins with the "in Makefiles" that the other ends with.
 """
 
 import re
-import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import zip_longest
 from typing import NamedTuple
 
-AROUND = "\"'“”‘’()[]{}`*_,;:!?…"
-BULLETS = frozenset(("", "-", "*", "#", "##", "###", "—", "–", "•", "."))
-SMALL = frozenset(
-    (
-        *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
-        *("and", "is", "are", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
-        *("users", "please", "also", "just", "very", "really"),
-    )
-)
-"""Words without which a sentence says the same. No "not", no "never", no "only", no "was"."""
+BREAK = ","
 INSTEAD = "≠"
 """Stands for "instead of", "rather than", and the "not" of "this, not that"."""
-BREAK = ","
 DENIES = ("not", "never", INSTEAD)
-_WAYS = ("not", "instead", "rather", "than", "opposed", INSTEAD)
-"""What stands in one way to say "instead of", and not in another."""
-_CODE = re.compile(r"(`+[^`]*`+|\"[^\"\n]*\"|“[^”\n]*”)")
-_INSTEAD = re.compile(r"(?i)\b(?:instead of|rather than|as opposed to)(?=\s)")
-_NOT = re.compile(r"(?i)(?<=\w)n't\b")
-_SHORT = {"can't": "can", "cannot": "can", "won't": "will"}
-_SHORTENED = re.compile(rf"(?i)\b(?:{'|'.join(_SHORT)})\b")
-WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
-"""What such a word begins may stand first or last."""
-_PLACES = frozenset(("in", "inside", "under", "on", "at", "from"))
+CODE = re.compile(r"(`+[^`]*`+|\"[^\"\n]*\"|“[^”\n]*”)")
+"""Code and quotations."""
 HELPS = frozenset(
     (
         *("do", "does", "did", "is", "are", "was", "were", "be", "been", "am", "should", "must", "shall", "will"),
@@ -43,9 +23,7 @@ HELPS = frozenset(
     )
 )
 """A "not" after one of these belongs to a verb."""
-_NAMES = frozenset(("is", "are", "was", "were", "be", "=", "called", "named", "into", "to", "run", "runs", "make"))
-"""What follows such a word may be a name or a command, and is taken as it is written."""
-_FIXED = frozenset(
+LINKS = frozenset(
     (
         *("only", "just", "even", "all", "every", "each", "some", "any", "most", "no", "none", "and", "or", "but"),
         *("nor", "if", "when", "unless", "while", "until", "because", "since", "although", "though", "that", "which"),
@@ -53,47 +31,80 @@ _FIXED = frozenset(
     )
 )
 """With one of these it can matter what stands before it, or to what the rest belongs."""
-_NO_PLURAL = frozenset(
+_PREPOSITIONS = frozenset(
     (
-        *("news", "means", "lens", "https", "goods", "customs", "arms", "glasses", "does", "sometimes", "besides"),
-        *("windows", "series", "species", "always", "perhaps", "across", "towards", "canvas", "rails"),
+        *("in", "on", "at", "of", "to", "for", "with", "as", "by", "from", "into", "onto", "about", "per", "via"),
+        *("during", "inside", "within", "under", "through", "between", "against", "like"),
     )
 )
-_ES = ("che", "she", "xe", "ze", "sse")
+_FRONTS = frozenset(("in", "on", "at", "during", "inside", "within", "under"))
+"""What such a word begins may stand first or last."""
+_BEFORE_VERB = frozenset(("we", "i", "you", "do", "can", "will", "should", "must", "not", "never", "always"))
+_VERBS = frozenset(
+    (
+        *(
+            "use",
+            "run",
+            "deploy",
+            "want",
+            "prefer",
+            "need",
+            "keep",
+            "put",
+            "write",
+            "test",
+            "push",
+            "merge",
+            "release",
+        ),
+        *("commit", "build", "call", "avoid", "add", "store", "save", "review"),
+    )
+)
+"""Verbs to which an "in Makefiles" at the end of a sentence belongs."""
+_STATES = frozenset(("is", "are", "was", "were", "be", "=", "called", "named", "into", "to", "run", "runs", "make"))
+"""What follows such a word may be a name or a command: a plural is another one."""
+_COMMANDS = ("run", "runs", "make", "call", "called", "named", "=", "to")
+_ONE = re.compile(r"the|an?|this|that|these|those|my|our|your|his|her|its|their|one|each|every|no|.*\d.*")
+_TELLS = frozenset(("said", "says", "say", "think", "thinks", "note", "noted", "sure", "told", "remember", "means"))
+_WISHES = {"prefers": "prefer", "wants": "want", "likes": "like", "needs": "need"}
+"""What the user does, as the user says it."""
+_BULLET = re.compile(r"^\s*(?:(?:[-*+•–—]|#+|>)\s+)+")
+_INSTEAD = re.compile(r"(?i)\b(?:instead of|rather than|as opposed to)(?=\s)")
+_NOT = re.compile(r"(?i)(?<=\w)n't\b")
+_SHORT = {"can't": "can", "cannot": "can", "won't": "will"}
+_SHORTENED = re.compile(rf"(?i)\b(?:{'|'.join(_SHORT)})\b")
+_NO_PLURAL = frozenset(("news", "means", "lens", "https", "goods", "customs", "arms", "glasses", "does", "series"))
 
 
 class Word(NamedTuple):
-    """As it stands in a sentence, without the signs around it; `exact` if with another ending it is another thing."""
+    """As it is written, without the signs around it, and with the article that stood before it."""
 
     text: str
-    exact: bool = False
+    article: str = ""
+    loose: bool = False
+    """In the plural it says the same."""
+
+    @property
+    def plain(self) -> bool:
+        """No name, number, sign or code."""
+        return self.text.isalpha() and self.text.islower()
 
 
 class Reading:
-    """A sentence, taken apart as far as somebody asks."""
+    """A sentence, with the sign at its end."""
 
     def __init__(self, sentence: str) -> None:
-        self._sentence = sentence
-        self.words = tokens_that_matter(sentence)
-        """Those that matter, as they are."""
+        self.asks = sentence.rstrip().endswith("?")
+        self.opens = sentence.rstrip().endswith(":") or sentence.lstrip().startswith("#")
+        """It says what follows, or of what."""
+        self.marked = tuple(_that_count(list(written(sentence))))
+        """The words that count, and breaks between them."""
+        self.words = tuple(word.text for word in self.marked if word.text != BREAK)
 
     @cached_property
     def bag(self) -> tuple[str, ...]:
         """What is sure to be in a sentence that says the same, sorted."""
-        return tuple(
-            sorted(_singular(_SHORT.get(word, word.removesuffix("n't"))) for word in self.words if word not in _WAYS)
-        )
-
-    @cached_property
-    def marked(self) -> tuple[Word, ...]:
-        """All words, and breaks between them."""
-        return tuple(_marked(self._sentence))
-
-    @cached_property
-    def plain(self) -> tuple[str, ...]:
-        """The words that matter without plurals, and with one sign for all ways to say "instead of"."""
-        kept = [word for word in self.marked if word.text != BREAK]
-        return tuple(map(_plain, [word for word in kept if word.text not in SMALL] or kept))
+        return tuple(sorted(map(_singular, self.words)))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -102,80 +113,171 @@ def read(sentence: str) -> Reading:
 
 
 def say_the_same(one: Reading, other: Reading) -> bool:
-    """They differ in small words, case, signs and plurals at most, or in where a "where" or "when" stands."""
-    if one.bag != other.bag:
+    """They differ in words that say nothing, in a plural at the end, or in whether a "where" stands first or last."""
+    if one.bag != other.bag or one.asks != other.asks:
         return False
-    if one.words == other.words or one.plain == other.plain:
-        return True
-    return any(_with_where(b) in _fronted(a) for a, b in ((one, other), (other, one)))
+    a, b = one.marked, other.marked
+    return _equal(a, b) or any(_equal(_fronted(x), y) for x, y in ((a, b), (b, a)))
 
 
-def stem(token: str) -> str:
-    """Without its ending, so that "deploys" is what "deploy" is. A name or number is left as it is."""
-    if not token.isalpha() or len(token) < 5:
-        return token[:-1] if token.isalpha() and len(token) == 4 and token[-1] == "s" and token[-2] != "s" else token
-    for ending in ("ings", "ing", "ied", "ies", "ed", "es", "s"):
-        if token.endswith(ending) and len(token) - len(ending) >= 3 and not token.endswith("ss"):
-            token = token[: -len(ending)]
-            break
-    return token.rstrip("ey") if len(token) > 4 else token
+def written(sentence: str) -> Iterator[Word]:
+    """All words as they stand in a sentence, and breaks."""
+    for number, part in enumerate(CODE.split(_BULLET.sub("", sentence.replace("’", "'")))):
+        if number % 2:
+            yield Word(f"`{part.strip('`') if part[0] == '`' else part[1:-1]}`")
+            continue
+        for place, raw in enumerate(spelled_out(part).split()):
+            if number and not place and not raw.strip(".!?,;:…)"):  # a sign after code
+                yield from [Word(BREAK)] if raw.strip(".!?") else []
+            else:
+                yield from _of_raw(raw)
 
 
-def tokens(text: str) -> tuple[str, ...]:
-    """All words, without the signs around them."""
-    bare = (word.strip(AROUND).rstrip(".").strip(AROUND) for word in folded(text).split())
-    return tuple(word for word in bare if word not in BULLETS)
+def spelled_out(text: str) -> str:
+    """With "not" for "n't", and one sign for all ways to say "instead of"."""
+    text = _SHORTENED.sub(lambda match: f"{_SHORT[match[0].casefold()]} not", text)
+    return _INSTEAD.sub(INSTEAD, _NOT.sub(" not", text))
 
 
-def tokens_that_matter(text: str) -> tuple[str, ...]:
-    """Those that are not small, or all if none is left."""
-    found = tokens(text)
-    return tuple(word for word in found if word not in SMALL) or found
-
-
-def folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+def contrasts(before: str, after: str) -> bool:
+    """Whether a "not" between two words is that of "this, not that"."""
+    return bool(before) and before not in HELPS | LINKS - {"and", "but"} and after not in LINKS
 
 
 # -- inside
 
 
-def _marked(sentence: str) -> Iterator[Word]:
-    """Its words. Code and quotations, names, numbers, what follows an "is", and what may be a place are exact."""
-    named, place, before = False, False, ""
-    for number, part in enumerate(_CODE.split(unicodedata.normalize("NFKC", sentence).replace("’", "'"))):
-        code = number % 2 == 1
-        raws = (part if code else _spelled_out(part)).split()
-        for raw, after in zip_longest(raws, raws[1:], fillvalue=""):
-            bare = raw.strip(AROUND).rstrip(".").strip(AROUND)
-            if bare in BULLETS:
-                yield Word(BREAK)
-                continue
-            text = bare.casefold()
-            if raw[0] in "([{":
-                yield Word(BREAK)
-            if text == "not" and not code and _contrasts(before, after.casefold()):
-                text = INSTEAD
-            yield Word(text, code or named or place or not bare.islower() or not bare.isalpha())
-            named, before = named or text in _NAMES, text
-            place = text in _PLACES or (place and text in SMALL)
-            if not code and raw[-1] in ",;:)]}…":
-                named = named or raw[-1] == ":"
-                yield Word(BREAK)
+def _of_raw(raw: str) -> Iterator[Word]:
+    if raw in ("—", "–", "…"):
+        yield Word(BREAK)
+        return
+    opened = raw[0] == "(" and (")" not in raw or raw.rstrip(".,;:!?…").endswith(")"))
+    bare = raw[1:] if opened else raw
+    ended = bare.rstrip(".!?…") or bare
+    stop = ended.rstrip(",;:") or ended
+    closed = stop[-1:] == ")" and stop.count(")") > stop.count("(")
+    text = stop[:-1] if closed else stop
+    if opened:
+        yield Word(BREAK)
+    if text:
+        yield Word(text)
+    if closed or stop != ended or ended[-1:] in ",;:" or "…" in bare[len(ended) :]:
+        yield Word(BREAK)
 
 
-def _contrasts(before: str, after: str) -> bool:
-    """Whether a "not" between two words is that of "this, not that"."""
-    return bool(before) and before not in HELPS | _FIXED - {"and", "but"} and after not in _FIXED
+def _that_count(words: list[Word]) -> Iterator[Word]:
+    """Without what says nothing, and with the last one marked if its plural says the same."""
+    kept = _contrasted(_begun(_without_breaks_around(words)))
+    denied = any(word.text in DENIES or word.text == "no" for word in kept)
+    found: list[Word] = []
+    article = ""
+    for number, word in enumerate(kept):
+        after = kept[number + 1] if number + 1 < len(kept) else Word("")
+        before = kept[number - 1].text if number else ""
+        if word.text in ("a", "an", "the") and _is_article(after):
+            article = "a" if word.text != "the" else "the"
+        elif not _says_nothing(word.text, before, after, denied):
+            found.append(Word(word.text, article))
+            article = ""
+    if found and found[-1].plain and not any(word.text in _STATES for word in found[:-1]):
+        near = [text for word in found[-4:-1] for text in (word.text, word.article) if text]
+        single = found[-1].article or any(map(_ONE.fullmatch, near)) or (near and near[-1] in _PREPOSITIONS)
+        found[-1] = found[-1]._replace(loose=not single and len(found) > 1)
+    yield from found
 
 
-def _spelled_out(text: str) -> str:
-    text = _SHORTENED.sub(lambda match: f"{_SHORT[match[0].casefold()]} not", text)
-    return _INSTEAD.sub(INSTEAD, _NOT.sub(" not", text))
+def _begun(words: list[Word]) -> list[Word]:
+    """With a small letter at the beginning, and with the user's own words where they are spoken of."""
+    words = [Word("i") if word.text == "I" else word for word in words]
+    if words and words[0].text.isalpha() and words[0].text.istitle():
+        words[0] = Word(words[0].text.lower())
+    texts = [word.text for word in words[:3]]
+    start = 1 if texts[:1] == ["the"] else 0
+    if texts[start : start + 1] == ["user"] and (wish := _WISHES.get("".join(texts[start + 1 : start + 2]))):
+        return [Word("i"), Word(wish), *words[start + 2 :]]
+    if texts and texts[0] in _FRONTS:
+        return _without_comma(words)
+    return words[1:] if texts[:2] == ["we", "use"] else words
 
 
-def _plain(word: Word) -> str:
-    return word.text if word.exact else _singular(word.text)
+def _without_comma(words: list[Word]) -> list[Word]:
+    """Of a sentence that begins with an "in Makefiles": without the comma after it, and the "we" of "we use"."""
+    texts = [word.text for word in words]
+    at = texts.index(BREAK) if BREAK in texts else -1
+    if at > 0 and texts[at + 1] in _VERBS | _BEFORE_VERB and BREAK not in texts[at + 1 :]:
+        words, texts = words[:at] + words[at + 1 :], texts[:at] + texts[at + 1 :]
+    use = texts.index("use") if "use" in texts else 0
+    return words[: use - 1] + words[use:] if use > 1 and texts[use - 1] == "we" else words
+
+
+def _contrasted(words: list[Word]) -> list[Word]:
+    """With one sign for the "not" of "this, not that", and nothing between it and the "this"."""
+    found: list[Word] = []
+    for number, word in enumerate(words):
+        before = found[-1].text if found else ""
+        if before == BREAK and len(found) > 1:
+            before = found[-2].text
+        after = words[number + 1].text if number + 1 < len(words) else ""
+        if word.text == "not" and after and contrasts(before.casefold(), after.casefold()):
+            word = Word(INSTEAD)
+        while word.text == INSTEAD and len(found) > 1 and found[-1].text in (BREAK, "and", "but"):
+            found.pop()
+        if not (word.text == BREAK and found and found[-1].text == BREAK):
+            found.append(word)
+    if found and found[0].text == INSTEAD and BREAK in (word.text for word in found[:4]):
+        found.remove(Word(BREAK))
+    return found
+
+
+def _is_article(after: Word) -> bool:
+    return after.plain and len(after.text) > 1 and after.text not in HELPS | _PREPOSITIONS
+
+
+def _says_nothing(text: str, before: str, after: Word, denied: bool) -> bool:
+    if text == "please":
+        return True
+    if text == "that":
+        return before in _TELLS
+    if denied or not after.plain or before in _COMMANDS:
+        return False
+    if text == "just":
+        return before in ("", "i", "we")
+    return text in ("also", "really", "very") and after.text not in LINKS
+
+
+def _without_breaks_around(words: list[Word]) -> list[Word]:
+    while words and words[0].text == BREAK:
+        words = words[1:]
+    while words and words[-1].text == BREAK:
+        words = words[:-1]
+    return words
+
+
+def _equal(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    return len(one) == len(other) > 0 and all(map(_alike, one, other))
+
+
+def _alike(one: Word, other: Word) -> bool:
+    if one.article and other.article and one.article != other.article:
+        return False
+    return one.text == other.text or (one.loose and other.loose and _singular(one.text) == _singular(other.text))
+
+
+def _fronted(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """With the "in Makefiles" or "instead of npm" at its end put first, or nothing where it may belong to a noun."""
+    texts = [word.text for word in words]
+    at = next((i for i, text in enumerate(texts) if text in _PREPOSITIONS or text == INSTEAD), 0)
+    verb = next((i for i, text in enumerate(texts) if text not in _BEFORE_VERB), 0)
+    if texts[at] not in (*_FRONTS, INSTEAD) or verb >= at or texts[verb] not in _VERBS or at - verb > 4:
+        return ()
+    part, thing = texts[at + 1 :], texts[verb + 1 : at]
+    if not part or any(text in LINKS or text in (BREAK, *DENIES) for text in thing):
+        return ()
+    if any(text in LINKS - {"and", "or"} | _PREPOSITIONS or text in (BREAK, *DENIES) for text in part):
+        return ()
+    if texts[at] == INSTEAD and any(text in DENIES for text in texts[:verb]):
+        return ()
+    return (*words[at:], *words[:at])
 
 
 def _singular(text: str) -> str:
@@ -184,49 +286,4 @@ def _singular(text: str) -> str:
         return text
     if text.endswith("ies") and len(text) > 4:
         return f"{text[:-3]}y"
-    if text.endswith("s") and not text.endswith(("ss", "us", "is")):
-        text = text[:-1]
-    return text[:-1] if text.endswith(_ES) and len(text) > 3 else text
-
-
-def _with_where(reading: Reading) -> tuple[str, ...]:
-    return tuple(_plain(word) for word in reading.marked if _stands(word))
-
-
-def _stands(word: Word) -> bool:
-    return word.text != BREAK and (word.text not in SMALL or word.text in WHERE)
-
-
-def _fronted(reading: Reading) -> Iterator[tuple[str, ...]]:
-    """The orders of a sentence in which one part that says where, when, what for or instead of what comes first."""
-    words = reading.marked
-    starts = [i for i, word in enumerate(words) if word.text in WHERE or word.text == INSTEAD]
-    for start in starts:
-        end = next((i for i in starts if i > start + 1), len(words))
-        before, part, after = words[:start], words[start:end], words[end:]
-        if _may_move(before, part, after):
-            yield tuple(_plain(word) for word in (*part, *before, *after) if _stands(word))
-
-
-def _may_move(before: tuple[Word, ...], part: tuple[Word, ...], after: tuple[Word, ...]) -> bool:
-    """Not where it belongs to the word before it, or where what is before or after it is more than one statement."""
-    head = _without_break_at_end(before)
-    rest = (*head, *after)
-    if not any(_matters(word) for word in head) or not any(_matters(word) for word in part[1:]):
-        return False
-    if any(word.text in _FIXED or word.text == BREAK for word in rest):
-        return False
-    if any(word.text == BREAK for word in _without_break_at_end(part)) or head[-1].text in WHERE:
-        return False
-    if any(word.text in _FIXED - {"and", "or"} for word in part):
-        return False
-    denied = [i for i, word in enumerate(rest) if word.text in DENIES]
-    return not denied or (denied[-1] < len(head) - 1 and all(word.text in HELPS for word in head[: denied[-1]]))
-
-
-def _matters(word: Word) -> bool:
-    return word.text not in SMALL and word.text not in (BREAK, *DENIES)
-
-
-def _without_break_at_end(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    return words[:-1] if words and words[-1].text == BREAK else words
+    return text[:-1] if text.endswith("s") and not text.endswith(("ss", "us", "is")) else text

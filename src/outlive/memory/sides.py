@@ -5,10 +5,20 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from typing import NamedTuple
 
-from outlive.memory.order import BREAK, DENIES, HELPS, INSTEAD, SMALL, WHERE, Reading, Word, read, stem
+from outlive.memory.order import BREAK, DENIES, HELPS, INSTEAD, contrasts, spelled_out
+from outlive.memory.tokens import AROUND, BULLETS, folded, stem
 
+_SMALL = frozenset(
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "of", "to", "in", "on", "at", "for", "with", "as"),
+        *("and", "is", "are", "be", "been", "it", "its", "i", "me", "my", "we", "our", "user"),
+        *("users", "please", "also", "just", "very", "really"),
+    )
+)
+_WHERE = frozenset(("in", "on", "at", "for", "with", "during", "inside", "within", "under"))
 _DENY = frozenset((*DENIES, "no", "nor", "neither", "none", "without", "avoid", "avoids", "stop", "stops", "except"))
 """What follows such a word is what is not so, or not wanted."""
 _RANKS = {"before": "before", "after": "before", "over": "than", "than": "than", "to": "to", "into": "to"}
@@ -53,40 +63,51 @@ def turned_round(text: str, known: Iterable[str]) -> str:
     return ""
 
 
-def is_bare(sentence: Reading) -> bool:
-    """Whether it has nothing but three words or more: no "not", no comparison, no parts."""
-    turns = (word.text == BREAK or word.text in _DENY or word.text in _RANKS for word in sentence.marked)
-    return len(sentence.bag) > 2 and not any(turns)
-
-
 def sides(sentence: str) -> Sides:
     """What stands on which side."""
-    return _sides(read(sentence).marked)
+    return _sides(tuple(_marked(sentence)))
 
 
 @lru_cache(maxsize=1 << 12)
-def _sides(words: tuple[Word, ...]) -> Sides:
+def _sides(words: tuple[str, ...]) -> Sides:
     found: dict[str, set[str]] = {"so": set(), "not": set(), "about": set(), "either": set()}
     side, fresh = "so", False
     clause: set[str] = set()
     for number, word in enumerate(words):
-        if word.text == BREAK or word.text == "but":
+        if word == BREAK or word == "but":
             found["so"] |= clause
             side, clause = "so", set()
-        elif word.text in _DENY:
-            verb = word.text in ("not", "never") and number and words[number - 1].text in HELPS
+        elif word in _DENY:
+            verb = word in ("not", "never") and number and words[number - 1] in HELPS
             found["about" if verb else "so"] |= clause
             side, fresh, clause = "not", True, set()
-        elif side != "so" and not fresh and (word.text in WHERE or word.text == "and"):
+        elif side != "so" and not fresh and (word in _WHERE or word == "and"):
             side = "either"
         elif _counts(word):
-            (clause if side == "so" else found[side]).add(stem(word.text))
-            if fresh and words[0].text == INSTEAD and number < 4:
+            (clause if side == "so" else found[side]).add(stem(word))
+            if fresh and words[0] == INSTEAD and number < 4:
                 side = "either"  # "instead of npm use yarn": where it ends is not said
             fresh = False
     found["so"] |= clause
     so, denied, about, either = map(frozenset, found.values())
     return Sides(so, denied, about, either, tuple(_ranks(words)))
+
+
+def _marked(sentence: str) -> Iterator[str]:
+    """Its words, whatever their case, and breaks between them."""
+    before, raws = "", spelled_out(folded(sentence)).split()
+    for raw, after in zip_longest(raws, raws[1:], fillvalue=""):
+        text = raw.strip(AROUND).rstrip(".").strip(AROUND)
+        if text in BULLETS:
+            yield BREAK
+            continue
+        if raw[0] in "([{":
+            yield BREAK
+        text = INSTEAD if text == "not" and contrasts(before, after) else text
+        yield text
+        before = text
+        if raw[-1] in ",;:)]}…":
+            yield BREAK
 
 
 def _denied_otherwise(mine: Sides, theirs: Sequence[Sides]) -> str:
@@ -121,33 +142,33 @@ def _ranked_otherwise(mine: Sides, theirs: Sequence[Sides]) -> str:
     return ""
 
 
-def _ranks(words: Sequence[Word]) -> Iterator[Rank]:
+def _ranks(words: Sequence[str]) -> Iterator[Rank]:
     for number, word in enumerate(words):
-        kind = _RANKS.get(word.text)
+        kind = _RANKS.get(word)
         if not kind:
             continue
         before, after = _side(reversed(words[:number])), _side(words[number + 1 :])
         if not before:  # "before merging, run the tests"
             rest = words[number + 1 :]
-            end = next((i for i, one in enumerate(rest) if one.text == BREAK), None)
+            end = next((i for i, one in enumerate(rest) if one == BREAK), None)
             if end is None:
                 end = next((i + 1 for i, one in enumerate(rest) if _counts(one)), len(rest))
             after, before = _side(rest[:end]), _side(rest[end:])
-        pair = (after, before) if word.text == "after" else (before, after)
+        pair = (after, before) if word == "after" else (before, after)
         if all(pair):
             yield Rank(kind, *pair)
 
 
-def _side(words: Iterable[Word]) -> frozenset[str]:
+def _side(words: Iterable[str]) -> frozenset[str]:
     """The words up to where the sentence turns to something else."""
     found: set[str] = set()
     for word in words:
-        if word.text in _RANKS or word.text == "from" or (found and (word.text == BREAK or word.text in WHERE)):
+        if word in _RANKS or word == "from" or (found and (word == BREAK or word in _WHERE)):
             break
         if _counts(word):
-            found.add(stem(word.text))
+            found.add(stem(word))
     return frozenset(found)
 
 
-def _counts(word: Word) -> bool:
-    return not (word.text == BREAK or word.text in SMALL or word.text in HELPS or word.text in _LIGHT | _DENY)
+def _counts(word: str) -> bool:
+    return not (word == BREAK or word in _SMALL or word in HELPS or word in _LIGHT | _DENY)

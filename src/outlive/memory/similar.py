@@ -1,30 +1,25 @@
-"""When two texts say the same. Careful rather than clever: what differs in a number, a name or a "not" differs."""
+"""When two texts say the same. Careful rather than clever: a fact that is lost is worse than one kept twice."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
-from outlive.memory.order import SMALL, Reading, folded, read, say_the_same, tokens_that_matter
+from outlive.memory.order import CODE, Reading, read, say_the_same
+from outlive.memory.tokens import folded
 
-_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+")
-_COPULA = re.compile(r"(?i)\s(?:is|are|was|were|=|lives? in|should be)\s|:\s")
-_NOT_SO = re.compile(
-    r"(?i)[,;(]?\s*(?:\b(?:and|but)\s+)?\b(?:(?:do(?:es)?\s+)?not|don['’]t|doesn['’]t|"
-    r"instead of|rather than|no longer)\s+(?P<what>[^,;.)\n]+)\)?"
-)
-_NOW = re.compile(r"(?i)\b(?:now|no longer|anymore|any more|from now on|instead|actually|changed|switched|moved)\b")
-_VALUES = (
-    re.compile(r"v?\d[\d.,:]*\w{0,3}$"),
-    re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?$"),
-    re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december)$"),
-    re.compile(r"(?:daily|weekly|monthly|hourly|yearly)$"),
-)
-"""Words of which one takes the place of another."""
+_SENTENCE = re.compile(rf"{CODE.pattern}|([.!?]+(?=\s|$)|\n+)")
+_PART = re.compile(rf"{CODE.pattern}|([.!?;]+(?=\s|$)|\n+)")
+_BACK = frozenset(("it", "its", "they", "their", "them", "he", "she", "his", "her", "this", "that", "these", "those"))
+_BACK |= {"then", "there", "otherwise", "so", "but", "and", "instead", "also", "both", "which"}
+"""A sentence that begins with one of these speaks of what stands before it."""
 _TELLING = tuple("cgkxz0125")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words that matter, in their order. Signs belong to them: C, C++ and C# are three languages."""
-    return tokens_that_matter(text)
+    """What counts of a text, word by word as it is written, with signs for where its parts and sentences end."""
+    found: list[str] = []
+    for sentence in sentences(text):
+        found += (*["."] * bool(found), *(word.text for word in sentence.marked), *["?"] * sentence.asks)
+    return tuple(found)
 
 
 def spelling(text: str) -> tuple[int, ...]:
@@ -34,54 +29,44 @@ def spelling(text: str) -> tuple[int, ...]:
 
 
 def sentences(text: str) -> tuple[Reading, ...]:
-    """Each sentence or line, once."""
-    found = map(read, _SENTENCE.split(text))
-    return tuple({reading.words: reading for reading in found if reading.words}.values())
+    """Each sentence or line."""
+    return tuple(reading for reading in map(read, split(text)) if reading.words)
 
 
 def same(one: str, other: str) -> bool:
-    """They differ in small words, case, punctuation and plurals at most, or in where a "where" stands."""
-    whole, others = read(one), read(other)
-    if whole.words == others.words:
-        return True
-    if whole.bag != others.bag:
-        return False
-    mine, theirs = sentences(one), sentences(other)
+    """They differ in words that say nothing at most, in a plural at the end, or in where a "where" stands."""
+    mine, theirs = _once(sentences(one)), _once(sentences(other))
+    if not mine and not theirs:
+        return one.split() == other.split()
     return len(mine) == len(theirs) and all(map(say_the_same, mine, theirs))
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """Each sentence of `other` stands in `one` too."""
+    """All sentences of `other` stand in `one` too."""
     theirs = sentences(other)
     return bool(theirs) and all_said(theirs, sentences(one))
 
 
-def all_said(theirs: Iterable[Reading], mine: Sequence[Reading]) -> bool:
-    """Whether each of these sentences is among those."""
-    return all(any(say_the_same(sentence, other) for other in mine) for sentence in theirs)
-
-
-def differs_about(one: str, other: str) -> bool:
-    """Both say what one thing is, and do not say the same: "the port is 80", "the port is 443"."""
-    mine, theirs = _COPULA.split(one, maxsplit=1), _COPULA.split(other, maxsplit=1)
-    if len(mine) < 2 or len(theirs) < 2 or len(sentences(one)) > 1 or len(sentences(other)) > 1:
-        return False
-    thing = words(mine[0])
-    return thing == words(theirs[0]) and bool(set(thing) - SMALL) and words(mine[1]) != words(theirs[1])
-
-
-def corrects(new: str, old: str) -> bool:
-    """`new` says that `old` is not so: "on Mondays, not on Fridays" after "on Fridays". Or both say the same up to
-    the end, and there another value, or another word with a "now"."""
-    if len(sentences(new)) != 1 or len(sentences(old)) != 1:
-        return False
-    before = words(_NOT_SO.sub("", old))
-    if match := _NOT_SO.search(new):
-        denied, rest = set(words(match["what"])), set(words(new[: match.start()] + new[match.end() :]))
-        kept, rest = set(before) - denied, rest - SMALL
-        if denied and denied <= set(before) and kept <= rest and (kept or not rest):
+def all_said(theirs: Sequence[Reading], mine: Sequence[Reading]) -> bool:
+    """Whether these sentences stand among those, one after the other, and not under a heading that they lack or after
+    something else that they speak of."""
+    for start in range(len(mine) - len(theirs) + 1):
+        if start and (mine[start - 1].opens or theirs[0].words[0] in _BACK):
+            return False
+        if all(map(say_the_same, theirs, mine[start : start + len(theirs)])):
             return True
-    now = tuple(word for word in words(new) if not _NOW.fullmatch(word))
-    if len(now) != len(before) or len(now) < 2 or now[:-1] != before[:-1] or now[-1] == before[-1]:
-        return False
-    return bool(_NOW.search(new)) or any(value.match(now[-1]) and value.match(before[-1]) for value in _VALUES)
+    return False
+
+
+def _once(found: Sequence[Reading]) -> list[Reading]:
+    return list({(sentence.marked, sentence.asks): sentence for sentence in found}.values())
+
+
+def split(text: str, *, semicolons: bool = False) -> Iterator[str]:
+    """Its sentences and lines, with the sign at their end. Code and quotations are left whole."""
+    begin = 0
+    for match in (_PART if semicolons else _SENTENCE).finditer(text):
+        if match[2]:
+            yield text[begin : match.end()]
+            begin = match.end()
+    yield text[begin:]

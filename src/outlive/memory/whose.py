@@ -8,15 +8,13 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from outlive.events import Event
-from outlive.memory.order import stem, tokens
 from outlive.memory.said import Said, said
 from outlive.memory.sides import turned_round
+from outlive.memory.tokens import stem, tokens
 from outlive.stores.memory_records import Provenance
 
 _COVERED = 0.7
 """Share of a sentence's words that the user has said, from which on it is theirs."""
-_ONE_PLACE = 0.4
-"""Share of them that one message of the user has: else it is put together from what they said about other things."""
 _READ = 0.6
 """The same for a tool result or a page."""
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|\n+|;\s")
@@ -69,7 +67,7 @@ def whose(text: str, heard: Iterable[Said], named: int = 0) -> Said | None:
             read.append(one)
     parts = [part for part in _SENTENCE.split(text) if content(part)]
     source = next((words for words in users if words.one.event == named), None) or _best(text, users)
-    if source and parts and all(_said_by_user(part, source, users, read) for part in parts):
+    if source and parts and all(_said_by_user(part, users, read) for part in parts):
         return source.one
     mine = content(text)
     shares = [(len(mine & _stems_in(mine, one.text)) / len(mine), one) for one in read] if mine else []
@@ -85,18 +83,17 @@ def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenan
     return Provenance(who=found.who, session=session, event=found.event)
 
 
-def _said_by_user(part: str, source: Words, users: Sequence[Words], read: Sequence[Said]) -> bool:
+def _said_by_user(part: str, users: Sequence[Words], read: Sequence[Said]) -> bool:
+    """Whether one message of the user covers a sentence: else it may be put together from what they said about other
+    things."""
     mine = content(part)
-    exact = frozenset().union(*(words.exact for words in users))
-    stems = frozenset().union(*(words.stems for words in users))
-    if not all(token in exact or _is_dated(token, users) for token in _exact(part)):
+    best = max(users, key=lambda words: len(mine & words.stems))
+    if not all(token in best.exact or _is_dated(token, users) for token in _exact(part)):
         return False
-    covered = len(mine & stems) / len(mine)
-    if covered < _COVERED or len(mine & source.stems) / len(mine) < _ONE_PLACE:
+    covered = len(mine & best.stems) / len(mine)
+    if covered < _COVERED or turned_round(part, (words.one.text for words in users)):
         return False
-    if turned_round(part, (words.one.text for words in users)):
-        return False
-    return _same_sense(part, users) and not _read_better(mine, mine - stems, covered, read)
+    return _same_sense(part, users) and not _read_better(mine, mine - best.stems, covered, read)
 
 
 def _same_sense(part: str, users: Sequence[Words]) -> bool:

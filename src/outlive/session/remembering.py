@@ -22,6 +22,7 @@ from outlive.memory.extract import (
     asked_for,
     candidates,
     extraction_request,
+    known_as,
     learned,
     read_extraction,
     short_name,
@@ -168,12 +169,15 @@ class Remembering:
         """Keep something in its place among what is known; says so."""
         if candidate.scope not in self.memories.stores:
             candidate = replace(candidate, scope="project")
-        placed = against(candidate, self._near(candidate))
+        near = self._near(candidate)
+        placed = against(candidate, near)
         if placed is None:
-            return f"remembered already: {candidate.name}"
+            known = known_as(candidate, near)
+            return f"remembered already as {known.name if known else candidate.name}"
         if placed.action == "add" and self.memories.called(placed.name):
             placed = replace(placed, name=short_name(placed.body))  # what is called so is the user's word, and stays
-        return learned(self.memories.learn(placed))
+        old = self.memories.get(placed.target).name if placed.action == "supersede" else ""
+        return learned(self.memories.learn(placed), in_place_of=old)
 
     def _near(self, candidate: Candidate) -> list[Memory]:
         """What it may say again, say more about or correct: what is called so, and what has most words in common."""
