@@ -1,5 +1,6 @@
 """The command line itself. Commands are loaded when they are used, so that each starts as fast as it can."""
 
+import atexit
 import os
 import sys
 from typing import Any
@@ -69,10 +70,21 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
+def _leave(code: int | None) -> None:
+    """End the process. Giving back piece by piece what the embedding model holds would take a tenth of a second, and
+    the system frees it anyway."""
+    if "onnxruntime" in sys.modules:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code or 0)
+    sys.exit(code)
+
+
 def run() -> None:
     """Errors that are meant for the user end with exit code 1 and one message."""
     try:
-        sys.exit(cli(prog_name="outlive", standalone_mode=False))
+        _leave(cli(prog_name="outlive", standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

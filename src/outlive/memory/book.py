@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,7 +18,6 @@ from outlive.errors import StoreUnavailable
 from outlive.memory import guard, steps
 from outlive.memory.catalog import Catalog, Found
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
-from outlive.memory.extract import Candidate
 from outlive.memory.index import index_text
 from outlive.memory.links import reach
 from outlive.memory.lookup import first_line, unknown
@@ -27,6 +26,9 @@ from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWrit
 from outlive.stores.memory_records import SCOPES, Kind, Memory, Provenance, Scope, Step, unmarked
 from outlive.stores.memory_shelf import NOTHING
 from outlive.stores.protocol import Problem
+
+if TYPE_CHECKING:
+    from outlive.memory.extract import Candidate
 
 T = TypeVar("T")
 
@@ -281,7 +283,7 @@ class Memories:
         agreed = replace(old.provenance, confirmed=True, foreign=False)
         return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
 
-    def learn(self, candidate: Candidate, *, confirmed: bool = False) -> Memory:
+    def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:
         """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""
         source = replace(candidate.provenance, confirmed=confirmed or candidate.provenance.confirmed)
         fields: dict[str, Any] = {

@@ -55,7 +55,7 @@ class Vouching:
         if state != self._seen:
             self._seen, self._everything, self._digests = state, False, set()
             with suppress(OSError):
-                self._take(self._file().read_text("ascii", "replace").split("\n") if self._token else ())
+                self._take(self._file().read_text("utf-8", "replace").split("\n") if self._token else ())
         before, self._told = self._told, (self._everything, len(self._digests))
         return self._told != before
 
@@ -97,7 +97,7 @@ class Vouching:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
-                os.write(descriptor, "\n".join(["", *lines, ""]).encode("ascii", "replace"))
+                os.write(descriptor, "\n".join(["", *lines, ""]).encode("utf-8", "replace"))
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -171,9 +171,9 @@ def test_a_model_that_is_loaded_for_a_moment_makes_way_when_there_is_much_to_do(
     from outlive.memory.retrieval.dense import model
 
     monkeypatch.setattr(model, "_held", [])
-    model.load(briefly=True)
+    model.load("a question")
     brief = model.shared()
-    model.load(briefly=False)
+    model.load()
     used = [model.shared() for _ in range(model.FEW)]
     assert used[:-1] == [brief] * (model.FEW - 1)
     assert used[-1] is not brief

@@ -27,7 +27,7 @@ from outlive.memory.search import Finder
 @click.option(
     "--dense/--no-dense",
     default=None,
-    callback=lambda _ctx, _option, dense: _made_ready(dense),
+    callback=lambda ctx, _option, dense: _made_ready(dense, ctx.params.get("query", "")),
     help="With the embedding model or without; with it if installed.",
 )
 def search(
@@ -92,10 +92,10 @@ def _queries(batch: Path) -> Iterator[str]:
             yield query
 
 
-def _made_ready(dense: bool | None) -> bool | None:
-    """Let the embedding model load while the memories are opened and read."""
+def _made_ready(dense: bool | None, query: str) -> bool | None:
+    """Let the embedding model load, and look at the query, while the memories are opened and read."""
     if dense is not False:
         from outlive.memory.retrieval.dense import prepare
 
-        prepare(briefly=True)
+        prepare(query)
     return dense

@@ -13,16 +13,17 @@ def missing() -> list[str]:
     return [name for name in NEEDS if find_spec(name) is None]
 
 
-def prepare(*, briefly: bool = False) -> None:
+def prepare(question: str = "") -> None:
     """Load the model beside whatever is done until the first query: loading leaves Python free for the most part.
-    `briefly` is for a process that will hardly ask more than once. Only the first call counts."""
+    With a `question`, for a process that will hardly ask another one, and it is looked at meanwhile. Only the first
+    call counts."""
     if not _loading and not missing():
-        _loading.append(Thread(target=_load, args=(briefly,)))
+        _loading.append(Thread(target=_load, args=(question,)))
         _loading[0].start()
 
 
-def _load(briefly: bool) -> None:
+def _load(question: str) -> None:
     with suppress(Exception):  # what is wrong is said by the one who needs the model and loads it in vain
         from outlive.memory.retrieval.dense.model import load
 
-        load(briefly=briefly)
+        load(question)

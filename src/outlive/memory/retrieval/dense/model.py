@@ -34,6 +34,7 @@ class Model:
 
         self.left = FEW if briefly else None
         """Texts until it makes way."""
+        self._asked: tuple[str, Vector] | None = None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = min(4, os.cpu_count() or 1)
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
@@ -51,8 +52,11 @@ class Model:
         return self._embed(token_numbers(text, *_PASSAGE))
 
     def query(self, text: str) -> Vector:
-        """The vector of a question or prompt."""
-        return self._embed(token_numbers(text, *_QUERY))
+        """The vector of a question or prompt; of the last one it is known."""
+        asked = self._asked
+        if asked is None or asked[0] != text:
+            asked = self._asked = text, self._embed(token_numbers(text, *_QUERY))
+        return asked[1]
 
     def _embed(self, tokens: list[int]) -> Vector:
         """The mean over the tokens, in whole numbers: sums of products of those are exact in any order of addition.
@@ -79,8 +83,10 @@ def shared() -> Model:
         return model
 
 
-def load(*, briefly: bool) -> None:
-    """Have a model for when it is needed."""
+def load(question: str = "") -> None:
+    """Have a model for when it is needed; with a question, one that is for a moment and has looked at it."""
     with _LOADING:
         if not _held:
-            _held.append(Model(briefly=briefly))
+            _held.append(Model(briefly=bool(question)))
+            if question:
+                _held[0].query(question)
