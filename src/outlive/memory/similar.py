@@ -11,7 +11,7 @@ _PART = re.compile(rf"{CODE.pattern}|([.!?;]+(?=\s|$)|\n+)")
 _BACK = frozenset(("it", "its", "they", "their", "them", "he", "she", "his", "her", "this", "that", "these", "those"))
 _BACK |= {"then", "there", "otherwise", "so", "but", "and", "instead", "also", "both", "which"}
 """A sentence that begins with one of these speaks of what stands before it."""
-_TELLING = tuple("cgkxz0125")
+_TELLING = tuple("bcgkmqxz0123456789")
 
 
 def words(text: str) -> tuple[str, ...]:
