@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.errors import StoreUnavailable
 from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
@@ -263,7 +264,10 @@ def test_a_home_that_cannot_be_written_keeps_nobody_from_remembering(tmp_path: P
     memories = machine.open(tmp_path / "project")
     memories.add("Tests", RULE, type="feedback")
     assert not memories.foreign()
-    assert foreign(machine.open(tmp_path / "project")) == {"tests"}
+    again = machine.open(tmp_path / "project")
+    assert foreign(again) == {"tests"}
+    with pytest.raises(StoreUnavailable, match="OUTLIVE_TRUST_MEMORIES"):
+        again.adopt()
     machine.close()
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from outlive.errors import StoreUnavailable
 from outlive.stores.memory_records import Memory
 
 BEGUN, ADOPTED, DISOWNED = "begun", "adopted", "disowned"
@@ -71,7 +72,8 @@ class Vouching:
         the `first` in it. `keep` puts a new token into the store."""
         mine = [] if self._everything else [_digest(one) for one in memories if not one.provenance.foreign]
         if mine:
-            self._say([BEGUN] if first else mine, keep)
+            with suppress(StoreUnavailable):  # it holds as long as this process
+                self._say([BEGUN] if first else mine, keep)
 
     def adopt(self, keep: Callable[[str], None]) -> None:
         """The user has looked at it, and vouches for all of the store."""
@@ -86,22 +88,29 @@ class Vouching:
         return True
 
     def _say(self, lines: list[str], keep: Callable[[str], None]) -> None:
-        """Where the home knows none of the tokens a new one is made. Where the home cannot be written, it holds as
-        long as this process."""
+        """Where the home knows none of the tokens a new one is made."""
         if not self._token or not self._file().exists():
             self._token = os.urandom(16).hex()
             keep(self._token)
             lines = [f"# {self._place}", *lines]
         self._take(lines)
-        with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(descriptor, "\n".join(["", *lines, ""]).encode("utf-8", "replace"))
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        self._seen = (self._token, self.state())
+        try:
+            self._append("\n".join(["", *lines, ""]).encode("utf-8", "replace"))
+        except OSError as error:
+            what = f"cannot write to {self._folder}, which knows whose memories these are: {error.strerror}"
+            way = "have OUTLIVE_HOME lead elsewhere, or set OUTLIVE_TRUST_MEMORIES=1"
+            raise StoreUnavailable(f"{what}; {way}") from None
+        finally:
+            self._seen = (self._token, self.state())
+
+    def _append(self, raw: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, raw)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _take(self, lines: Iterable[str]) -> None:
         for line in lines:
