@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import msgspec
 from hypothesis import strategies as st
 
 from outlive import events as ev
+from outlive.context.engine import Engine
 from outlive.messages import Block, Text, Thinking, ToolCall
 
 TEXT = "lorem value_{n} src/mod_{n}.py:{n} calls helper_{n}() in 漢字 line {n} éß🎈"
@@ -98,3 +100,13 @@ def texts(events: list[ev.Event]) -> Iterator[tuple[int, str]]:
             for block in event.blocks:
                 if isinstance(block, Text):
                     yield event.id, block.text
+
+
+def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
+    """Play a story turn by turn; its passes."""
+    made: list[ev.Compacted] = []
+    for event in story.events:
+        if isinstance(event, ev.AssistantSaid):
+            made.extend(engine.next_request().new_events)
+        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+    return made

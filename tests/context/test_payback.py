@@ -9,7 +9,7 @@ from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.payback import WRITE, mark
 from outlive.context.policy import RICH, Policy
-from tests.context.story import Story, body, long_story
+from tests.context.story import Story, body, drive, long_story
 
 WINDOW = 200_000
 PLAIN = "It is what it was and it will be so on and on with nothing in it that has a name of its own.\n"
@@ -23,16 +23,6 @@ def plain_story(steps: int, lines: int) -> Story:
     for _ in range(steps):
         story.step(PLAIN * lines)
     return story
-
-
-def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
-    """Play a story turn by turn; its passes."""
-    made: list[ev.Compacted] = []
-    for event in story.events:
-        if isinstance(event, ev.AssistantSaid):
-            made.extend(engine.next_request().new_events)
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
-    return made
 
 
 # -- the arithmetic

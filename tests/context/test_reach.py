@@ -14,8 +14,7 @@ from outlive.context.past import Past
 from outlive.context.plan import current_request
 from outlive.context.policy import Policy
 from outlive.messages import Image, Message, Opaque, Text, ToolCall
-from tests.context.story import Story, body, long_story
-from tests.context.test_traps import drive
+from tests.context.story import Story, body, drive, long_story
 
 PICTURE = Image("image/png", "aGVsbG8=")
 EAGER = Policy(name="eager", engage=0.5)

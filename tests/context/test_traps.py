@@ -19,20 +19,10 @@ from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
 from outlive.messages import Text, ToolCall, ToolResult
 from outlive.state import rebuild
-from tests.context.story import Story, body, long_story
+from tests.context.story import Story, body, drive, long_story
 from tests.context.wire import anthropic, shown
 
 EAGER = Policy(name="eager", tail_tokens=600, tail=0.1)
-
-
-def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
-    """Play a story turn by turn; its passes."""
-    made: list[ev.Compacted] = []
-    for event in story.events:
-        if isinstance(event, ev.AssistantSaid):
-            made.extend(engine.next_request().new_events)
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
-    return made
 
 
 def test_ten_rounds_keep_directives_tasks_and_modified_files() -> None:

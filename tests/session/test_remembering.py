@@ -1,5 +1,6 @@
 """The memory of a session: what it shows, when, and what it keeps of what was said."""
 
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -378,3 +379,16 @@ def test_what_left_the_view_in_a_pass_is_learned_from(desk: Desk) -> None:
     assert talk(at.session, 30) > 0
     desk.turn(at, "Hello?")
     assert desk.bodies() == ["We deploy on Mondays."]
+
+
+def test_what_was_learned_stands_in_the_prompt_once_the_provider_has_let_go_of_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = desk.open("s")
+    at.session.user_said("hello")
+    at.session.assistant_said((Text("hello"),))
+    assert at.index() == ""
+    desk.memories.add("Port", "The port is 80.")
+    assert at.index() == ""
+    monkeypatch.setattr(time, "time", lambda: at.session.engine.past.heard_at + 301)
+    assert "The port is 80." in at.index()

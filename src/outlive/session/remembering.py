@@ -93,13 +93,14 @@ class Remembering:
         """What is remembered, a line each, for the system prompt. While the provider still has the prompt of this
         session it keeps the lines that it has, as long as they are true: one more would cost the whole cache, and
         what is relevant comes with the user's words anyway."""
+        engine = self.session.engine
+        warm = not engine.is_cold(time.time())
         self._looked, changes = self.memories.changed(self._looked)
-        if not changes:
+        if warm and not changes:
             return self._index
         text = self.memories.index().strip()
-        engine = self.session.engine
         before, _, had = engine.past.system.partition(f"\n{TITLE}\n")
-        if before and not engine.is_cold(time.time()) and {*had.splitlines()} <= {*text.splitlines()}:
+        if before and warm and {*had.splitlines()} <= {*text.splitlines()}:
             text = had
         self._index = f"{TITLE}\n{text}" if text else ""
         return self._index
