@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
@@ -19,6 +20,19 @@ if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 pytest.register_assert_rewrite("tests.model", "tests.truth")
+
+settings.register_profile(
+    "anywhere",
+    deadline=None,  # how long an example takes says more about the machine than about the code
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=[
+        HealthCheck.too_slow,  # the same
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,  # examples that share a folder do so on purpose
+    ],
+)
+settings.load_profile("anywhere")
 
 
 @pytest.fixture(scope="session", autouse=True)

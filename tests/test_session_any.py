@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.context.valid import problems
@@ -82,7 +82,7 @@ class Life:
         return raw, [pages.get(n).text for n in range(1, len(pages) + 1)], self.session.state
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30)
 @given(actions=actions)
 def test_the_log_alone_gives_back_the_session(actions: list[tuple[str, int]], tmp_path_factory: Any) -> None:
     life = Life(FileLogStore(tmp_path_factory.mktemp("any"), durability="process"))

@@ -16,7 +16,7 @@ from tests.context.wire import anthropic, openai, shown
 
 windows = st.sampled_from([2500, 4000, 8000, 20_000])
 policies = st.sampled_from([*POLICIES.values(), Policy(name="eager", engage=0.3, cold=0.1, tail_tokens=300)])
-modest = settings(max_examples=60, deadline=None)
+modest = settings(max_examples=60)
 
 
 def ask(engine: Engine, whole: list[ev.Event] | None = None) -> Request | None:

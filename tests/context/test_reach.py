@@ -30,7 +30,7 @@ def handles(text: str) -> set[int]:
     return {int(number) for number in re.findall(r"@h(\d+)", text)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(lost=st.sets(st.integers(min_value=3, max_value=60), max_size=4))
 def test_a_handle_never_stands_for_another_text_whatever_is_lost(lost: set[int]) -> None:
     engine = logged(long_story(40, lines=30))

@@ -69,7 +69,7 @@ class Session:
             self.add(ev.Noted(id=0, time=0, text="HEAD moved"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     logs(),
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from(OPERATIONS)), max_size=8),

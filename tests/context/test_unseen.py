@@ -67,7 +67,7 @@ def test_words_that_gave_way_to_a_batch_are_whole_again_after_the_next_pass() ->
     assert words in shown(play(engine, story).messages)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(logs(), windows, st.lists(st.integers(1, 120), min_size=1, max_size=4))
 def test_what_fits_beside_the_floor_is_never_touched(log: list[ev.Event], window: int, sizes: list[int]) -> None:
     engine = Engine(window)

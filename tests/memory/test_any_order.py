@@ -118,4 +118,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestLife.settings = settings(max_examples=25, stateful_step_count=15)

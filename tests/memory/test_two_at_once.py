@@ -222,6 +222,4 @@ class TwoAtOnceUnwatched(TwoAtOnce):
 
 TestTwoAtOnce = TwoAtOnce.TestCase
 TestTwoAtOnceUnwatched = TwoAtOnceUnwatched.TestCase
-TestTwoAtOnce.settings = TestTwoAtOnceUnwatched.settings = settings(
-    max_examples=40, stateful_step_count=20, deadline=None
-)
+TestTwoAtOnce.settings = TestTwoAtOnceUnwatched.settings = settings(max_examples=40, stateful_step_count=20)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from outlive.context.valid import problems
@@ -71,7 +71,7 @@ def served() -> Iterator[tuple[Simulator, asyncio.Runner, list[Model]]]:
             runner.run(model.close())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60)
 @given(conversations(), st.sampled_from(["", "<state>one</state>"]))
 def test_what_is_valid_for_us_is_taken_by_both(
     served: tuple[Simulator, asyncio.Runner, list[Model]], said: tuple[Message, ...], state: str

@@ -456,7 +456,7 @@ KEYS = [*json.loads(encode_task(Task(id=1, subject="x", created_at=datetime.now(
 KEYS += ["archivedAt", "extra", "foreign"]
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300, database=None)
 @given(form=st.dictionaries(st.sampled_from(KEYS), json_values, max_size=4), raw=st.binary(max_size=40))
 def test_whatever_a_file_holds_it_is_a_task_or_set_apart(form: dict[str, Any], raw: bytes) -> None:
     text = json.dumps({"id": 1, "subject": "x", **form}).encode()
@@ -475,7 +475,7 @@ def decoded(content: bytes) -> Task | str:
         return str(error)
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60, database=None)
 @given(
     forms=st.lists(
         st.dictionaries(
@@ -590,7 +590,7 @@ mutations = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40, database=None)
 @given(steps=mutations, rest=st.booleans())
 def test_whatever_is_done_to_the_files_a_store_with_an_index_answers_as_one_without(
     steps: list[tuple[str, int, int]], rest: bool, tmp_path_factory: Any

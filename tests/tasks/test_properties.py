@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.errors import OutliveError
@@ -295,9 +295,6 @@ def test_every_engine_agrees_with_the_model(name: str, request: pytest.FixtureRe
 
     @settings(
         max_examples=EXAMPLES[name],
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         database=None,
     )
     @given(st.lists(operations, min_size=20, max_size=45))

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from outlive.tools.seen import Seen
@@ -153,7 +153,7 @@ def test_bytes_that_are_no_text_stay_as_they_are(bench: Workbench) -> None:
 ALPHABET = st.text(st.sampled_from("ab\n \té€😀x"), max_size=40)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80)
 @given(before=ALPHABET, old=ALPHABET.filter(bool), after=ALPHABET, new=ALPHABET, junk=st.binary(max_size=6))
 def test_a_unique_match_is_replaced_and_nothing_else(
     bench: Workbench, before: str, old: str, after: str, new: str, junk: bytes
@@ -175,7 +175,7 @@ def test_a_unique_match_is_replaced_and_nothing_else(
         assert path.read_bytes() == whole
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(between=st.lists(ALPHABET, min_size=2, max_size=5), old=ALPHABET.filter(bool), new=ALPHABET)
 def test_replacing_all_is_what_str_replace_does(bench: Workbench, between: list[str], old: str, new: str) -> None:
     assume(old != new)
@@ -186,7 +186,7 @@ def test_replacing_all_is_what_str_replace_does(bench: Workbench, between: list[
     assert path.read_bytes() == text.replace(old, new).encode()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(text=st.text(max_size=300), old=st.text(min_size=1, max_size=60), new=st.text(max_size=20))
 def test_no_text_makes_the_search_for_near_misses_fail(bench: Workbench, text: str, old: str, new: str) -> None:
     bench.desk.seen = Seen()

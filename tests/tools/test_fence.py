@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.tools.fence import Fence
@@ -240,7 +240,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400)
 @given(parts=st.lists(PARTS, min_size=1, max_size=9), absolute=st.booleans())
 def test_no_path_ever_leaves(root: Path, parts: list[str], absolute: bool) -> None:
     """Whatever the names and the links: what is let through is inside by the kernel's own reckoning."""

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tools.workbench import Workbench
@@ -175,7 +175,7 @@ def test_line_ends_are_said_where_they_are_special(bench: Workbench) -> None:
     assert bench.call("read_file", path="dos.txt").text == "    1\ta\n    2\tb\n[its line ends are CRLF]"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     text=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=200).filter(
         lambda text: text and not text.startswith("\ufeff")

@@ -151,7 +151,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
 @given(parts=st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from((" ", " ", ""))), min_size=1, max_size=10))
 def test_no_line_that_runs_something_unlisted_is_ever_allowed(
     recorder: Recorder, parts: list[tuple[str, str]]
@@ -172,7 +172,7 @@ SIMPLE = st.builds(lambda program, rest: " ".join((program, *rest)), GOOD, st.li
 JOIN = st.sampled_from((" && ", " || ", "; ", " | ", "\n", "&&", ";", "|", " &&\n", " 2>&1 | ", " >/dev/null; "))
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, suppress_health_check=list(HealthCheck))
 @given(first=SIMPLE, rest=st.lists(st.tuples(JOIN, SIMPLE), max_size=3))
 def test_nor_is_a_chain_of_listed_ones_with_something_hidden_in_it(
     recorder: Recorder, first: str, rest: list[tuple[str, str]]
@@ -454,7 +454,7 @@ def test_always_offers_rules_that_are_enough_and_no_wider_than_they_must_be(line
     assert rules.allowed("bash", line, ()) == bool(found)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(words=st.lists(st.text(alphabet="ab *?['\"\\$;é\n-", max_size=5), max_size=4))
 def test_what_always_offers_covers_the_very_command(words: list[str]) -> None:
     import shlex

@@ -1,7 +1,7 @@
 """Finished lines: never too wide, calm, and with nothing left out."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
@@ -18,7 +18,6 @@ def shown(text: str, width: int = 60) -> list[str]:
     return Painter(width, "plain").lines(Prose(text))
 
 
-@settings(deadline=None)
 @given(st.text("ab 漢字🎉-*`#|\n", max_size=120), st.integers(20, 80))
 def test_no_line_is_wider_than_the_window(text: str, width: int) -> None:
     painter = Painter(width, "plain")

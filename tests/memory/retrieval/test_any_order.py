@@ -3,7 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.memory.retrieval import Entry, Hit, Retriever
@@ -25,7 +25,7 @@ many = st.lists(entries, max_size=8)
 queries = st.lists(texts, min_size=1, max_size=4)
 
 
-calm = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+calm = settings(max_examples=60)
 
 
 def answers(retriever: Retriever, asked: list[str]) -> list[list[Hit]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.testing import Simulator, say
@@ -28,7 +28,7 @@ from tests.testing.simulator.talking import (
     user,
 )
 
-SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+SLOW = settings(max_examples=60)
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=400).filter(str.strip)
 
 
