@@ -49,6 +49,12 @@ docs: .venv/ready ## Write the references in docs/ anew from the code
 	@$(BIN)/python -m tests.test_docs
 	@$(BIN)/python -m tests.tools.test_standard
 	@$(BIN)/python -m tests.cli.chat.test_docs
+	@$(BIN)/python -m tests.test_dependencies
+
+audit: .venv/ready ## Known vulnerabilities of the pinned packages (needs the network)
+	@$(PYTHON) -m venv .venv/audit
+	@.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	@$(BIN)/python -m tests.audit .venv/audit/bin/pip-audit
 
 bench: .venv/ready ## Measure; see bench/README.md
 	@$(BIN)/python -m bench.tasks
@@ -56,4 +62,4 @@ bench: .venv/ready ## Measure; see bench/README.md
 clean: ## Remove what was set up
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-.PHONY: help setup system demo test lint types format docs bench clean
+.PHONY: help setup system demo test lint types format docs audit bench clean
