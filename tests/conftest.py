@@ -1,6 +1,7 @@
 """Fixtures for all tests: the three engines, one of them with a real PostgreSQL server."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,11 +36,23 @@ settings.register_profile(
 settings.load_profile("anywhere")
 
 
+FOREIGN = re.compile(
+    r"(OUTLIVE|ANTHROPIC|OPENAI|GIT|XDG|TMUX)(_|$)|MODEL_ID$|(NO|FORCE)_COLOR$|COLUMNS$|LINES$|.*_proxy$",
+    re.IGNORECASE,
+)
+"""Variables of the machine that would change what a test sees."""
+
+
 @pytest.fixture(scope="session", autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing here is read from, or kept in, the home of whoever runs the tests."""
+def nothing_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No key, setting, home or model server of this machine reaches a test, or a process that a test starts."""
+    home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OUTLIVE_HOME", str(tmp_path_factory.mktemp("home")))
+        for name in filter(FOREIGN.match, list(os.environ)):
+            patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        patch.setenv("OUTLIVE_HOME", str(home / ".outlive"))
+        patch.setenv("OUTLIVE_LOCAL_MODELS", "off")
         yield
 
 

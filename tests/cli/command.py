@@ -23,7 +23,7 @@ class Result:
 class Outlive:
     def __init__(self, folder: Path, store: str | None = None) -> None:
         self.folder = folder
-        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("OUTLIVE_")}
+        self.environment = dict(os.environ)
         if store:
             self.environment["OUTLIVE_STORE"] = store
 

@@ -20,9 +20,7 @@ class Client:
     def __init__(self, folder: Path, sim: Simulator, model: str = MODELS[0]) -> None:
         self.folder = folder
         self.model = model
-        dropped = ("OUTLIVE_", "ANTHROPIC_", "OPENAI_", "MODEL_ID")
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
-        self.environment = kept | sim.env() | {"OUTLIVE_HOME": str(folder.parent / "home")}
+        self.environment = dict(os.environ) | sim.env() | {"OUTLIVE_HOME": str(folder.parent / "home")}
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(

@@ -126,6 +126,17 @@ def test_a_local_model_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> 
             choose("openai:b", environment={})
 
 
+def test_servers_on_this_machine_are_left_alone_when_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with quirky(models={"data": [{"id": "a"}]}) as server:
+        here(monkeypatch, server.port)
+        assert choose(None, environment={}).name == choose("openai:a", environment={}).name == "openai:a"
+        off = {"OUTLIVE_LOCAL_MODELS": "off"}
+        with pytest.raises(NotSetUp, match="no model is set up"):
+            choose(None, environment=off)
+        with pytest.raises(NotSetUp, match="openai:a needs OPENAI_API_KEY"):
+            choose("openai:a", environment=off)
+
+
 @pytest.mark.parametrize("listed", [None, [], {"data": "none"}, {"data": [None, {}, {"id": ""}]}, "hello"])
 def test_whatever_else_listens_there_is_no_server(monkeypatch: pytest.MonkeyPatch, listed: Any) -> None:
     with quirky(models=listed) as server:

@@ -65,7 +65,7 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
     if provider == "anthropic":
         return anthropic.AnthropicModel(name, environment=environment)
     if not environment.get(openai.KEY) and not environment.get(openai.ADDRESS):
-        here = local_models()
+        here = _nearby(environment)
         wanted = (name, f"{name}:latest")
         return _local(next((one for one in here if one.name in wanted), None) or _absent(name, here), environment)
     return openai.OpenAIModel(name, environment=environment)
@@ -79,7 +79,7 @@ def _found(environment: Mapping[str, str]) -> Model:
         return _first_at(environment[openai.ADDRESS], environment)
     if environment.get(openai.KEY):
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
-    here = local_models()
+    here = _nearby(environment)
     if not here:
         raise NotSetUp(HOW)
     return _local(here[0], environment)
@@ -102,6 +102,11 @@ def _local(model: Local, environment: Mapping[str, str]) -> Model:
     """A server on this machine gets no key: it is not the one that the key is for."""
     there = {name: value for name, value in environment.items() if name != openai.KEY}
     return openai.OpenAIModel(model.name, environment={**there, openai.ADDRESS: model.address}, window=model.window)
+
+
+def _nearby(environment: Mapping[str, str]) -> list[Local]:
+    """The models of servers on this machine, unless the user does not want to use what listens there."""
+    return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
 
 
 def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
