@@ -6,6 +6,9 @@ from outlive.stores.protocol import Problem
 from outlive.stores.records import Task
 from outlive.tasks import shape
 from outlive.tasks.edges import arrows
+from outlive.tasks.refs import some
+
+_SHOWN = 20
 
 
 def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None]) -> Iterator[Problem]:
@@ -14,10 +17,10 @@ def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None]) ->
     for task in tasks:
         lost = [number for number in task.depends_on if number not in known]
         if lost:
-            options = " ".join(f"--remove-blocked-by {number}" for number in lost)
+            options = " ".join(f"--remove-blocked-by {number}" for number in lost[:_SHOWN])
             yield Problem(
                 f"task {task.id}",
-                f"depends on {', '.join(map(str, lost))}, which does not exist, and stays blocked",
+                f"depends on {some(lost, _SHOWN)}, which does not exist, and stays blocked",
                 f"outlive task update {task.id} {options}",
                 task=task.id,
             )

@@ -1,5 +1,6 @@
 """`TaskGraph`: the operations on tasks. Each is one change of the store: it happens whole or not at all."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -27,7 +28,7 @@ from outlive.tasks.lookup import (
     lock_with_dependents,
     lost_task,
 )
-from outlive.tasks.refs import Ref, unknown
+from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
 DEFAULT_TTL = timedelta(minutes=15)
@@ -146,8 +147,8 @@ class TaskGraph:
     def create_many(self, drafts: Iterable[Draft]) -> list[Task]:
         """Create all of them or none. Drafts may name each other by `key`, in any order."""
         ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
-        keys = [draft.key for draft in ready if draft.key is not None]
-        if doubled := next((key for key in keys if keys.count(key) > 1), None):
+        keys = Counter(draft.key for draft in ready if draft.key is not None)
+        if doubled := next((key for key, count in keys.items() if count > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
 
         def work(tx: TaskWriter) -> list[Task]:
@@ -206,7 +207,7 @@ class TaskGraph:
             task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, stand_in=lost)
             ids = [other.id for other in dependents]
             if dependents and not force:
-                listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {', '.join(map(str, ids))} depend"
+                listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {some(ids)} depend"
                 raise HasDependents(
                     f"cannot delete task {task.id}: {listed} on it; "
                     "cancel it instead, or use --force to hand its dependencies down to them",

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
-from outlive.stores.records import STATUSES, Status, Task
+from outlive.stores.records import MAX_DEPENDENCIES, STATUSES, Status, Task
+from outlive.tasks.refs import some
 
 MAX_SUBJECT = 200
 MAX_TEXT = 100_000
@@ -62,6 +63,16 @@ def status(value: str) -> Status:
     raise InvalidTask(f"{value!r} is not a status; one of: {', '.join(STATUSES)}")
 
 
+def dependencies(task: Task) -> Task:
+    """The task, unless it has more direct dependencies than any reader accepts."""
+    if len(task.depends_on) > MAX_DEPENDENCIES:
+        raise InvalidTask(
+            f"task {task.id} would depend on {len(task.depends_on):,} others, at most {MAX_DEPENDENCIES:,} are "
+            "allowed; let it wait for a few tasks that wait for the rest"
+        )
+    return task
+
+
 def metadata(value: dict[str, Any]) -> dict[str, Any]:
     """Plain JSON, so that it survives every engine."""
     try:
@@ -97,9 +108,8 @@ def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> N
 
 def may_finish(task: Task, *, force: bool) -> None:
     if task.blocked_by and not force:
-        ids = ", ".join(map(str, task.blocked_by))
         raise BlockedError(
-            f"cannot complete task {task.id}: blocked by {ids}; complete those first, "
+            f"cannot complete task {task.id}: blocked by {some(task.blocked_by)}; complete those first, "
             f"remove the dependency (--remove-blocked-by) or use --force",
             task.blocked_by,
         )
@@ -110,8 +120,8 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     if task.finished:
         raise ConflictError(f"cannot claim task {task.id}: it is {task.status}; reopen it first")
     if task.blocked_by:
-        ids = ", ".join(map(str, task.blocked_by))
-        raise BlockedError(f"cannot claim task {task.id}: blocked by {ids}; claim those first", task.blocked_by)
+        listed = some(task.blocked_by)
+        raise BlockedError(f"cannot claim task {task.id}: blocked by {listed}; claim those first", task.blocked_by)
     if task.status == "in_progress" and (task.lease.expires_at > now if task.lease else task.owner is not None):
         way_out = f"wait for it, or take it away with: outlive task release {task.id} --force"
         if task.lease and task.lease.owner == owner:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from outlive.cli.echo import named_input
 from outlive.cli.memory.common import command, form_of, print_json, scope_option
 from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
@@ -34,14 +35,12 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
       outlive memory export | outlive memory import - --store sqlite:///team.db
     """
     result = Imported()
-    if str(source) == "-":
-        found = read_lines(sys.stdin.buffer.read(), "standard input", result)
-    elif source.is_dir():
+    if source.is_dir():
         found = read_folder(source, result)
     elif source.suffix.lower() == ".md":
         found = read_markdown(source, result)
     else:
-        found = read_lines(source.read_bytes(), str(source), result)
+        found = read_lines(*named_input(source), result)
     import_memories(memories, found, result, scope=scope)
     if as_json:
         print_json(

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 from msgspec.structs import replace
 
+from outlive.cli.echo import named_input
 from outlive.cli.replay.account import Account, Report
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
@@ -113,8 +114,7 @@ def _piped() -> Recording:
     """The recording on stdin, by way of a file, as all formats are read."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+        path.write_bytes(named_input(STREAM)[0])
         try:
             recording = read_recording(path)
         except ImportRefused as error:

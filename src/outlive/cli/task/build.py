@@ -1,12 +1,13 @@
 """create, update, cancel, reopen, delete, archive."""
 
 from datetime import timedelta
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, named_input
 from outlive.cli.task.common import (
     Duration,
     command,
@@ -52,12 +53,17 @@ def _complete_statuses(ctx: click.Context, param: click.Parameter, incomplete: s
 @click.option("-l", "--label", "labels", multiple=True, help="A label; repeat for more.")
 @click.option("--owner", metavar="NAME", help="Who is to do it. (Does not claim it.)")
 @click.option("--metadata", metavar="JSON", help="An object of your own, kept with the task.")
-@click.option("--batch", type=click.File("rb"), metavar="FILE", help="Create all tasks of a JSON file, or none.")
+@click.option(
+    "--batch",
+    type=click.Path(allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="Create all tasks of a JSON file, or none.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only the id.")
 def create(
     graph: TaskGraph,
     subject: str | None,
-    batch: IO[bytes] | None,
+    batch: Path | None,
     metadata: str | None,
     quiet: bool,
     as_json: bool,
@@ -83,7 +89,7 @@ def create(
         given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
         if subject is not None or metadata or given:
             usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
-        made = graph.create_many(_drafts(batch.read(), batch.name))
+        made = graph.create_many(_drafts(*named_input(batch)))
         if as_json:
             print_json([task_to_json(task) for task in made])
         else:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, echo_exact
+from outlive.cli.echo import echo, echo_exact, named_input
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
 from outlive.errors import StoreUnavailable
@@ -31,12 +31,11 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
       outlive task import theirs.json --renumber
       outlive task import ../other/.tasks --renumber
     """
-    if str(source) == "-":
-        bundle = read_bundle(sys.stdin.buffer.read(), where="standard input")
-    elif source.is_dir():
+    if source.is_dir():
         bundle = read_folder(source)
     else:
-        bundle = read_bundle(source.read_bytes(), where=str(source))
+        raw, where = named_input(source)
+        bundle = read_bundle(raw, where=where)
     made = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
     if as_json:
         print_json([task_to_json(task) for task in made])

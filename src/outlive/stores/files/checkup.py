@@ -7,12 +7,16 @@ from outlive.errors import DamagedRecord
 from outlive.stores.files.folder import Folder
 from outlive.stores.files.history import History
 from outlive.stores.files.names import task_name
+from outlive.stores.files.parts import Parts
 from outlive.stores.protocol import Problem
 
 
-def problems(path: Path, folder: Folder, history: History, journal: DamagedRecord | None) -> list[Problem]:
+def problems(parts: Parts, journal: DamagedRecord | None) -> list[Problem]:
     """All of it, for a folder that has just been scanned."""
-    found = [*_damage(folder), *_stale(path, folder), *_oddities(path, folder, history)]
+    path, folder, history = parts.path, parts.folder, parts.history
+    found = [*_damage(folder), *_stale(path, folder), *_foreign(path, folder), *_irregular(parts)]
+    if history.unusable() is None:
+        found += [*_trail(path, folder, history), *_mark(parts)]
     if journal is not None:
         what = f"nothing can be written while this is there: {journal}"
         remedy = "outlive task doctor --repair; the change that the journal holds is lost"
@@ -43,12 +47,32 @@ def _stale(path: Path, folder: Folder) -> list[Problem]:
     ]
 
 
-def _oddities(path: Path, folder: Folder, history: History) -> list[Problem]:
-    found = [
+def _irregular(parts: Parts) -> list[Problem]:
+    """Pipes, links, devices and huge files under names of ours. The journal has a problem of its own."""
+    errors = [error for error in (parts.history.unusable(), *parts.disk.irregular()) if error is not None]
+    remedy = "move it aside, or have it set apart with: outlive task doctor --repair"
+    return [
+        Problem(error.filename, error.strerror.partition(";")[0], remedy, repairable=True)
+        for error in errors
+        if error.filename != str(parts.journal.path)
+    ]
+
+
+def _mark(parts: Parts) -> list[Problem]:
+    wrong = parts.wrong_mark()
+    remedy = "outlive task doctor --repair; until then no task can be created"
+    return [Problem(str(parts.mark_path), wrong, remedy, repairable=True)] if wrong else []
+
+
+def _foreign(path: Path, folder: Folder) -> list[Problem]:
+    return [
         Problem(str(path / name), "not a task file; ignored", "move it elsewhere", harmless=True)
         for name in folder.foreign()
     ]
-    found += [
+
+
+def _trail(path: Path, folder: Folder, history: History) -> list[Problem]:
+    found = [
         Problem(
             f"{history.path}:{line}",
             "a line of the audit trail cannot be read",

@@ -5,7 +5,6 @@ is derived or carried out from it, and mended by the next writer. Readers never 
 is in it is decided above (`outlive.memory.index`).
 """
 
-import errno
 import os
 import re
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.regular import UnusableFile, open_to_read, refuse_irregular
 from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.files.memory_folder import MemoryFolder
 from outlive.stores.files.memory_journal import JournalFile
@@ -89,9 +89,7 @@ class FileMemoryStore:
             wanted = self.read(render, glance=glance).encode()
             try:
                 found = read_bytes(target)
-            except OSError as error:
-                if error.errno not in (errno.EINVAL, errno.EFBIG):
-                    raise
+            except UnusableFile:
                 found = _NO_INDEX
             return None if found == wanted or (found is None and not wanted) else (found, wanted)
 
@@ -115,6 +113,7 @@ class FileMemoryStore:
 
         with errors_named("cannot lock", self.path):
             self._disk.set_up()
+            refuse_irregular(self._disk.local / f"{purpose}.lock")
         handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             handle.acquire()
@@ -273,7 +272,7 @@ class FileMemoryStore:
 def _last_id(path: Path) -> int:
     """Of the last line that can be read, without reading all of the log. Only for the holder of the lock."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             descriptor = file.fileno()
             for start in _line_starts(descriptor, os.fstat(descriptor).st_size):
                 if match := _STEP.match(os.pread(descriptor, 64, start)):

@@ -87,18 +87,23 @@ class FileTaskStore:
             self._catch_up()
             for number in self.folder.archived_ids():
                 self.folder.node(number)
-            return problems(self.path, self.folder, self._history, self._unreadable_journal)
+            return problems(self._parts, self._unreadable_journal)
 
     def repair(self) -> list[str]:
         """Set damaged files apart in `.tasks/damaged/`, and write derived fields anew."""
         done = []
         with self._mutex, self._locked(), errors_named("cannot repair", self.path):
             self._forget()
+            for odd in filter(None, (self._history.unusable(), *self._disk.irregular())):
+                source = Path(odd.filename)
+                done.append(f"set {source.relative_to(self.path)} apart as {self._set_apart(source)}")
             try:
                 self._journal.carry_out()
             except DamagedRecord:
                 done.append(f"set the journal apart as {self._set_apart(self._journal.path)}")
             self._recover()
+            if wrong := self._parts.wrong_mark():
+                done.append(f"wrote the mark of the last id anew, for it {wrong}")
             self._parts.reserve(self._parts.high_water())
             for number in self.folder.archived_ids():
                 self.folder.node(number)

@@ -1,5 +1,6 @@
 """One transaction on the file store."""
 
+import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from outlive.stores.files.journal import Journal
 from outlive.stores.files.names import task_name
 from outlive.stores.files.parts import Parts
 from outlive.stores.protocol import ANY, Fit, TaskQuery
-from outlive.stores.records import Change, Task
+from outlive.stores.records import Change, Task, check_reserve, damaged_mark
 from outlive.stores.selection import matches, ordered
 
 _RECENT = 0.25
@@ -108,11 +109,15 @@ class FileTransaction:
 
     def new_ids(self, count: int) -> Sequence[int]:
         path = self._parts.path
+        with errors_named("cannot read", path):
+            wrong = self._parts.wrong_mark()
+        if wrong is not None:
+            raise damaged_mark(str(self._parts.mark_path), wrong)
         while True:
             last = self._parts.high_water()
             ids = range(last + 1, last + 1 + count)
             names = [name for number in ids for name in (task_name(number), f"archive/{task_name(number)}")]
-            if not any((path / name).exists() or (path / name).is_symlink() for name in names):
+            if not any(os.path.lexists(path / name) for name in names):
                 break
             self._folder.scan()
             self.reserve(max(ids))
@@ -120,6 +125,7 @@ class FileTransaction:
         return ids
 
     def reserve(self, high_water: int) -> None:
+        check_reserve(high_water)
         with errors_named("cannot write to", self._parts.path):
             self._parts.reserve(max(high_water, self._parts.high_water()))
 

@@ -18,6 +18,7 @@ from outlive.errors import StoreError, StoreUnavailable
 from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row
+from outlive.stores.sql.quick import refuse_irregular_database
 
 T = TypeVar("T")
 
@@ -127,17 +128,17 @@ class SQLiteDatabase:
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
         last = self.high_water(connection)
-        self.reserve(connection, last + count)
+        self.set_high_water(connection, last + count)
         return range(last + 1, last + count + 1)
 
-    def reserve(self, connection: Connection, high_water: int) -> None:
-        high_water = max(high_water, self.high_water(connection))
+    def set_high_water(self, connection: Connection, high_water: int) -> None:
         connection.run("DELETE FROM outlive_task_ids")
         connection.run("INSERT INTO outlive_task_ids (last) VALUES (:last)", last=high_water)
 
     def high_water(self, connection: Connection) -> int:
         rows = connection.rows("SELECT last FROM outlive_task_ids")
-        return int(rows[0][0]) if rows else 0
+        last = rows[0][0] if rows else 0
+        return last if isinstance(last, int) else -1
 
     def announce(self, connection: Connection) -> None:
         """Watchers see the data version of the file change."""
@@ -180,6 +181,7 @@ class SQLiteDatabase:
             raise StoreUnavailable(
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
+        refuse_irregular_database(self.path)
         raw = sqlite3.connect(
             self.path,
             timeout=_BUSY_SECONDS,
