@@ -25,6 +25,10 @@ MAX_ID = 10**15 - 1
 """The largest id that any reader accepts: exact as a JSON number everywhere, and a BIGINT."""
 MAX_GAP = 10**9
 """An id further than this above all smaller ones was planted or mistyped: new ids do not continue from it."""
+LONGEST_LEASE = timedelta(days=7)
+"""A lease that ends later than this from now was made by a wrong clock, and counts as run out."""
+STALE_LEASE = timedelta(days=30)
+"""A lease that ran out longer ago is not taken over by itself: more likely the clock is wrong."""
 MAX_TASK_BYTES = 16 * MIB
 """Of the JSON form."""
 MAX_DEPENDENCIES = 10_000
@@ -38,6 +42,20 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
     token: int
     claimed_at: datetime
     expires_at: datetime
+
+    def lapsed(self, now: datetime) -> bool:
+        """Whether the task may be given to another."""
+        oldest, latest = believable(now)
+        return oldest <= self.expires_at <= now or self.expires_at > latest
+
+    def stale(self, now: datetime) -> bool:
+        """Whether it ran out so long ago that the clock is doubted first."""
+        return self.expires_at < believable(now)[0]
+
+
+def believable(now: datetime) -> tuple[datetime, datetime]:
+    """Between these two moments a lease ends that was made by a clock like this one, and not long ago."""
+    return now - STALE_LEASE, now + LONGEST_LEASE
 
 
 class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=False):

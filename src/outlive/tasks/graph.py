@@ -114,9 +114,9 @@ class TaskGraph:
     def doctor(self) -> list[Problem]:
         """What is wrong with the store, and with the graph in it."""
         problems = self.store.check()
-        tasks = self.find(TaskQuery(archived=True, sort="id"))
+        tasks, now = self.store.read(lambda tx: (tx.find(TaskQuery(archived=True, sort="id")), tx.now))
         unreadable = {problem.task for problem in problems if not problem.lost}
-        return [*problems, *graph_problems(tasks, unreadable)]
+        return [*problems, *graph_problems(tasks, unreadable, now)]
 
     # -- building --------------------------------------------------------------------------------------
 
@@ -458,8 +458,10 @@ class TaskGraph:
 
     def _give_back(self, tx: TaskWriter, expired: Collection[int], actor: str | None = None) -> None:
         for task in tx.lock(expired).values() if expired else ():
-            if task.status == "in_progress" and task.lease and task.lease.expires_at <= tx.now:
-                note = f"the lease of {task.lease.owner} ran out"
+            if task.status == "in_progress" and task.lease and task.lease.lapsed(tx.now):
+                ahead = task.lease.expires_at > tx.now
+                why = "was made by a clock that was ahead" if ahead else "ran out"
+                note = f"the lease of {task.lease.owner} {why}"
                 self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
 
 
@@ -484,7 +486,9 @@ def _why_nothing(tx: TaskReader, fit: Fit) -> str:
     if fit != Fit() and tx.ready(limit=1):
         return "no ready task fits the labels asked for; `outlive task ready` shows the ready ones"
     waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
-    running = tx.count(TaskQuery(statuses=frozenset({"in_progress"})))
+    running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
+    if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
+        return f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
     if waiting or running:
-        return f"nothing is ready: {waiting} pending and blocked, {running} in progress; --wait waits for one"
+        return f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress; --wait waits for one"
     return "nothing is ready: no open tasks are left"

@@ -11,7 +11,7 @@ from outlive.stores.files.journal import Journal
 from outlive.stores.files.names import task_name
 from outlive.stores.files.parts import Parts
 from outlive.stores.protocol import ANY, Fit, TaskQuery
-from outlive.stores.records import Change, Task, check_reserve, damaged_mark
+from outlive.stores.records import Change, Task, believable, check_reserve, damaged_mark
 from outlive.stores.selection import matches, ordered
 
 _RECENT = 0.25
@@ -63,18 +63,21 @@ class FileTransaction:
     def expired(self) -> list[int]:
         if self._folder.age() >= _RECENT:
             self._scan()
+        oldest, latest = (moment.timestamp() for moment in believable(self.now))
         now = self.now.timestamp()
         return sorted(
             node.id
             for node in self._folder.nodes.values()
-            if node.lease_until is not None and node.lease_until <= now and node.status == "in_progress"
+            if node.status == "in_progress"
+            and node.lease_until is not None
+            and (oldest <= node.lease_until <= now or node.lease_until > latest)
         )
 
     def next_expiry(self) -> datetime | None:
         self._scan()
         running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
         leases = [node.task().lease for node in running if node.lease_until is not None]
-        return min((lease.expires_at for lease in leases if lease), default=None)
+        return min((lease.expires_at for lease in leases if lease and not lease.stale(self.now)), default=None)
 
     def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
         self._scan()

@@ -31,7 +31,8 @@ SELECT json_group_array(json(form)) FROM (
 _PLAIN = """
 SELECT NOT EXISTS (
     SELECT 1 FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL
-    AND lease_expires_at <= strftime('%Y-%m-%dT%H:%M:%f', 'now'))
+    AND NOT lease_expires_at BETWEEN strftime('%Y-%m-%dT%H:%M:%f', 'now')
+      AND strftime('%Y-%m-%dT%H:%M:%f', 'now', '+7 days'))
   AND NOT EXISTS (SELECT 1 FROM outlive_tasks WHERE status = 'pending' AND blockers = 0
     AND (extra <> '{}' OR lease_owner IS NOT NULL OR completed_at IS NOT NULL))"""
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
+from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row
@@ -25,6 +26,7 @@ T = TypeVar("T")
 _BUSY_SECONDS = 60.0
 _CACHE_KIB = 32 * 1024
 _MEMORY = ":memory:"
+_READ = "BEGIN"
 _TYPES = {
     "ID": "INTEGER",
     "MOMENT": "TEXT",
@@ -65,6 +67,7 @@ def _value(value: Any) -> Any:
 class _Connection:
     def __init__(self, raw: sqlite3.Connection) -> None:
         self.raw = raw
+        self.writing = False
 
     def rows(self, statement: str, **values: Any) -> list[Row]:
         return self.raw.execute(_translated(statement), _bound(values)).fetchall()
@@ -86,7 +89,7 @@ class SQLiteDatabase:
         self._connections = PerThread[sqlite3.Connection]()
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        return self._transaction("BEGIN", work)
+        return self._transaction(_READ, work)
 
     def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
         # A commit of SQLite either returns or did not happen, so `landed` is never in doubt.
@@ -121,7 +124,9 @@ class SQLiteDatabase:
             return {name for (name,) in rows}
 
     def now(self, connection: Connection) -> datetime:
-        return datetime.now(UTC)
+        """A change asks the file system too; a look touches nothing."""
+        writing = isinstance(connection, _Connection) and connection.writing
+        return store_time(self.path) if writing and self.path.name != _MEMORY else machine_time()
 
     def lock_edges(self, connection: Connection) -> None:
         """A writer already has the whole database to itself."""
@@ -164,6 +169,7 @@ class SQLiteDatabase:
         with self._errors():
             connection = self._connection()
             connection.raw.execute(begin)
+            connection.writing = begin != _READ
             try:
                 result = work(connection)
                 connection.raw.execute("COMMIT")

@@ -20,6 +20,7 @@ from outlive.stores.records import (
     Change,
     Lease,
     Task,
+    believable,
     check_reserve,
     damaged_mark,
     highest_id,
@@ -250,9 +251,12 @@ class _Transaction:
         return self._tasks(self._ready_rows(_FIELDS, fit, limit))
 
     def expired(self) -> list[int]:
+        oldest, latest = believable(self.now)
         rows = self._connection.rows(
             "SELECT id FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL "
-            "AND lease_expires_at <= :now ORDER BY id",
+            "AND (lease_expires_at > :latest OR lease_expires_at BETWEEN :oldest AND :now) ORDER BY id",
+            oldest=oldest,
+            latest=latest,
             now=self.now,
         )
         return [row[0] for row in rows]
@@ -260,7 +264,8 @@ class _Transaction:
     def next_expiry(self) -> datetime | None:
         rows = self._connection.rows(
             "SELECT lease_expires_at FROM outlive_tasks WHERE status = 'in_progress' "
-            "AND lease_expires_at IS NOT NULL ORDER BY lease_expires_at LIMIT 1"
+            "AND lease_expires_at >= :oldest ORDER BY lease_expires_at LIMIT 1",
+            oldest=believable(self.now)[0],
         )
         return moment(rows[0][0]) if rows else None
 
