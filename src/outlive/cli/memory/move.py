@@ -7,6 +7,7 @@ import click
 
 from outlive.cli.echo import named_input
 from outlive.cli.memory.common import command, form_of, print_json, scope_option
+from outlive.cli.output import done
 from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
 from outlive.memory.book import Memories
@@ -42,6 +43,7 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
     else:
         found = read_lines(*named_input(source), result)
     import_memories(memories, found, result, scope=scope)
+    done(f"{len(result.added)} memories were imported")
     if as_json:
         print_json(
             {
@@ -100,13 +102,15 @@ def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
       outlive memory doctor
       outlive memory doctor --repair    damaged, oversized and poisoned files are set apart in damaged/
     """
-    done = checkup.repair(memories) if repair else []
+    repaired = checkup.repair(memories) if repair else []
+    if repaired:
+        done(f"repaired: {'; '.join(repaired)}")
     found = checkup.problems(memories)
     wrong = any(not problem.harmless for problem in found)
     if as_json:
-        print_json({"problems": found, "repaired": done})
+        print_json({"problems": found, "repaired": repaired})
     else:
-        for text in done:
+        for text in repaired:
             click.echo(f"{click.style('repaired', fg='green')} {text}")
         for problem in found:
             kind = click.style("note", dim=True) if problem.harmless else click.style("problem", fg="red")

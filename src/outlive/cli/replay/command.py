@@ -11,6 +11,7 @@ import click
 from msgspec.structs import replace
 
 from outlive.cli.echo import named_input
+from outlive.cli.output import done
 from outlive.cli.replay.account import Account, Report
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
@@ -134,6 +135,7 @@ def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, s
             writer.write(step.turn, step.request)
         _progress(number, total)
     played.save(store)
+    done(f"session {recording.id} was saved")
     return account.report(window=window, policy=policy.name)
 
 

@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from outlive.cli.echo import echo, named_input
+from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
     command,
@@ -24,6 +25,7 @@ from outlive.stores.records import DEFAULT_PRIORITY, STATUSES, task_to_json
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
+from outlive.tasks.refs import some
 from outlive.tasks.transfer import read_forms
 
 
@@ -90,6 +92,7 @@ def create(
         if subject is not None or metadata or given:
             usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
         made = graph.create_many(_drafts(*named_input(batch)))
+        done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
         if as_json:
             print_json([task_to_json(task) for task in made])
         else:
@@ -98,6 +101,7 @@ def create(
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:
+        done(f"task {task.id} was created")
         echo(str(task.id))
     else:
         print_task(task, "created", as_json=as_json)
@@ -204,6 +208,7 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
       outlive task list --archived
     """
     moved = graph.archive(older_than=older_than)
+    done(f"{len(moved)} tasks were archived")
     if as_json:
         print_json([task_to_json(task) for task in moved])
     else:
