@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from outlive.errors import DamagedRecord
+from outlive.stores.files.disk import Disk
 from outlive.stores.files.folder import Folder
 from outlive.stores.files.history import History
 from outlive.stores.files.names import task_name
@@ -14,8 +15,9 @@ from outlive.stores.protocol import Problem
 def problems(parts: Parts, journal: DamagedRecord | None) -> list[Problem]:
     """All of it, for a folder that has just been scanned."""
     path, folder, history = parts.path, parts.folder, parts.history
-    found = [*_damage(folder), *_stale(path, folder), *_foreign(path, folder), *_irregular(parts)]
-    if history.unusable() is None:
+    irregular = irregular_problems(parts.disk, history.path, "outlive task doctor --repair")
+    found = [*_damage(folder), *_stale(path, folder), *_foreign(path, folder), *irregular]
+    if str(history.path) not in {problem.where for problem in irregular}:
         found += [*_trail(path, folder, history), *_mark(parts)]
     if journal is not None:
         what = f"nothing can be written while this is there: {journal}"
@@ -47,14 +49,12 @@ def _stale(path: Path, folder: Folder) -> list[Problem]:
     ]
 
 
-def _irregular(parts: Parts) -> list[Problem]:
-    """Pipes, links, devices and huge files under names of ours. The journal has a problem of its own."""
-    errors = [error for error in (parts.history.unusable(), *parts.disk.irregular()) if error is not None]
-    remedy = "move it aside, or have it set apart with: outlive task doctor --repair"
+def irregular_problems(disk: Disk, log: Path, repair: str) -> list[Problem]:
+    """Pipes, links, devices, folders and huge files under names of ours. The journal has a problem of its own."""
     return [
-        Problem(error.filename, error.strerror.partition(";")[0], remedy, repairable=True)
-        for error in errors
-        if error.filename != str(parts.journal.path)
+        Problem(odd.filename, odd.strerror.partition(";")[0], f"move it aside, or: {repair}", repairable=True)
+        for odd in disk.irregular(log)
+        if Path(odd.filename).name != "journal"
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import StoreUnavailable
-from outlive.regular import UnusableFile, open_regular, read_regular, refuse_irregular
+from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
 T = TypeVar("T")
 
@@ -113,12 +113,17 @@ class Disk:
         for path in (*self.local.glob("staged.*"), *self.local.glob("ready.*")):
             path.unlink(missing_ok=True)
 
-    def irregular(self) -> list[UnusableFile]:
-        """What lies in the local folder and is not a regular file: nothing of ours."""
+    def irregular(self, log: Path) -> list[UnusableFile]:
+        """What is not a regular file in the local folder, and the log beside it if it cannot be read: not ours."""
         found = []
         for path in sorted(self.local.glob("*")):
             try:
                 refuse_irregular(path)
+            except UnusableFile as error:
+                found.append(error)
+        with suppress(FileNotFoundError):
+            try:
+                open_to_read(log, LARGEST).close()
             except UnusableFile as error:
                 found.append(error)
         return found

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from outlive.regular import MIB, UnusableFile, open_regular, open_to_read, read_regular
+from outlive.regular import MIB, open_regular, open_to_read, read_regular
 from outlive.stores.files.disk import LARGEST, Disk
 from outlive.stores.records import Change
 
@@ -109,16 +109,6 @@ class History:
             return read_regular(self.path, LARGEST).split(b"\n")
         except FileNotFoundError:
             return []
-
-    def unusable(self) -> UnusableFile | None:
-        """Why the trail cannot be read at all, if so."""
-        try:
-            open_to_read(self.path, LARGEST).close()
-        except UnusableFile as error:
-            return error
-        except FileNotFoundError:
-            pass
-        return None
 
     def damaged(self) -> list[int]:
         """Numbers of the lines that cannot be understood."""

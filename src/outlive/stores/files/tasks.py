@@ -96,7 +96,7 @@ class FileTaskStore:
         done = []
         with self._mutex, self._locked(), errors_named("cannot repair", self.path):
             self._forget()
-            for odd in filter(None, (self._history.unusable(), *self._disk.irregular())):
+            for odd in self._disk.irregular(self._history.path):
                 source = Path(odd.filename)
                 done.append(f"set {source.relative_to(self.path)} apart as {self._set_apart(source)}")
             try:
