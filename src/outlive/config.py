@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from outlive.errors import ConfigError
+from outlive.regular import UnusableFile, read_regular
 
 MARKERS = ("outlive.toml", ".tasks", ".transcripts", ".memory", ".git")
 DEFAULT_STORE = "files:.tasks"
@@ -138,15 +139,15 @@ def default_actor() -> str | None:
 
 def _dotenv(path: Path) -> dict[str, str]:
     """What a `.env` file says. Its values are secrets: they appear in no message."""
-    if not path.is_file():
+    raw = None if path.is_dir() else _read(path)  # some keep a virtual environment under that name
+    if raw is None:
         return {}
+    from io import StringIO
+
     from dotenv import dotenv_values
 
-    _check_file(path)
     try:
-        found = dotenv_values(path, interpolate=False, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+        found = dotenv_values(stream=StringIO(raw.decode("utf-8")), interpolate=False)
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text") from None
     return {name: value for name, value in found.items() if value}
@@ -179,17 +180,14 @@ def _root(start: Path) -> Path:
 
 def _load(path: Path) -> tuple[dict[str, object], str]:
     """What `outlive.toml` says, by section, and the digest of its bytes."""
-    if not path.exists():
+    raw = _read(path)
+    if raw is None:
         return {}, ""
     import tomllib
     from hashlib import sha256
 
-    _check_file(path)
     try:
-        raw = path.read_bytes()
         form = tomllib.loads(raw.decode("utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for name, section in form.items():
@@ -199,12 +197,16 @@ def _load(path: Path) -> tuple[dict[str, object], str]:
     return form, sha256(raw).hexdigest()
 
 
-def _check_file(path: Path) -> None:
-    """A folder may come from anywhere: what has no end, or no measure, is not read."""
-    if not path.is_file():
-        raise ConfigError(f"{path}: is not a file")
-    if path.stat().st_size > LARGEST_FILE:
-        raise ConfigError(f"{path}: is larger than {LARGEST_FILE // 2**20} MiB, which no settings are")
+def _read(path: Path) -> bytes | None:
+    """A file of settings, None if there is none. A link counts only in the user's own folder."""
+    try:
+        return read_regular(path, LARGEST_FILE, follow=path.parent == home())
+    except FileNotFoundError:
+        return None
+    except UnusableFile as error:
+        raise ConfigError(str(error)) from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _context(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:

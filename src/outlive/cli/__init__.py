@@ -9,8 +9,10 @@ def main() -> None:
     import gc
     import sys
 
+    from outlive.cli.output import guard
     from outlive.cli.quick import answer
 
+    guard()
     answer(sys.argv[1:])
     gc.set_threshold(*RARELY)
 

@@ -10,6 +10,7 @@ import click
 from outlive import __version__
 from outlive.cli.agent.options import agent_options, given
 from outlive.cli.lazy import LazyGroup
+from outlive.cli.output import OutputFailed, failed
 from outlive.errors import OutliveError
 
 
@@ -70,33 +71,35 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
-def _leave(code: int | None) -> None:
-    """End the process. Giving back piece by piece what the embedding model holds would take a tenth of a second, and
-    the system frees it anyway."""
-    if "onnxruntime" in sys.modules:
-        atexit._run_exitfuncs()
+def run() -> None:
+    """Run the command and end the process. Errors meant for the user end with exit code 1 and one message."""
+    try:
+        code = _run()
         sys.stdout.flush()
+    except OutputFailed as error:
+        code = failed(error)
+    if "onnxruntime" in sys.modules:
+        # Giving back piece by piece what the embedding model holds would take a tenth of a second, and the system
+        # frees it anyway.
+        atexit._run_exitfuncs()
         sys.stderr.flush()
-        os._exit(code or 0)
+        os._exit(code)
     sys.exit(code)
 
 
-def run() -> None:
-    """Errors that are meant for the user end with exit code 1 and one message."""
+def _run() -> int:
     try:
-        _leave(cli(prog_name="outlive", standalone_mode=False))
+        return cli(prog_name="outlive", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)
+        return 130
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
     except OutliveError as error:
         from outlive.cli.clean import clean
 
         message = f"{click.style('refused:', fg='red', bold=True)} {clean(str(error))}"
         click.echo(message, err=True, color=_colour())
-        sys.exit(1)
-    except BrokenPipeError:
-        # The reader of our output has gone, which is its right; nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return 1

@@ -1,10 +1,13 @@
 """What commands print: lines with colours of ours and text from anywhere, and bytes that must arrive as they are."""
 
 import sys
+from pathlib import Path
 
 import click
 
 from outlive.cli.clean import clean, clean_styled
+from outlive.errors import StoreUnavailable
+from outlive.regular import read_named
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -19,3 +22,12 @@ def echo_exact(data: bytes, *, err: bool = False) -> None:
         data = clean(data.decode("utf-8", "replace")).encode("utf-8", "replace")
     stream.buffer.write(data)
     stream.buffer.flush()
+
+
+def named_input(source: Path) -> tuple[bytes, str]:
+    """The bytes of a file or pipe that the user named, or of standard input for `-`; and what to call it."""
+    where = "standard input" if str(source) == "-" else str(source)
+    try:
+        return read_named(source), where
+    except OSError as error:
+        raise StoreUnavailable(f"cannot read {where}: {error.strerror}. Nothing was changed.") from None

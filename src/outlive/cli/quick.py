@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from outlive.cli.output import OutputFailed, failed
 from outlive.config import Workspace
 from outlive.errors import OutliveError
 
@@ -28,8 +29,8 @@ def answer(arguments: Sequence[str]) -> None:
         try:
             sys.stdout.buffer.write(text + b"\n")
             sys.stdout.flush()
-        except BrokenPipeError:
-            os._exit(1)
+        except OutputFailed as error:
+            os._exit(failed(error))
         os._exit(0)  # tidying up what the system frees anyway would cost another tenth
 
 

@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 import click
 
 from outlive.cli.memory.common import line_of, open_memories, shown
+from outlive.cli.output import done
 from outlive.config import Workspace
 from outlive.errors import ConfigError
 from outlive.stores.memory_records import Memory, unmarked
@@ -47,6 +48,7 @@ def _trust_settings(workspace: Workspace) -> bool:
         click.echo(f"  {click.unstyle(line)}")
     _ask(f"Let {path} do this?")
     trust(path, workspace.digest)
+    done(f"{path} is trusted")
     click.echo("trusted, until the file changes")
     return True
 
@@ -63,6 +65,7 @@ def _trust_memories(workspace: Workspace) -> bool:
         them = "1 memory" if len(foreign) == 1 else f"{len(foreign)} memories"
         _ask(f"Let the {them} that came with {workspace.root} count as yours, and those that are added later?")
         memories.adopt()
+    done("the memories are trusted")
     click.echo("trusted; outlive trust --forget takes it back")
     return True
 
@@ -73,6 +76,7 @@ def _forget(workspace: Workspace) -> None:
         with closing(open_memories(None, heal=False)) as memories:
             memories.disown()
     forget(workspace.root / "outlive.toml")
+    done(f"{workspace.root} is no longer trusted")
     click.echo(f"neither outlive.toml nor the memories of {workspace.root} are trusted any more")
 
 

@@ -17,6 +17,7 @@ from outlive.memory.errors import InvalidMemory
 from outlive.memory.links import hidden_by, reach
 from outlive.memory.lookup import first_line
 from outlive.memory.similar import words
+from outlive.regular import read_named
 from outlive.secrets import mask_value
 from outlive.stores.memory_protocol import MemoryWriter
 from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
@@ -104,12 +105,9 @@ def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
 
 def read_markdown(path: Path, result: Imported) -> list[tuple[str, Memory]]:
     """The memory of one file; of a MEMORY.md, one for each of its sections that says something."""
-    if path.stat().st_size > MAX_BYTES:
-        result.refused.append(f"{path}: larger than {MAX_BYTES // 1024} KiB")
-        return []
     moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
     try:
-        memory = parse(path.read_bytes(), slug=path.stem, where=str(path), written=moment)
+        memory = parse(read_named(path, MAX_BYTES), slug=path.stem, where=str(path), written=moment)
     except (StoreError, OSError) as error:
         result.refused.append(str(error))
         return []

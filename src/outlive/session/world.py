@@ -15,6 +15,7 @@ from typing import Any
 
 from outlive.context import past
 from outlive.events import Checkpointed, Event
+from outlive.regular import read_regular
 
 SEEN = past.SEEN
 LARGEST = 32 * 2**20
@@ -45,7 +46,7 @@ class World:
             if known is not None and known[0] == mark:
                 return known[1]
             began = time.time_ns()
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest = hashlib.sha256(read_regular(path, LARGEST, follow=True)).hexdigest()
             if began - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED:
                 self._hashes[name] = mark, digest
             return digest

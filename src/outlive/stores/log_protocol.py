@@ -107,6 +107,9 @@ class LogStore(Protocol):
     def sessions(self) -> list[SessionInfo]:
         """All sessions, the newest first."""
 
+    def left_out(self) -> list[str]:
+        """What the last `sessions` could not take for a session, each with its place and the reason."""
+
     def info(self, session: str) -> SessionInfo:
         """One of them. Raises UnknownSession."""
 

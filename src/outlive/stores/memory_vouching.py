@@ -17,7 +17,11 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import StoreUnavailable
+from outlive.regular import MIB, open_regular, read_regular
 from outlive.stores.memory_records import Memory
+
+LARGEST = 64 * MIB
+"""Bytes of the file of one store."""
 
 BEGUN, ADOPTED, DISOWNED = "begun", "adopted", "disowned"
 MOST = 64
@@ -56,7 +60,8 @@ class Vouching:
         if state != self._seen:
             self._seen, self._everything, self._digests = state, False, set()
             with suppress(OSError):
-                self._take(self._file().read_text("utf-8", "replace").split("\n") if self._token else ())
+                raw = read_regular(self._file(), LARGEST) if self._token else b""
+                self._take(raw.decode("utf-8", "replace").split("\n"))
         before, self._told = self._told, (self._everything, len(self._digests))
         return self._told != before
 
@@ -105,7 +110,7 @@ class Vouching:
 
     def _append(self, raw: bytes) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = open_regular(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, raw)
             os.fsync(descriptor)

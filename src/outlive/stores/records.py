@@ -4,12 +4,14 @@ The same form is used in `.tasks/task_N.json`, in `--json` output and in exports
 are the truth; `blockedBy` and `blocks` are derived from them and written for readers.
 """
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
 import msgspec
 
-from outlive.errors import DamagedRecord, FutureVersion
+from outlive.errors import DamagedRecord, FutureVersion, InvalidTask
+from outlive.regular import MIB
 
 FORMAT_VERSION = 1
 """1: first format. Files without a version are the plain form, see `decode_task`."""
@@ -20,6 +22,17 @@ FINISHED: frozenset[Status] = frozenset({"completed", "cancelled"})
 
 DEFAULT_PRIORITY = 2
 MAX_ID = 10**15 - 1
+"""The largest id that any reader accepts: exact as a JSON number everywhere, and a BIGINT."""
+MAX_GAP = 10**9
+"""An id further than this above all smaller ones was planted or mistyped: new ids do not continue from it."""
+LONGEST_LEASE = timedelta(days=7)
+"""A lease that ends later than this from now was made by a wrong clock, and counts as run out."""
+STALE_LEASE = timedelta(days=30)
+"""A lease that ran out longer ago is not taken over by itself: more likely the clock is wrong."""
+MAX_TASK_BYTES = 16 * MIB
+"""Of the JSON form."""
+MAX_DEPENDENCIES = 10_000
+"""Direct dependencies of one task."""
 
 
 class Lease(msgspec.Struct, frozen=True, rename="camel"):
@@ -29,6 +42,20 @@ class Lease(msgspec.Struct, frozen=True, rename="camel"):
     token: int
     claimed_at: datetime
     expires_at: datetime
+
+    def lapsed(self, now: datetime) -> bool:
+        """Whether the task may be given to another."""
+        oldest, latest = believable(now)
+        return oldest <= self.expires_at <= now or self.expires_at > latest
+
+    def stale(self, now: datetime) -> bool:
+        """Whether it ran out so long ago that the clock is doubted first."""
+        return self.expires_at < believable(now)[0]
+
+
+def believable(now: datetime) -> tuple[datetime, datetime]:
+    """Between these two moments a lease ends that was made by a clock like this one, and not long ago."""
+    return now - STALE_LEASE, now + LONGEST_LEASE
 
 
 class Task(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=False):
@@ -85,6 +112,34 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
 _LATEST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
 
 
+def highest_id(ids: Iterable[int], start: int = 0) -> int:
+    """The largest of the ids that new ones continue from, at least `start`; see MAX_GAP."""
+    for number in sorted({number for number in ids if number > start}):
+        if number - start > MAX_GAP:
+            break
+        start = number
+    return start
+
+
+def wrong_mark(mark: int, known: Callable[[], int]) -> str | None:
+    """What is wrong with the mark of the last id that was given out; `known` is the largest id that is spoken of."""
+    if 0 <= mark <= MAX_GAP or (0 <= mark <= MAX_ID - MAX_GAP and mark <= known() + MAX_GAP):
+        return None
+    return f"says that the last id was {mark}, while the largest in use is {known()}"
+
+
+def damaged_mark(where: str, wrong: str) -> DamagedRecord:
+    return DamagedRecord(f"{where}: {wrong}; set it right with: outlive task doctor --repair. Nothing was changed.")
+
+
+def check_reserve(high_water: int) -> None:
+    """Refuse a mark that would leave no room for new ids."""
+    if high_water > MAX_ID - MAX_GAP:
+        raise InvalidTask(
+            f"the id {high_water} is too large: no id could follow it; import with --renumber to give new ids"
+        )
+
+
 def task_to_json(task: Task) -> dict[str, Any]:
     """The JSON form of a task as plain Python values, in the stable key order."""
     form: dict[str, Any] = msgspec.to_builtins(task)
@@ -139,6 +194,9 @@ def _normalised(task: Task, where: str) -> Task:
     """Edges as truth, ids in range, times in UTC: what every reader of a Task may rely on."""
     # `blockedBy` is always written as a part of `dependsOn`. An id that stands only there was put there by a
     # person, another tool or the plain form, and means a dependency.
+    if max(len(task.depends_on), len(task.blocked_by)) > MAX_DEPENDENCIES:
+        count = max(len(task.depends_on), len(task.blocked_by))
+        raise DamagedRecord(f"{where}: {count:,} dependencies, a task has at most {MAX_DEPENDENCIES:,}")
     edges = sorted({*task.depends_on, *task.blocked_by})
     for number in (task.id, *edges):
         if not 1 <= number <= MAX_ID:

@@ -20,7 +20,7 @@ class Audit:
 
     def create(self, tx: TaskWriter, task: Task, *, op: str = "create", note: str | None = None) -> None:
         changed = {"subject": (None, task.subject)}
-        tx.put(task, self._change(tx, op, task.id, task.revision, changed, note=note))
+        tx.put(rules.dependencies(task), self._change(tx, op, task.id, task.revision, changed, note=note))
 
     def save(
         self,
@@ -41,7 +41,7 @@ class Audit:
         }
         if not changed:
             return old
-        new = replace(new, revision=old.revision + 1, updated_at=tx.now)
+        new = replace(rules.dependencies(new), revision=old.revision + 1, updated_at=tx.now)
         tx.put(new, self._change(tx, op, new.id, new.revision, changed, note=note, actor=actor))
         # What is derived follows from the edges, so it has to be asked for only when those changed.
         return tx.get([new.id])[new.id] if "dependsOn" in changed else new

@@ -1,23 +1,31 @@
 """What can be wrong with a graph even when every record in it can be read."""
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 
 from outlive.stores.protocol import Problem
 from outlive.stores.records import Task
-from outlive.tasks import shape
+from outlive.tasks import rules, shape
 from outlive.tasks.edges import arrows
+from outlive.tasks.refs import some
+
+_SHOWN = 20
 
 
-def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None]) -> Iterator[Problem]:
-    """Dependencies that lead nowhere, and a cycle if there is one. Both come only from files edited by hand."""
+def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], now: datetime) -> Iterator[Problem]:
+    """Dependencies that lead nowhere, a cycle if there is one, and leases that no clock explains."""
+    for task in tasks:
+        if task.status == "in_progress" and task.lease and task.lease.stale(now):
+            what, _, remedy = rules.stale_lease(task, now).partition("; ")
+            yield Problem(f"task {task.id}", what, remedy, task=task.id)
     known = {task.id for task in tasks} | set(unreadable)
     for task in tasks:
         lost = [number for number in task.depends_on if number not in known]
         if lost:
-            options = " ".join(f"--remove-blocked-by {number}" for number in lost)
+            options = " ".join(f"--remove-blocked-by {number}" for number in lost[:_SHOWN])
             yield Problem(
                 f"task {task.id}",
-                f"depends on {', '.join(map(str, lost))}, which does not exist, and stays blocked",
+                f"depends on {some(lost, _SHOWN)}, which does not exist, and stays blocked",
                 f"outlive task update {task.id} {options}",
                 task=task.id,
             )

@@ -8,7 +8,9 @@ from outlive.stores.protocol import TaskReader, TaskWriter
 from outlive.tasks import shape
 from outlive.tasks.draft import Draft
 from outlive.tasks.lookup import find_id
-from outlive.tasks.refs import Ref
+from outlive.tasks.refs import Ref, some
+
+_SHOWN = 20
 
 
 def split(tx: TaskReader, refs: Iterable[Ref], keys: dict[str, int]) -> tuple[set[int], set[int]]:
@@ -28,7 +30,7 @@ def _outside(tx: TaskReader, ref: Ref, keys: dict[str, int]) -> int:
     except UnknownTask as error:
         if not keys:
             raise
-        raise UnknownTask(f"{error} (The keys of this batch are {', '.join(keys)}.)") from None
+        raise UnknownTask(f"{error} (The keys of this batch are {some(list(keys))}.)") from None
 
 
 def refuse_batch_cycles(drafts: Sequence[Draft], inner: Sequence[set[int]]) -> None:
@@ -41,14 +43,22 @@ def refuse_batch_cycles(drafts: Sequence[Draft], inner: Sequence[set[int]]) -> N
     raise CycleError(f"the batch has a cycle: {arrows(names)}; leave out one of these edges", names)
 
 
-def refuse_cycles(tx: TaskWriter, edges: Iterable[tuple[int, int]]) -> None:
-    """Refuse new edges (from, to) when a path leads from `to` back to `from`."""
+def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
+    """Refuse new edges (from, to), which are in `tx` already, when a path leads from `to` back to `from`.
+
+    What lies behind the edges is visited once, however many they are.
+    """
     for number, other in edges:
         if number == other:
             raise DependencyError(f"task {number} cannot depend on itself; leave {number} out")
-        path = shape.find_path(other, number, tx.depends_on)
-        if path is not None:
-            cycle = [number, *path]
+    behind = shape.explored([other for _, other in edges], tx.depends_on)
+    if behind.keys().isdisjoint(number for number, _ in edges):
+        return
+    component = shape.components(behind)
+    for number, other in edges:
+        if component.get(number) == component[other]:
+            path = shape.find_path(other, number, tx.depends_on)
+            cycle = [number, *(path or ())]
             raise CycleError(
                 f"task {number} cannot depend on {other}: that closes the cycle {arrows(cycle)}; "
                 f"remove one of these edges first (--remove-blocked-by)",
@@ -56,5 +66,9 @@ def refuse_cycles(tx: TaskWriter, edges: Iterable[tuple[int, int]]) -> None:
             )
 
 
-def arrows(nodes: Iterable[Any]) -> str:
+def arrows(nodes: Sequence[Any]) -> str:
+    """A way through the graph, the middle left out where it is long."""
+    if len(nodes) > 2 * _SHOWN:
+        left = len(nodes) - 2 * _SHOWN
+        nodes = [*nodes[:_SHOWN], f"… ({left:,} more) …", *nodes[-_SHOWN:]]
     return " -> ".join(map(str, nodes))

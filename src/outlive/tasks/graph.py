@@ -1,5 +1,6 @@
 """`TaskGraph`: the operations on tasks. Each is one change of the store: it happens whole or not at all."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -27,7 +28,7 @@ from outlive.tasks.lookup import (
     lock_with_dependents,
     lost_task,
 )
-from outlive.tasks.refs import Ref, unknown
+from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
 DEFAULT_TTL = timedelta(minutes=15)
@@ -113,9 +114,9 @@ class TaskGraph:
     def doctor(self) -> list[Problem]:
         """What is wrong with the store, and with the graph in it."""
         problems = self.store.check()
-        tasks = self.find(TaskQuery(archived=True, sort="id"))
+        tasks, now = self.store.read(lambda tx: (tx.find(TaskQuery(archived=True, sort="id")), tx.now))
         unreadable = {problem.task for problem in problems if not problem.lost}
-        return [*problems, *graph_problems(tasks, unreadable)]
+        return [*problems, *graph_problems(tasks, unreadable, now)]
 
     # -- building --------------------------------------------------------------------------------------
 
@@ -146,8 +147,8 @@ class TaskGraph:
     def create_many(self, drafts: Iterable[Draft]) -> list[Task]:
         """Create all of them or none. Drafts may name each other by `key`, in any order."""
         ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
-        keys = [draft.key for draft in ready if draft.key is not None]
-        if doubled := next((key for key in keys if keys.count(key) > 1), None):
+        keys = Counter(draft.key for draft in ready if draft.key is not None)
+        if doubled := next((key for key, count in keys.items() if count > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
 
         def work(tx: TaskWriter) -> list[Task]:
@@ -206,7 +207,7 @@ class TaskGraph:
             task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, stand_in=lost)
             ids = [other.id for other in dependents]
             if dependents and not force:
-                listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {', '.join(map(str, ids))} depend"
+                listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {some(ids)} depend"
                 raise HasDependents(
                     f"cannot delete task {task.id}: {listed} on it; "
                     "cancel it instead, or use --force to hand its dependencies down to them",
@@ -457,8 +458,10 @@ class TaskGraph:
 
     def _give_back(self, tx: TaskWriter, expired: Collection[int], actor: str | None = None) -> None:
         for task in tx.lock(expired).values() if expired else ():
-            if task.status == "in_progress" and task.lease and task.lease.expires_at <= tx.now:
-                note = f"the lease of {task.lease.owner} ran out"
+            if task.status == "in_progress" and task.lease and task.lease.lapsed(tx.now):
+                ahead = task.lease.expires_at > tx.now
+                why = "was made by a clock that was ahead" if ahead else "ran out"
+                note = f"the lease of {task.lease.owner} {why}"
                 self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
 
 
@@ -483,7 +486,9 @@ def _why_nothing(tx: TaskReader, fit: Fit) -> str:
     if fit != Fit() and tx.ready(limit=1):
         return "no ready task fits the labels asked for; `outlive task ready` shows the ready ones"
     waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
-    running = tx.count(TaskQuery(statuses=frozenset({"in_progress"})))
+    running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
+    if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
+        return f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
     if waiting or running:
-        return f"nothing is ready: {waiting} pending and blocked, {running} in progress; --wait waits for one"
+        return f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress; --wait waits for one"
     return "nothing is ready: no open tasks are left"

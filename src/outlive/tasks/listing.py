@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from outlive.stores.records import DEFAULT_PRIORITY, Task
 from outlive.tasks.drawing.marks import mark, state
+from outlive.tasks.refs import some
 
 DEFAULT_BUDGET = 4000
 """Tokens. A list goes into somebody's context; nobody asked for 400,000 characters of it."""
@@ -26,7 +27,7 @@ def line(task: Task, paint: Paint = plain) -> str:
     if task.owner:
         parts.append(paint(f"@{task.owner}", "dim"))
     if task.blocked_by and not task.finished:
-        parts.append(paint(f"← {_some(task.blocked_by)}", "dim"))
+        parts.append(paint(f"← {some(task.blocked_by, 5)}", "dim"))
     if task.archived_at:
         parts.append(paint("(archived)", "dim"))
     return " ".join(parts)
@@ -55,8 +56,3 @@ def tokens(text: str) -> int:
     """A cautious estimate: three characters a token, and one for each character beyond Latin script."""
     wide = sum(ord(char) > 0x24F for char in text)
     return (len(text) - wide) // 3 + wide + 1
-
-
-def _some(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:5]))
-    return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown

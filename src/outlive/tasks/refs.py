@@ -1,7 +1,7 @@
 """What counts as a task id. Models like to put a subject where an id belongs; the error says which id was meant."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from outlive.errors import UnknownTask
 from outlive.stores.records import MAX_ID, Task
@@ -25,8 +25,13 @@ def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) ->
 
 
 def unknown(ids: Iterable[int]) -> UnknownTask:
-    listed = ", ".join(map(str, sorted(ids)))
-    return UnknownTask(f"no task has the id {listed}; `outlive task list --all` shows the ids there are")
+    return UnknownTask(f"no task has the id {some(sorted(ids))}; `outlive task list --all` shows the ids there are")
+
+
+def some(items: Sequence[object], most: int = 20) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(map(str, items[:most])) + more
 
 
 def _meant(text: str, candidates: Iterable[Task]) -> str:

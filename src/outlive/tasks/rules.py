@@ -1,5 +1,6 @@
 """What a field may hold, and who may act on a task that is held. Pure; refusals say the way out."""
 
+import shlex
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
-from outlive.stores.records import STATUSES, Status, Task
+from outlive.stores.records import LONGEST_LEASE, MAX_DEPENDENCIES, STATUSES, Status, Task
+from outlive.tasks.refs import some
 
 MAX_SUBJECT = 200
 MAX_TEXT = 100_000
@@ -62,6 +64,16 @@ def status(value: str) -> Status:
     raise InvalidTask(f"{value!r} is not a status; one of: {', '.join(STATUSES)}")
 
 
+def dependencies(task: Task) -> Task:
+    """The task, unless it has more direct dependencies than any reader accepts."""
+    if len(task.depends_on) > MAX_DEPENDENCIES:
+        raise InvalidTask(
+            f"task {task.id} would depend on {len(task.depends_on):,} others, at most {MAX_DEPENDENCIES:,} are "
+            "allowed; let it wait for a few tasks that wait for the rest"
+        )
+    return task
+
+
 def metadata(value: dict[str, Any]) -> dict[str, Any]:
     """Plain JSON, so that it survives every engine."""
     try:
@@ -76,8 +88,10 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def ttl(value: timedelta) -> None:
-    if value <= timedelta(0):
-        raise InvalidTask("the lease must be longer than nothing (--ttl)")
+    if not timedelta(0) < value <= LONGEST_LEASE:
+        raise InvalidTask(
+            f"a lease lasts more than nothing and at most {LONGEST_LEASE.days} days (--ttl); a heartbeat extends it"
+        )
 
 
 def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> None:
@@ -97,9 +111,8 @@ def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> N
 
 def may_finish(task: Task, *, force: bool) -> None:
     if task.blocked_by and not force:
-        ids = ", ".join(map(str, task.blocked_by))
         raise BlockedError(
-            f"cannot complete task {task.id}: blocked by {ids}; complete those first, "
+            f"cannot complete task {task.id}: blocked by {some(task.blocked_by)}; complete those first, "
             f"remove the dependency (--remove-blocked-by) or use --force",
             task.blocked_by,
         )
@@ -110,13 +123,26 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     if task.finished:
         raise ConflictError(f"cannot claim task {task.id}: it is {task.status}; reopen it first")
     if task.blocked_by:
-        ids = ", ".join(map(str, task.blocked_by))
-        raise BlockedError(f"cannot claim task {task.id}: blocked by {ids}; claim those first", task.blocked_by)
-    if task.status == "in_progress" and (task.lease.expires_at > now if task.lease else task.owner is not None):
+        listed = some(task.blocked_by)
+        raise BlockedError(f"cannot claim task {task.id}: blocked by {listed}; claim those first", task.blocked_by)
+    if task.lease and task.status == "in_progress" and task.lease.stale(now):
+        raise LeaseError(f"cannot claim task {task.id}: {stale_lease(task, now)}")
+    if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):
         way_out = f"wait for it, or take it away with: outlive task release {task.id} --force"
         if task.lease and task.lease.owner == owner:
             way_out = f"if that is you, go on, or extend it with: outlive task heartbeat {task.id}"
         raise LeaseError(f"cannot claim task {task.id}: {held(task)}; {way_out}")
+
+
+def stale_lease(task: Task, now: datetime) -> str:
+    """Why a task is not taken over, and what to do."""
+    assert task.lease is not None  # noqa: S101 - asked only of tasks that have one
+    days = (now - task.lease.expires_at).days
+    return (
+        f"the lease of {task.lease.owner!r} ran out {days:,} days ago by this clock ({now:%Y-%m-%d %H:%M} UTC), "
+        "which may be wrong, so the task stays with its holder; if the clock is right, give it back with: "
+        f"outlive task release {task.id} --owner {shlex.quote(task.lease.owner)}"
+    )
 
 
 def held(task: Task) -> str:

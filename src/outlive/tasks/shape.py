@@ -1,7 +1,7 @@
 """Pure questions about edges. `edges` always maps a node to the nodes it depends on."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -27,6 +27,19 @@ def find_path(start: Node, goal: Node, neighbours: Callable[[Collection[Node]], 
                     reached.append(other)
         frontier = reached
     return None
+
+
+def explored(
+    starts: Iterable[Node], neighbours: Callable[[Collection[Node]], Edges[Node]]
+) -> dict[Node, Collection[Node]]:
+    """All nodes that can be reached, the starts included, and where each leads; asks for a frontier at a time."""
+    found: dict[Node, Collection[Node]] = {}
+    frontier = list(dict.fromkeys(starts))
+    while frontier:
+        edges = neighbours(frontier)
+        found |= {node: edges.get(node, ()) for node in frontier}
+        frontier = list(dict.fromkeys(other for node in frontier for other in found[node] if other not in found))
+    return found
 
 
 def layers(edges: Edges[Node]) -> tuple[list[list[Node]], list[Node]]:
@@ -71,6 +84,37 @@ def find_cycle(edges: Edges[Node]) -> list[Node] | None:
         path.append(node)
         node = next(other for other in edges[node] if other in inside)
     return [*path[seen[node] :], node]
+
+
+def components(edges: Edges[Node]) -> dict[Node, int]:
+    """A number for each node, the same for two nodes if and only if each can be reached from the other (Tarjan)."""
+    number: dict[Node, int] = {}
+    lowest: dict[Node, int] = {}
+    found: dict[Node, int] = {}
+    open_: list[Node] = []
+    for start in edges:
+        work = [] if start in number else [(start, iter(edges[start]))]
+        while work:
+            node, nexts = work[-1]
+            if node not in number:
+                number[node] = lowest[node] = len(number)
+                open_.append(node)
+            for other in nexts:
+                if other not in number:
+                    work.append((other, iter(edges.get(other, ()))))
+                    break
+                if other not in found:
+                    lowest[node] = min(lowest[node], number[other])
+            else:
+                work.pop()
+                if work:
+                    parent = work[-1][0]
+                    lowest[parent] = min(lowest[parent], lowest[node])
+                if lowest[node] == number[node]:
+                    while open_[-1] != node:
+                        found[open_.pop()] = number[node]
+                    found[open_.pop()] = number[node]
+    return found
 
 
 def reachable(start: Node, edges: Edges[Node]) -> list[Node]:

@@ -4,6 +4,7 @@ The exported form is JSON lines: a head, then tasks, then the audit trail.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, CycleError, DamagedRecord, DependencyError, FutureVersion
+from outlive.regular import UnusableFile, read_regular
 from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
-from outlive.stores.records import Change, Task, task_from_json, task_to_json
+from outlive.stores.records import MAX_TASK_BYTES, Change, Task, task_from_json, task_to_json, wrong_mark
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.edges import arrows, refuse_cycles
@@ -65,8 +67,12 @@ def read_folder(folder: Path) -> Bundle:
     """A folder of task files, ours or in the plain form: one JSON object a file."""
     bundle = Bundle()
     for path in sorted(folder.glob("*.json")):
+        try:
+            raw = read_regular(path, MAX_TASK_BYTES)
+        except UnusableFile as error:
+            raise DamagedRecord(f"{error}. Nothing was imported.") from None
         moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
-        for place, form in _json_lines(path.read_bytes().replace(b"\n", b" "), str(path)):
+        for place, form in _json_lines(raw.replace(b"\n", b" "), str(path)):
             bundle.tasks.append(task_from_json(form, where=place.partition(", line")[0], written_at=moment))
     return _checked(bundle, str(folder))
 
@@ -130,7 +136,10 @@ def _take(bundle: Bundle, place: str, form: Any) -> None:
     if form.get("outlive") == "tasks":
         if form.get("version", 0) > EXPORT_VERSION:
             raise FutureVersion(f"{place}: exported by a newer outlive; upgrade outlive to import it")
-        bundle.high_water = int(form.get("highWater", 0))
+        mark = form.get("highWater", 0)
+        if not isinstance(mark, int):
+            raise DamagedRecord(f"{place}: highWater is {str(mark)[:80]!r}, not a number. Nothing was imported.")
+        bundle.high_water = mark
     elif "change" in form:
         try:
             bundle.changes.append(msgspec.convert(form["change"], Change))
@@ -143,9 +152,12 @@ def _take(bundle: Bundle, place: str, form: Any) -> None:
 
 
 def _checked(bundle: Bundle, where: str) -> Bundle:
-    ids = [task.id for task in bundle.tasks]
-    if doubled := sorted({number for number in ids if ids.count(number) > 1} if len(set(ids)) < len(ids) else ()):
-        raise ConflictError(f"{where}: the id {doubled[0]} occurs twice. Nothing was imported.")
+    ids = Counter(task.id for task in bundle.tasks)
+    if doubled := min((number for number, count in ids.items() if count > 1), default=None):
+        raise ConflictError(f"{where}: the id {doubled} occurs twice. Nothing was imported.")
+    named = {*ids, *(change.task for change in bundle.changes)}
+    if wrong := wrong_mark(bundle.high_water, lambda: max(named, default=0)):
+        raise DamagedRecord(f"{where}: highWater {wrong}. Nothing was imported; correct it.")
     cycle = shape.find_cycle({task.id: task.depends_on for task in bundle.tasks})
     if cycle:
         raise CycleError(f"{where}: has the cycle {arrows(cycle)}; remove one of these edges", cycle)

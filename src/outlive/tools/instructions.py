@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from outlive.regular import open_to_read
+
 NAMES = ("AGENTS.md", "CLAUDE.md")
 LARGEST_FILE = 32_000
 LARGEST_ALL = 96_000
@@ -77,7 +79,7 @@ class Instructions:
 
 def _beginning(path: Path) -> bytes:
     """More of a file than is ever shown, and not more than that: it may have gigabytes."""
-    with path.open("rb") as file:
+    with open_to_read(path.resolve()) as file:
         return file.read(READ)
 
 

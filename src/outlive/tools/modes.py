@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from outlive.regular import read_regular
 from outlive.tools.asking import MODES, Mode
 from outlive.tools.trust import keep, project_folder
 
 NARROW: tuple[Mode, ...] = ("ask", "plan")
+LARGEST = 1024
+"""Bytes of the file that holds a mode."""
 
 
 def remember_mode(root: Path, session: str, mode: Mode) -> None:
@@ -34,7 +37,7 @@ def resumed_mode(root: Path, sessions: Iterable[str], logged: str) -> Mode:
 
 def _chosen(root: Path, session: str) -> str:
     try:
-        return _file(root, session).read_text(encoding="utf-8").strip()
+        return read_regular(_file(root, session), LARGEST).decode().strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

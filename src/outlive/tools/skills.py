@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from outlive.regular import open_to_read
 from outlive.tools.errors import ToolError
 
 PLACES = ("skills", ".outlive/skills")
@@ -89,8 +90,6 @@ class Skills:
 
 
 def _skill(path: Path) -> Skill:
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"larger than {LARGEST // 1024} KB")
     head = _head(_read(path, LONGEST_HEAD))
     name = head.get("name", path.parent.name)
     description = head.get("description", "")
@@ -104,7 +103,7 @@ def _skill(path: Path) -> Skill:
 
 
 def _read(path: Path, most: int) -> str:
-    with path.open("rb") as file:
+    with open_to_read(path.resolve(), LARGEST) as file:
         raw = file.read(most)
     return raw.decode("utf-8", errors="strict" if len(raw) < most else "ignore")
 

@@ -15,12 +15,16 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from outlive.config import Workspace, home
+from outlive.config import LARGEST_FILE, Workspace, home
 from outlive.errors import ConfigError
+from outlive.regular import MIB, read_regular
 from outlive.secrets import mask
 from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
+
+LARGEST = 16 * MIB
+"""Bytes of a file that holds what the user allowed."""
 
 OUT_OF_REACH = (
     "bash(outlive trust*)",
@@ -127,7 +131,7 @@ def remembered(root: Path) -> tuple[str, ...]:
     """What the user always allows in this project."""
     path = _project(root)
     try:
-        form = json.loads(path.read_text(encoding="utf-8"))
+        form = json.loads(read_regular(path, LARGEST).decode())
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:
@@ -182,12 +186,12 @@ def _project(root: Path) -> Path:
 
 
 def _digest(path: Path) -> str:
-    return sha256(path.read_bytes()).hexdigest()
+    return sha256(read_regular(path, LARGEST_FILE)).hexdigest()
 
 
 def _load() -> dict[str, str]:
     try:
-        form = json.loads(_file().read_text(encoding="utf-8"))
+        form = json.loads(read_regular(_file(), LARGEST).decode())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

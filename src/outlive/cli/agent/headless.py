@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from outlive.cli.clean import clean
+from outlive.cli.output import OutputFailed, done
 from outlive.context.past import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
@@ -98,27 +99,48 @@ def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False)
 async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
-    agent.watch(_watcher(form, partial))
+    out = _Output(agent)
+    agent.watch(_watcher(form, out, partial=partial))
     gathered = Gathered()
     agent.watch(gathered.take)
     for notice in agent.notices:
         click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
-        _line(msgspec.json.encode(_opened(agent)))
+        out.line(msgspec.json.encode(_opened(agent)))
     why: str = "error"
     try:
         ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.why
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
-            click.echo(clean(ending.text) if sys.stdout.isatty() else ending.text)
+            out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))
     except OutliveError as error:
         ending = Ending("done", detail=str(error))
     finally:
         await agent.close()
         await agent.parts.model.close()
-    _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form)
+    _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form, out)
     gathered.say()
+    if out.failure is not None:
+        done(f"session {agent.session.id} is saved, go on with: outlive --resume {agent.session.id}")
+        raise out.failure
     return EXIT[why]
+
+
+@dataclass(slots=True)
+class _Output:
+    """Standard output of a run. When it takes no more, the run is interrupted, as nobody hears of it."""
+
+    agent: Agent
+    failure: OutputFailed | None = None
+
+    def line(self, data: bytes) -> None:
+        if self.failure is None:
+            try:
+                sys.stdout.buffer.write(data + b"\n")
+                sys.stdout.buffer.flush()
+            except OutputFailed as error:
+                self.failure = error
+                self.agent.interrupt()
 
 
 def _interruptible(agent: Agent) -> None:
@@ -134,20 +156,20 @@ def _interruptible(agent: Agent) -> None:
         loop.add_signal_handler(number, stop)
 
 
-def _watcher(form: str, partial: bool) -> Callable[[Event | Live], None]:
+def _watcher(form: str, out: _Output, *, partial: bool) -> Callable[[Event | Live], None]:
     if form == "stream-json":
-        return lambda happened: _stream(happened, partial=partial)
+        return lambda happened: _stream(happened, out, partial=partial)
     if form == "text" and sys.stderr.isatty():
         return _progress
     return lambda happened: _progress(happened) if isinstance(happened, ModelWaits) else None
 
 
-def _stream(happened: Event | Live, *, partial: bool) -> None:
+def _stream(happened: Event | Live, out: _Output, *, partial: bool) -> None:
     if isinstance(happened, Live):
         if partial or isinstance(happened, ModelWaits):
-            _line(msgspec.json.encode(happened))
+            out.line(msgspec.json.encode(happened))
     else:
-        _line(encode(happened))
+        out.line(encode(happened))
 
 
 def _progress(happened: Event | Live) -> None:
@@ -174,18 +196,13 @@ def _plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _tell(result: Result, form: str) -> None:
+def _tell(result: Result, form: str, out: _Output) -> None:
     if form != "text":
-        _line(msgspec.json.encode(result))
+        out.line(msgspec.json.encode(result))
         return
     if result.why != "done":
         click.echo(clean(f"{result.why}: {result.detail or 'stopped'}"), err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
-
-
-def _line(data: bytes) -> None:
-    sys.stdout.buffer.write(data + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _opened(agent: Agent) -> Opened:

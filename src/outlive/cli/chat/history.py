@@ -2,15 +2,19 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from prompt_toolkit.history import History
 
+from outlive.regular import MIB, open_regular, open_to_read
+
 LONGEST = 100_000
 """Characters of one entry; what is longer is kept for this session only."""
 KEPT = 2000
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
+READ = 4 * MIB
+"""Bytes of the file that are read, from its end."""
 
 
 class ProjectHistory(History):
@@ -23,8 +27,9 @@ class ProjectHistory(History):
     def load_history_strings(self) -> Iterable[str]:
         """The newest first, as prompt_toolkit wants it."""
         try:
-            with open(os.open(self.path, os.O_RDONLY | _FLAGS), encoding="utf-8", errors="replace") as file:
-                lines = file.readlines()[-KEPT:]
+            with open_to_read(self.path) as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
+                lines = file.read(READ).splitlines()[-KEPT:]
         except OSError:
             return
         for line in reversed(lines):
@@ -40,7 +45,7 @@ class ProjectHistory(History):
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._keep_out_of_git()
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FLAGS, 0o600)
+            file = open_regular(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             try:
                 os.fchmod(file, 0o600)
                 os.write(file, line)
@@ -52,5 +57,5 @@ class ProjectHistory(History):
     def _keep_out_of_git(self) -> None:
         """What somebody typed does not belong into a commit."""
         ignore = self.path.parent / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("history\n.gitignore\n", encoding="utf-8")
+        with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
+            file.write("history\n.gitignore\n")

@@ -20,6 +20,7 @@ from outlive.cli.memory.common import (
     text_of,
     type_option,
 )
+from outlive.cli.output import done
 from outlive.memory import consolidate as consolidation
 from outlive.memory.book import Memories
 from outlive.memory.guard import came_from
@@ -178,6 +179,7 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
       outlive memory undo 12
     """
     entry = memories.undo(step)
+    done(f"step {entry.step.undoes} was taken back")
     if as_json:
         print_json({"id": entry.id, "undoes": entry.step.undoes, "memories": [c.slug for c in entry.step.changes]})
     else:
@@ -209,6 +211,7 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
         steps = store.read(lambda tx: tx.steps())
         if store.read(lambda tx: tx.all()) and (not if_due or consolidation.due(steps)):
             reports.append(consolidation.consolidate(memories, ask, scope=where))
+            done(f"{where} memories were consolidated, {len(reports[-1].notes)} changed")
     if as_json:
         print_json(reports)
         return
@@ -229,6 +232,7 @@ def _model(name: str) -> Callable[[str], str]:
 
 
 def _say(memory: Memory, verb: str, *, as_json: bool) -> None:
+    done(f"{verb} {memory.slug}")
     if as_json:
         print_json(form_of(memory))
     else:

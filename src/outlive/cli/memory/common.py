@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.memory.book import Memories
 from outlive.memory.guard import withheld
@@ -130,6 +131,7 @@ def print_json(value: Any) -> None:
 def print_memories(memories: Iterable[Memory], *, as_json: bool, verb: str) -> None:
     """What became of memories: an array, or a line each."""
     found = list(memories)
+    done(f"{verb} {', '.join(memory.slug for memory in found)}")
     if as_json:
         print_json([form_of(memory) for memory in found])
     else:

@@ -1,6 +1,5 @@
 """search."""
 
-import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +7,9 @@ from pathlib import Path
 import click
 import msgspec
 
+from outlive.cli.echo import named_input
 from outlive.cli.memory.common import command, line_of, print_json
-from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.errors import DamagedRecord
 from outlive.memory.book import Memories
 from outlive.memory.search import Finder
 
@@ -75,11 +75,7 @@ def search(
 
 def _queries(batch: Path) -> Iterator[str]:
     """The lines of a file. Only a line feed ends one, so that each query has its line of output."""
-    try:
-        raw = sys.stdin.buffer.read() if str(batch) == "-" else batch.read_bytes()
-    except OSError as error:
-        raise StoreUnavailable(f"cannot read {batch}: {error.strerror}") from None
-    where = "standard input" if str(batch) == "-" else str(batch)
+    raw, where = named_input(batch)
     for number, line in enumerate(raw.removeprefix(BOM_UTF8).split(b"\n"), start=1):
         try:
             query = line.removesuffix(b"\r").decode()

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import click
 
+from outlive.cli.echo import named_input
 from outlive.cli.memory.common import command, form_of, print_json, scope_option
+from outlive.cli.output import done
 from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
 from outlive.memory.book import Memories
@@ -34,15 +36,14 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
       outlive memory export | outlive memory import - --store sqlite:///team.db
     """
     result = Imported()
-    if str(source) == "-":
-        found = read_lines(sys.stdin.buffer.read(), "standard input", result)
-    elif source.is_dir():
+    if source.is_dir():
         found = read_folder(source, result)
     elif source.suffix.lower() == ".md":
         found = read_markdown(source, result)
     else:
-        found = read_lines(source.read_bytes(), str(source), result)
+        found = read_lines(*named_input(source), result)
     import_memories(memories, found, result, scope=scope)
+    done(f"{len(result.added)} memories were imported")
     if as_json:
         print_json(
             {
@@ -101,13 +102,15 @@ def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
       outlive memory doctor
       outlive memory doctor --repair    damaged, oversized and poisoned files are set apart in damaged/
     """
-    done = checkup.repair(memories) if repair else []
+    repaired = checkup.repair(memories) if repair else []
+    if repaired:
+        done(f"repaired: {'; '.join(repaired)}")
     found = checkup.problems(memories)
     wrong = any(not problem.harmless for problem in found)
     if as_json:
-        print_json({"problems": found, "repaired": done})
+        print_json({"problems": found, "repaired": repaired})
     else:
-        for text in done:
+        for text in repaired:
             click.echo(f"{click.style('repaired', fg='green')} {text}")
         for problem in found:
             kind = click.style("note", dim=True) if problem.harmless else click.style("problem", fg="red")

@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 import click
 from msgspec.structs import replace
 
+from outlive.cli.echo import named_input
+from outlive.cli.output import done
 from outlive.cli.replay.account import Account, Report
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
@@ -113,8 +115,7 @@ def _piped() -> Recording:
     """The recording on stdin, by way of a file, as all formats are read."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+        path.write_bytes(named_input(STREAM)[0])
         try:
             recording = read_recording(path)
         except ImportRefused as error:
@@ -134,6 +135,7 @@ def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, s
             writer.write(step.turn, step.request)
         _progress(number, total)
     played.save(store)
+    done(f"session {recording.id} was saved")
     return account.report(window=window, policy=policy.name)
 
 

@@ -3,6 +3,7 @@
 import click
 
 from outlive.cli.echo import echo
+from outlive.cli.output import done
 from outlive.cli.session.common import command, print_json, session_argument
 from outlive.session.forking import fork as fork_session
 from outlive.session.session import Session
@@ -39,6 +40,7 @@ def fork(store: LogStore, session: str, at: int | None, name: str, as_json: bool
       outlive session fork SESSION --at 120 --name another-way
     """
     new = fork_session(store, session, at=at or 0, name=name)
+    done(f"session {new} was made")
     if as_json:
         print_json(store.info(new))
     else:
@@ -60,8 +62,9 @@ def undo(store: LogStore, session: str, to: int | None, as_json: bool) -> None:
     """
     with Session.resume(store, session) as opened:
         event = opened.undo_to(to) if to else opened.undo_pass()
+    what = f"everything after event {event.target}" if to else f"the pass of event {event.target}"
+    done(f"took back {what}")
     if as_json:
         print_json(event)
     else:
-        what = f"everything after event {event.target}" if to else f"the pass of event {event.target}"
         echo(f"took back {what}")

@@ -47,6 +47,8 @@ def list_(store: LogStore, limit: int | None, as_json: bool) -> None:
       outlive session list -n 5 --json
     """
     found = store.sessions()[:limit]
+    for text in store.left_out():
+        echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
     if as_json:
         print_json(found)
         return

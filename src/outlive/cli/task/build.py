@@ -1,12 +1,14 @@
 """create, update, cancel, reopen, delete, archive."""
 
 from datetime import timedelta
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, named_input
+from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
     command,
@@ -23,6 +25,7 @@ from outlive.stores.records import DEFAULT_PRIORITY, STATUSES, task_to_json
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
+from outlive.tasks.refs import some
 from outlive.tasks.transfer import read_forms
 
 
@@ -52,12 +55,17 @@ def _complete_statuses(ctx: click.Context, param: click.Parameter, incomplete: s
 @click.option("-l", "--label", "labels", multiple=True, help="A label; repeat for more.")
 @click.option("--owner", metavar="NAME", help="Who is to do it. (Does not claim it.)")
 @click.option("--metadata", metavar="JSON", help="An object of your own, kept with the task.")
-@click.option("--batch", type=click.File("rb"), metavar="FILE", help="Create all tasks of a JSON file, or none.")
+@click.option(
+    "--batch",
+    type=click.Path(allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="Create all tasks of a JSON file, or none.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only the id.")
 def create(
     graph: TaskGraph,
     subject: str | None,
-    batch: IO[bytes] | None,
+    batch: Path | None,
     metadata: str | None,
     quiet: bool,
     as_json: bool,
@@ -83,7 +91,8 @@ def create(
         given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
         if subject is not None or metadata or given:
             usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
-        made = graph.create_many(_drafts(batch.read(), batch.name))
+        made = graph.create_many(_drafts(*named_input(batch)))
+        done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
         if as_json:
             print_json([task_to_json(task) for task in made])
         else:
@@ -92,6 +101,7 @@ def create(
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:
+        done(f"task {task.id} was created")
         echo(str(task.id))
     else:
         print_task(task, "created", as_json=as_json)
@@ -198,6 +208,7 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
       outlive task list --archived
     """
     moved = graph.archive(older_than=older_than)
+    done(f"{len(moved)} tasks were archived")
     if as_json:
         print_json([task_to_json(task) for task in moved])
     else:

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from outlive.cli.echo import echo, echo_exact
+from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.stores import open_task_store
 from outlive.stores.records import Task, task_to_json
@@ -143,6 +144,7 @@ def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
 
 def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task] | None = None) -> None:
     """What became of a task: the task as JSON, or a line that says it."""
+    done(f"task {task.id} was {verb}")
     if as_json:
         more = {} if unblocked is None else {"unblocked": [other.id for other in unblocked]}
         print_json(task_to_json(task) | more)

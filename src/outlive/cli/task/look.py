@@ -146,7 +146,9 @@ def _full(task: Task) -> str:
 def _lease(task: Task) -> str:
     if task.lease is None:
         return ""
-    over = " (ran out; goes back when work is next asked for)" if task.lease.expires_at < datetime.now(UTC) else ""
+    now = datetime.now(UTC)
+    over = " (ran out; goes back when work is next asked for)" if task.lease.lapsed(now) else ""
+    over = " (ran out long ago; see: outlive task doctor)" if task.lease.stale(now) else over
     return f"until {local(task.lease.expires_at)}, token {task.lease.token}{over}"
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, echo_exact
+from outlive.cli.echo import echo, echo_exact, named_input
+from outlive.cli.output import done
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
 from outlive.errors import StoreUnavailable
@@ -13,6 +14,7 @@ from outlive.stores.protocol import TaskQuery
 from outlive.stores.records import task_to_json
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
+from outlive.tasks.refs import some
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle, read_folder
 
 
@@ -31,13 +33,13 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
       outlive task import theirs.json --renumber
       outlive task import ../other/.tasks --renumber
     """
-    if str(source) == "-":
-        bundle = read_bundle(sys.stdin.buffer.read(), where="standard input")
-    elif source.is_dir():
+    if source.is_dir():
         bundle = read_folder(source)
     else:
-        bundle = read_bundle(source.read_bytes(), where=str(source))
+        raw, where = named_input(source)
+        bundle = read_bundle(raw, where=where)
     made = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
+    done(f"{len(made)} tasks were imported: {some([task.id for task in made])}")
     if as_json:
         print_json([task_to_json(task) for task in made])
     else:
@@ -86,12 +88,14 @@ def doctor(graph: TaskGraph, repair: bool, as_json: bool) -> None:
       outlive task doctor
       outlive task doctor --repair    damaged files are set apart, derived values written anew
     """
-    done = graph.store.repair() if repair else []
+    repaired = graph.store.repair() if repair else []
+    if repaired:
+        done(f"repaired: {some(repaired)}")
     problems = graph.doctor()
     if as_json:
-        print_json({"problems": problems, "repaired": done})
+        print_json({"problems": problems, "repaired": repaired})
     else:
-        for text in done:
+        for text in repaired:
             echo(f"{paint('repaired', 'ready')} {text}")
         for problem in problems:
             kind = paint("note", "dim") if problem.harmless else click.style("problem", fg="red")

@@ -8,7 +8,9 @@ import msgspec
 from outlive.memory.retrieval.analysis import VERSION
 from outlive.memory.retrieval.atomic import replace
 from outlive.memory.retrieval.document import Document
+from outlive.regular import MIB, read_regular
 
+LARGEST = 512 * MIB
 _HEADER = f"outlive index 1 terms {VERSION}\n".encode()
 
 
@@ -24,7 +26,7 @@ _decoder = msgspec.msgpack.Decoder(Snapshot)
 
 def read(path: Path) -> Snapshot | None:
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, LARGEST)
     except OSError:
         return None
     body = memoryview(raw)[len(_HEADER) + 4 :]

@@ -3,6 +3,7 @@
 import gzip
 import json
 import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from outlive.errors import OutliveError
+from outlive.regular import NAMED_LIMIT, read_named
 from outlive.stores.log_lines import mended_value
 
 _GZIP = b"\x1f\x8b"
@@ -70,9 +72,17 @@ def loads(text: bytes) -> Any:
 
 def _bytes(path: Path) -> bytes:
     try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        raw = read_named(path)
+        return _unzipped(raw, path) if raw.startswith(_GZIP) else raw
     except OSError as error:
         raise ImportRefused(f"{path}: cannot be read ({error.strerror or error})") from None
     except (EOFError, zlib.error) as error:
         raise ImportRefused(f"{path}: the gzip file is cut off or damaged ({error})") from None
+
+
+def _unzipped(raw: bytes, path: Path) -> bytes:
+    with gzip.open(BytesIO(raw)) as file:
+        data = file.read(NAMED_LIMIT + 1)
+    if len(data) > NAMED_LIMIT:
+        raise ImportRefused(f"{path}: has more than {NAMED_LIMIT // 2**20} MiB when unpacked; split it")
+    return data

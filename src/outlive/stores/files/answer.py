@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
 
+from outlive.regular import MIB, read_regular
+
 _MAGIC = b"outlive-ready-1"
 _NAME = ".local/ready"
 WORTHWHILE = 200
@@ -25,8 +27,7 @@ def digest(looks: Iterable[str]) -> str:
 def recall(folder: str) -> bytes | None:
     """The remembered answer, if it still holds."""
     try:
-        with open(f"{folder}/{_NAME}", "rb") as file:
-            head, _, body = file.read().partition(b"\n")
+        head, _, body = read_regular(f"{folder}/{_NAME}", 256 * MIB).partition(b"\n")
         magic, history, seen, until, check, *others = head.decode().split(" ")
         if magic.encode() != _MAGIC or history != _history(folder):
             return None
@@ -54,7 +55,7 @@ def remember(folder: str, body: bytes, looks: Iterable[str], others: Iterable[st
 def _history(folder: str) -> str:
     """The size of the audit trail: most changes show there, without a look at every file."""
     try:
-        return str(os.stat(f"{folder}/history.jsonl").st_size)
+        return str(os.lstat(f"{folder}/history.jsonl").st_size)
     except FileNotFoundError:
         return "0"
 

@@ -1,13 +1,13 @@
 """Large texts by content: `.task_outputs/tool-results/<sha-256>.txt`, written once, verified on every read."""
 
-import errno
 import hashlib
 import os
 import re
 import secrets
 from pathlib import Path
 
-from outlive.stores.files.disk import errors_named, private_folder, read_bytes
+from outlive.regular import UnusableFile
+from outlive.stores.files.disk import errors_named, private_folder, read_bytes, sync_folder
 from outlive.stores.log_protocol import DamagedBlob
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -36,7 +36,7 @@ class Blobs:
             scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
             try:
                 self._write(scratch, data)
-                if found is not None:
+                if os.path.lexists(path):
                     path.rename(_aside(path))
                 scratch.replace(path)
             except OSError:
@@ -65,28 +65,16 @@ class Blobs:
 
 
 def _read(path: Path) -> bytes | None:
-    """What is in the file; one that is too large to have been written is as good as empty."""
+    """What is in the file; nothing for one that we cannot have written."""
     try:
         return read_bytes(path)
-    except OSError as error:
-        if error.errno == errno.EFBIG:
-            return b""
-        if error.errno in (errno.EINVAL, errno.EISDIR):  # a pipe, a folder
-            return None
-        raise
+    except UnusableFile:
+        return b""
 
 
 def _aside(path: Path) -> Path:
     """A free name for what was found damaged; it is kept, not overwritten."""
     number = 1
-    while (aside := path.with_suffix(f".damaged-{number}")).exists():
+    while os.path.lexists(aside := path.with_suffix(f".damaged-{number}")):
         number += 1
     return aside
-
-
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

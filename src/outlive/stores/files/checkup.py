@@ -4,15 +4,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from outlive.errors import DamagedRecord
+from outlive.stores.files.disk import Disk
 from outlive.stores.files.folder import Folder
 from outlive.stores.files.history import History
 from outlive.stores.files.names import task_name
+from outlive.stores.files.parts import Parts
 from outlive.stores.protocol import Problem
 
 
-def problems(path: Path, folder: Folder, history: History, journal: DamagedRecord | None) -> list[Problem]:
+def problems(parts: Parts, journal: DamagedRecord | None) -> list[Problem]:
     """All of it, for a folder that has just been scanned."""
-    found = [*_damage(folder), *_stale(path, folder), *_oddities(path, folder, history)]
+    path, folder, history = parts.path, parts.folder, parts.history
+    irregular = irregular_problems(parts.disk, history.path, "outlive task doctor --repair")
+    found = [*_damage(folder), *_stale(path, folder), *_foreign(path, folder), *irregular]
+    if str(history.path) not in {problem.where for problem in irregular}:
+        found += [*_trail(path, folder, history), *_mark(parts)]
     if journal is not None:
         what = f"nothing can be written while this is there: {journal}"
         remedy = "outlive task doctor --repair; the change that the journal holds is lost"
@@ -43,12 +49,30 @@ def _stale(path: Path, folder: Folder) -> list[Problem]:
     ]
 
 
-def _oddities(path: Path, folder: Folder, history: History) -> list[Problem]:
-    found = [
+def irregular_problems(disk: Disk, log: Path, repair: str) -> list[Problem]:
+    """Pipes, links, devices, folders and huge files under names of ours. The journal has a problem of its own."""
+    return [
+        Problem(odd.filename, odd.strerror.partition(";")[0], f"move it aside, or: {repair}", repairable=True)
+        for odd in disk.irregular(log)
+        if Path(odd.filename).name != "journal"
+    ]
+
+
+def _mark(parts: Parts) -> list[Problem]:
+    wrong = parts.wrong_mark()
+    remedy = "outlive task doctor --repair; until then no task can be created"
+    return [Problem(str(parts.mark_path), wrong, remedy, repairable=True)] if wrong else []
+
+
+def _foreign(path: Path, folder: Folder) -> list[Problem]:
+    return [
         Problem(str(path / name), "not a task file; ignored", "move it elsewhere", harmless=True)
         for name in folder.foreign()
     ]
-    found += [
+
+
+def _trail(path: Path, folder: Folder, history: History) -> list[Problem]:
+    found = [
         Problem(
             f"{history.path}:{line}",
             "a line of the audit trail cannot be read",

@@ -2,13 +2,13 @@
 
 import errno
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from outlive.errors import StoreUnavailable
+from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
 T = TypeVar("T")
 
@@ -33,7 +33,8 @@ def errors_named(doing: str, path: Path) -> Iterator[None]:
             errno.EROFS: "the file system is read-only",
         }
         reason = remedies.get(error.errno or 0, error.strerror or str(error))
-        raise StoreUnavailable(f"{doing} {path}: {reason}. Nothing was changed.") from error
+        where = error.filename if isinstance(error, UnusableFile) else path
+        raise StoreUnavailable(f"{doing} {where}: {reason}. Nothing was changed.") from error
 
 
 class Disk:
@@ -61,6 +62,8 @@ class Disk:
         """Hold the writers' lock. The kernel gives it back when a process dies, so it never has to be broken."""
         from filelock import FileLock, Timeout
 
+        with errors_named("cannot lock", self.local):
+            refuse_irregular(self.local / "lock")
         handle = FileLock(
             self.local / "lock",
             timeout=LOCK_TIMEOUT if wait else 0,
@@ -88,7 +91,7 @@ class Disk:
         return self.local / f"staged.{change}"
 
     def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
-        with open(path, "wb", opener=no_links) as file:
+        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o666), "wb") as file:
             file.write(data)
             file.flush()
             if self.durable if durable is None else durable:
@@ -98,7 +101,7 @@ class Disk:
         """The atomic moment: before it nothing happened, after it all did."""
         staged.replace(target)
         if self.durable if durable is None else durable:
-            self.sync_folder(target.parent)
+            sync_folder(target.parent)
 
     def write(self, target: Path, data: bytes, *, durable: bool | None = None) -> None:
         """Replace a file that is not a commit point."""
@@ -110,12 +113,29 @@ class Disk:
         for path in (*self.local.glob("staged.*"), *self.local.glob("ready.*")):
             path.unlink(missing_ok=True)
 
-    def sync_folder(self, folder: Path) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    def irregular(self, log: Path) -> list[UnusableFile]:
+        """What is not a regular file in the local folder, and the log beside it if it cannot be read: not ours."""
+        found = []
+        for path in sorted(self.local.glob("*")):
+            try:
+                refuse_irregular(path)
+            except UnusableFile as error:
+                found.append(error)
+        with suppress(FileNotFoundError):
+            try:
+                open_to_read(log, LARGEST).close()
+            except UnusableFile as error:
+                found.append(error)
+        return found
+
+
+def sync_folder(folder: Path) -> None:
+    """Make what was created or renamed in a folder survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def whole_look(
@@ -142,7 +162,7 @@ def whole_look(
 def identity(path: Path) -> tuple[int, int, int] | None:
     """Differs once a file was replaced or written to."""
     try:
-        found = path.stat()
+        found = path.lstat()
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_ctime_ns, found.st_size
@@ -152,32 +172,16 @@ def set_apart(source: Path, folder: Path) -> Path:
     """Move a file into a folder, under a name that is free there; where it is now."""
     folder.mkdir(exist_ok=True)
     target, copy = folder / source.name, 1
-    while target.exists():
+    while os.path.lexists(target):
         copy += 1
         target = folder / f"{source.name}.{copy}"
     return source.rename(target)
 
 
-def no_links(path: str, flags: int) -> int:
-    """Opens for `open` and refuses a symbolic link: a folder from elsewhere must not make us write elsewhere."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
-
-
-def open_regular(path: Path) -> BinaryIO:
-    """Opens a file to read it. What is none (a pipe, a device, a link to one) is an OSError: it could have no end."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    raise OSError(errno.EINVAL, "not a regular file", str(path))
-
-
-def read_bytes(path: Path) -> bytes | None:
-    """What is in a file, if there is one. One without end or measure is an OSError."""
-    with suppress(FileNotFoundError), open_regular(path) as file:
-        if os.fstat(file.fileno()).st_size > LARGEST:
-            raise OSError(errno.EFBIG, f"larger than {LARGEST // 2**20} MiB", str(path))
-        return file.read()
+def read_bytes(path: Path, limit: int = LARGEST) -> bytes | None:
+    """What is in a file, None if there is none. UnusableFile for one that is not regular or larger than `limit`."""
+    with suppress(FileNotFoundError):
+        return read_regular(path, limit)
     return None
 
 

@@ -2,7 +2,6 @@
 
 import math
 import os
-import stat
 import time
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
@@ -13,15 +12,15 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
+from outlive.regular import UnusableFile, open_to_read
 from outlive.stores.files.index import Node, Print, load_index
 from outlive.stores.files.names import task_name, task_number
-from outlive.stores.records import FINISHED, MAX_ID, Task, decode_task, encode_task
+from outlive.stores.records import FINISHED, MAX_ID, MAX_TASK_BYTES, Task, decode_task, encode_task
 
 _UNTRUSTED = Print(0, 0, 0)
 _SETTLING = 100_000_000
 """Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
 without showing it; it is read again next time."""
-MAX_FILE = 16 * 2**20
 
 
 class Folder:
@@ -210,16 +209,13 @@ class Folder:
             if name in self.overlay:
                 return None
             try:
-                found = path.lstat()
-                if not stat.S_ISREG(found.st_mode):
-                    raise DamagedRecord(f"{path}: not a regular file")
-                if found.st_size > MAX_FILE:
-                    raise DamagedRecord(f"{path}: larger than {MAX_FILE // 2**20} MiB")
-                with path.open("rb") as file:
+                with open_to_read(path, MAX_TASK_BYTES) as file:
                     found = os.fstat(file.fileno())
-                    raw = file.read()
+                    raw = file.read(found.st_size)
             except FileNotFoundError:
                 return None
+            except UnusableFile as error:
+                raise DamagedRecord(str(error)) from None
             except OSError as error:
                 raise StoreUnavailable(
                     f"{path}: cannot be read ({error.strerror}); check its owner and mode"

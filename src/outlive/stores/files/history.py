@@ -10,10 +10,13 @@ from pathlib import Path
 
 import msgspec
 
-from outlive.stores.files.disk import Disk, no_links
+from outlive.regular import MIB, open_regular, open_to_read, read_regular
+from outlive.stores.files.disk import LARGEST, Disk
 from outlive.stores.records import Change
 
 _BLOCK = 65536
+_LONGEST = 64 * MIB
+"""Bytes of the last line that are read to find its beginning."""
 
 
 class _Line(msgspec.Struct, omit_defaults=True):
@@ -37,7 +40,7 @@ class History:
     def mark_seen(self) -> None:
         """All that is there now is known; `news` reports what comes after."""
         try:
-            stat = self.path.stat()
+            stat = self.path.lstat()
         except FileNotFoundError:
             self._seen = self._inode = 0
         else:
@@ -46,14 +49,14 @@ class History:
     def news(self) -> set[int] | None:
         """Tasks changed by other writers since the last call; None when that cannot be told."""
         try:
-            stat = self.path.stat()
+            stat = self.path.lstat()
         except FileNotFoundError:
             return set() if self._inode == 0 else None
-        if stat.st_ino != self._inode or stat.st_size < self._seen:
+        if stat.st_ino != self._inode or not 0 <= stat.st_size - self._seen <= LARGEST:
             return None
         if stat.st_size == self._seen:
             return set()
-        with self.path.open("rb") as file:
+        with open_to_read(self.path) as file:
             file.seek(self._seen)
             raw = file.read(stat.st_size - self._seen)
         self._seen = stat.st_size
@@ -103,7 +106,7 @@ class History:
 
     def lines(self) -> list[bytes]:
         try:
-            return self.path.read_bytes().split(b"\n")
+            return read_regular(self.path, LARGEST).split(b"\n")
         except FileNotFoundError:
             return []
 
@@ -115,7 +118,8 @@ class History:
     def _append(self, line: _Line) -> int:
         data = _encode(line) + b"\n"
         # Without a buffer: on a full disk it would be written once more when the file is closed.
-        with open(self.path, "ab+", buffering=0, opener=no_links) as file:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        with open(open_regular(self.path, flags, mode=0o666), "ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(size - 1)
@@ -141,7 +145,7 @@ class History:
 
     def _state(self) -> tuple[int, int]:
         try:
-            stat = self.path.stat()
+            stat = self.path.lstat()
         except FileNotFoundError:
             return 0, 0
         return stat.st_size, stat.st_ino
@@ -149,11 +153,11 @@ class History:
     def _last(self) -> _Line:
         """The last line, read from the end; an empty one if it cannot be read."""
         try:
-            with self.path.open("rb") as file:
+            with open_to_read(self.path) as file:
                 start = file.seek(0, os.SEEK_END)
                 tail = b""
-                while start > 0 and b"\n" not in tail.rstrip(b"\n"):
-                    step = min(start, _BLOCK)
+                while start > 0 and len(tail) < _LONGEST and b"\n" not in tail.rstrip(b"\n"):
+                    step = min(start, max(_BLOCK, len(tail)))
                     start -= step
                     file.seek(start)
                     tail = file.read(step) + tail

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from outlive.stores.files.disk import Disk
+from outlive.regular import open_to_read
+from outlive.stores.files.disk import LARGEST, Disk
 from outlive.stores.records import Status, Task
 
 _MAGIC = b"outlive-index-1\n"
@@ -76,7 +77,7 @@ def load_index(path: Path) -> dict[int, Node]:
     start = len(_MAGIC) + 4
     try:
         with (
-            path.open("rb") as file,
+            open_to_read(path, LARGEST) as file,
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
             memoryview(raw) as view,
         ):

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from outlive.errors import DamagedRecord
-from outlive.stores.files.disk import Disk, identity, read_bytes
+from outlive.regular import UnusableFile
+from outlive.stores.files.disk import Disk, identity, read_bytes, sync_folder
 from outlive.stores.files.names import task_number
 
 
@@ -34,18 +35,19 @@ class JournalFile:
         self._disk.commit(staged, self.path)
 
     def load(self) -> Journal | None:
-        raw = read_bytes(self.path)
-        if raw is None:
-            return None
         try:
+            raw = read_bytes(self.path)
+            if raw is None:
+                return None
             journal = msgspec.msgpack.decode(raw, type=Journal)
             for name in journal.files:
                 if task_number(name.removeprefix("archive/")) is None:
                     raise ValueError(f"it names {name!r}, which is not a task file")
             return journal
-        except (msgspec.DecodeError, ValueError) as error:
+        except (msgspec.DecodeError, ValueError, UnusableFile) as error:
+            reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
-                f"{self.path}: the journal of a change cannot be read ({error}); "
+                f"{self.path}: the journal of a change cannot be read ({reason}); "
                 "set it apart with: outlive task doctor --repair"
             ) from None
 
@@ -61,7 +63,7 @@ class JournalFile:
             if data is None:
                 (self._folder / name).unlink(missing_ok=True)
         if self._disk.durable:
-            self._disk.sync_folder(self._folder)
+            sync_folder(self._folder)
         self.path.replace(self._done)
         return True
 

@@ -14,8 +14,9 @@ from typing import BinaryIO, Self
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.files.blobs import Blobs, sync_folder
-from outlive.stores.files.disk import errors_named, open_regular, private_folder
+from outlive.regular import UnusableFile, open_regular, open_to_read
+from outlive.stores.files.blobs import Blobs
+from outlive.stores.files.disk import errors_named, private_folder, sync_folder
 from outlive.stores.log_lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
@@ -27,8 +28,7 @@ _HEAD = 40
 """Lines that are read to tell what a session is about."""
 _LONGEST = 16 * 2**20
 """Bytes of a line that are looked at for that: a file without line ends may be anything."""
-_OPEN = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW
-"""A link in the folder could lead a writer anywhere."""
+_APPEND = os.O_RDWR | os.O_APPEND
 
 
 class FileLogStore:
@@ -36,6 +36,7 @@ class FileLogStore:
         self.folder = root / TRANSCRIPTS
         self.durable = durability == "full"
         self.blobs = Blobs(root / OUTPUTS, durable=self.durable)
+        self._left_out: list[str] = []
 
     @property
     def url(self) -> str:
@@ -47,6 +48,7 @@ class FileLogStore:
     def sessions(self) -> list[SessionInfo]:
         with errors_named("reading", self.folder):
             names = sorted(os.listdir(self.folder)) if self.folder.is_dir() else []
+        self._left_out.clear()
         found = [info for name in names if (info := self._info(name)) is not None]
         return sorted(found, key=lambda info: (-info.updated, info.id))
 
@@ -60,7 +62,7 @@ class FileLogStore:
         path = self.path(session)
         with errors_named("reading", path):
             try:
-                file = open_regular(path)
+                file = open_to_read(path)
             except FileNotFoundError:
                 raise self._unknown(session) from None
             with file:
@@ -74,7 +76,7 @@ class FileLogStore:
         with errors_named("creating", path):
             private_folder(self.folder)
             try:
-                descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o644)
+                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
             except FileExistsError:
                 raise SessionExists(f"there is a session {session!r} already ({path})") from None
             if self.durable:
@@ -85,7 +87,7 @@ class FileLogStore:
         path = self.path(session)
         with errors_named("opening", path):
             try:
-                descriptor = os.open(path, _OPEN)
+                descriptor = open_regular(path, _APPEND)
             except FileNotFoundError:
                 raise self._unknown(session) from None
         return FileLogWriter(self, session, path, descriptor)
@@ -96,7 +98,7 @@ class FileLogStore:
         with errors_named("writing", path):
             private_folder(self.folder)
             held = self.writer(session) if path.exists() else None
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            descriptor = open_regular(part, os.O_WRONLY | os.O_CREAT, mode=0o644)
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
@@ -110,6 +112,9 @@ class FileLogStore:
                 os.close(descriptor)
                 if held is not None:
                     held.close()
+
+    def left_out(self) -> list[str]:
+        return list(self._left_out)
 
     def put_blob(self, data: bytes) -> str:
         return self.blobs.put(data)
@@ -128,13 +133,14 @@ class FileLogStore:
             return None
         path = self.folder / name
         try:
-            if path.is_symlink() or not path.is_file():
-                return None  # nothing that we wrote: a link could lead anywhere, a pipe would be waited for
-            with open_regular(path) as file:
+            with open_to_read(path) as file:
                 stat = os.fstat(file.fileno())
                 head = Head(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
                 last = next(_backwards(file.fileno(), stat.st_size, most=_LONGEST), None)
         except FileNotFoundError:
+            return None
+        except UnusableFile as error:
+            self._left_out.append(str(error))
             return None
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
@@ -224,7 +230,7 @@ def _lock(descriptor: int, session: str) -> None:
 
 def _same_file(path: Path, descriptor: int) -> bool:
     try:
-        found = path.stat()
+        found = path.lstat()
     except FileNotFoundError:
         return False
     held = os.fstat(descriptor)

@@ -5,7 +5,6 @@ is derived or carried out from it, and mended by the next writer. Readers never 
 is in it is decided above (`outlive.memory.index`).
 """
 
-import errno
 import os
 import re
 import threading
@@ -16,9 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.regular import UnusableFile, open_to_read, refuse_irregular
+from outlive.stores.files.checkup import irregular_problems
 from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.files.memory_folder import MemoryFolder
-from outlive.stores.files.memory_journal import JournalFile
+from outlive.stores.files.memory_journal import JournalFile, MemoryJournal
 from outlive.stores.memory_protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memory_records import Scope, Step, decode_step, encode_step, unmarked
 from outlive.stores.memory_shelf import Draft, Look
@@ -56,6 +57,7 @@ class FileMemoryStore:
         self.folder = MemoryFolder(path, scope, self._disk, Vouching(home, self.url))
         self.journal = JournalFile(path, self._disk)
         self._mutex = threading.RLock()
+        self._unreadable_journal: DamagedRecord | None = None
         self._seen: tuple[object, ...] | None = None
         """The state of everything at the last scan, or after what we have written ourselves since."""
 
@@ -74,7 +76,7 @@ class FileMemoryStore:
                 self.steps,
                 self.folder.refresh,
                 now=self.clock(),
-                last=lambda: _last_id(self.journal.log),
+                last=self._last_id,
                 free=self.folder.free,
             )
             result = work(draft)
@@ -89,9 +91,7 @@ class FileMemoryStore:
             wanted = self.read(render, glance=glance).encode()
             try:
                 found = read_bytes(target)
-            except OSError as error:
-                if error.errno not in (errno.EINVAL, errno.EFBIG):
-                    raise
+            except UnusableFile:
                 found = _NO_INDEX
             return None if found == wanted or (found is None and not wanted) else (found, wanted)
 
@@ -115,6 +115,7 @@ class FileMemoryStore:
 
         with errors_named("cannot lock", self.path):
             self._disk.set_up()
+            refuse_irregular(self._disk.local / f"{purpose}.lock")
         handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
         try:
             handle.acquire()
@@ -127,28 +128,35 @@ class FileMemoryStore:
             handle.release()
 
     def left_out(self) -> list[Problem]:
-        return [unread(name, error) for name, error in sorted(self.folder.damaged.items())]
+        found = [unread(name, error) for name, error in sorted(self.folder.damaged.items())]
+        if self._unreadable_journal is not None:
+            remedy = "outlive memory doctor --repair; the change that the journal holds is lost"
+            what = f"nothing can be written while this is there: {self._unreadable_journal}"
+            found.insert(0, Problem(str(self.journal.path), what, remedy, repairable=True))
+        return found
 
     def check(self) -> list[Problem]:
         found: list[Problem] = []
         with self._mutex, errors_named("cannot read", self.path):
-            try:
-                self._look(lambda _: None)
-            except DamagedRecord as error:
-                remedy = "outlive memory doctor --repair"
-                return [Problem(str(self.journal.path), str(error), remedy, repairable=True)]
+            self._look(lambda _: None)
             found += self.left_out()
             for name in self.folder.known:
                 if "/" in name and name.removeprefix("archive/") in self.folder.known:
                     what = "is both in use and archived; the one in use counts"
                     found.append(Problem(name, what, "remove or rename one of the two files", harmless=True))
-            found += [Problem(str(self.journal.log), text, "the line stays, the rest is used", harmless=True)
-                      for text in self._log()[1]]  # fmt: skip
+            irregular = irregular_problems(self._disk, self.journal.log, "outlive memory doctor --repair")
+            if str(self.journal.log) not in {problem.where for problem in irregular}:
+                found += [Problem(str(self.journal.log), text, "the line stays, the rest is used", harmless=True)
+                          for text in self._log()[1]]  # fmt: skip
+            found += irregular
         return found
 
     def repair(self) -> list[str]:
         done = []
         with self._mutex, self._locked(), errors_named("cannot repair", self.path):
+            for odd in self._disk.irregular(self.journal.log):
+                source = Path(odd.filename)
+                done.append(f"set {source.relative_to(self.path)} apart as {self._set_apart(source)}")
             try:
                 self.journal.carry_out()
             except DamagedRecord:
@@ -187,7 +195,7 @@ class FileMemoryStore:
 
     def _log(self) -> tuple[list[Step], list[str]]:
         raw = read_bytes(self.journal.log) or b""
-        journal = self.journal.load()
+        journal = self._pending()
         if journal is not None and journal.lines:
             raw = raw[: journal.offset] + journal.lines
         steps, damage = [], []
@@ -200,10 +208,23 @@ class FileMemoryStore:
         return steps, damage
 
     def _look(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
-        journal = self.journal.load()
+        journal = self._pending()
         self.folder.overlay = dict(journal.files) if journal else {}
         self._bring_up_to_date(glance=glance)
         return work(Look(self.folder.shelf, self.steps, self.folder.refresh if glance else None))
+
+    def _pending(self) -> MemoryJournal | None:
+        """The change that is still to be carried out, if there is one that can be read."""
+        self._unreadable_journal = None
+        try:
+            return self.journal.load()
+        except DamagedRecord as error:
+            self._unreadable_journal = error
+            return None
+
+    def _last_id(self) -> int:
+        with errors_named("cannot read", self.path):
+            return _last_id(self.journal.log)
 
     def _recover(self) -> None:
         self._disk.sweep()
@@ -273,7 +294,7 @@ class FileMemoryStore:
 def _last_id(path: Path) -> int:
     """Of the last line that can be read, without reading all of the log. Only for the holder of the lock."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             descriptor = file.fileno()
             for start in _line_starts(descriptor, os.fstat(descriptor).st_size):
                 if match := _STEP.match(os.pread(descriptor, 64, start)):

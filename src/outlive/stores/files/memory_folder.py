@@ -1,7 +1,6 @@
 """What lies in a memory folder, read once and then only where it changed. Knows files, not rules."""
 
 import os
-import stat
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -12,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
+from outlive.regular import UnusableFile, open_to_read
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.memory_journal import is_memory_file
 from outlive.stores.files.memory_marks import Marks
@@ -25,6 +25,7 @@ from outlive.stores.memory_vouching import Vouching
 _SETTLING = 100_000_000
 """Nanoseconds. A file changed this recently could change once more without its clock showing it; it is read again."""
 _INDEX_VERSION = 1
+_MAX_TOKENS = 64 * 1024
 _WORTH_SAVING = 50
 """Files read anew from which on the derived copy is written again."""
 
@@ -176,7 +177,7 @@ class MemoryFolder:
         if not self.vouching.asked or self._token.parent.is_symlink() or self._token.is_symlink():
             return ""
         try:
-            return (read_bytes(self._token) or b"").decode()
+            return (read_bytes(self._token, _MAX_TOKENS) or b"").decode()
         except (OSError, UnicodeDecodeError):
             return ""
 
@@ -184,12 +185,9 @@ class MemoryFolder:
         self._disk.write(self._token, f"{self._tokens()}{token}\n".encode(), durable=False)
 
     def _load(self) -> dict[str, Known]:
-        raw = read_bytes(self._index)
-        if raw is None:
-            return {}
         try:
-            index = msgspec.msgpack.decode(raw, type=_Index)
-        except msgspec.DecodeError:
+            index = msgspec.msgpack.decode(read_bytes(self._index) or b"", type=_Index)
+        except (msgspec.DecodeError, UnusableFile):
             return {}
         return index.files if index.version == _INDEX_VERSION else {}
 
@@ -258,18 +256,14 @@ class MemoryFolder:
             self._set_aside(name, StoreUnavailable(reason))
 
     def _read(self, name: str, path: Path) -> None:
-        found = path.lstat()
         self.reread += 1
-        if not stat.S_ISREG(found.st_mode):
-            self._set_aside(name, DamagedRecord(f"{path}: not a regular file"))
+        try:
+            with open_to_read(path, MAX_BYTES) as file:
+                found = os.fstat(file.fileno())
+                raw = file.read(found.st_size)
+        except UnusableFile as error:
+            self._set_aside(name, DamagedRecord(str(error)))
             return
-        if found.st_size > MAX_BYTES:
-            what = f"larger than {MAX_BYTES // 1024} KiB, which is a document and not a memory"
-            self._set_aside(name, DamagedRecord(f"{path}: {what}"))
-            return
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            raw = file.read()
         if found.st_nlink > 1:
             self._linked.add(name)
         self._take(name, raw, found, datetime.fromtimestamp(int(found.st_mtime), UTC))

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from outlive.errors import DamagedRecord
-from outlive.stores.files.disk import Disk, identity, no_links, read_bytes
+from outlive.regular import UnusableFile, open_regular, refuse_irregular
+from outlive.stores.files.disk import Disk, identity, read_bytes, sync_folder
 from outlive.stores.memory_names import is_slug
 
 _MANY = 16
@@ -38,8 +39,9 @@ class JournalFile:
     def commit(self, files: dict[str, bytes | None], lines: bytes, *, durable: bool) -> None:
         """After this the change has happened, whatever becomes of us."""
         staged = self._disk.staged("memory")
-        offset = self.log.stat().st_size if self.log.exists() else 0
         try:
+            refuse_irregular(self.log)  # before the change has happened
+            offset = self.log.stat().st_size if self.log.exists() else 0
             self._disk.stage(staged, msgspec.msgpack.encode(MemoryJournal(files, lines, offset)), durable=durable)
             self._disk.commit(staged, self.path, durable=durable)
         except OSError:
@@ -47,17 +49,18 @@ class JournalFile:
             raise
 
     def load(self) -> MemoryJournal | None:
-        raw = read_bytes(self.path)
-        if raw is None:
-            return None
         try:
+            raw = read_bytes(self.path)
+            if raw is None:
+                return None
             journal = msgspec.msgpack.decode(raw, type=MemoryJournal)
             for name in journal.files:
                 if not is_memory_file(name):
                     raise ValueError(f"it names {name!r}, which is not a memory")
-        except (msgspec.DecodeError, ValueError) as error:
+        except (msgspec.DecodeError, ValueError, UnusableFile) as error:
+            reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
-                f"{self.path}: the journal of a change cannot be read ({error}); "
+                f"{self.path}: the journal of a change cannot be read ({reason}); "
                 "set it apart with: outlive memory doctor --repair"
             ) from None
         return journal
@@ -83,7 +86,7 @@ class JournalFile:
             os.sync()
         elif durable:
             for folder in {(self._folder / name).parent for name in journal.files} | {self._folder}:
-                self._disk.sync_folder(folder)
+                sync_folder(folder)
         self._done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
         self.path.rename(self._done)
         return True
@@ -101,10 +104,10 @@ class JournalFile:
         """The end of the log, once: an end of it that was written before the writer died is written over."""
         if not journal.lines:
             return
-        with open(self.log, "ab+", opener=no_links) as file:
+        with open(open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode=0o666), "ab+") as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(min(journal.offset, size))
-            there = file.read()
+            there = file.read(len(journal.lines) + 1)
             if there.startswith(journal.lines):
                 return
             if journal.lines.startswith(there):

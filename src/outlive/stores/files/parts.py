@@ -2,10 +2,16 @@
 
 from pathlib import Path
 
+from outlive.regular import UnusableFile
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.folder import Folder
 from outlive.stores.files.history import History
 from outlive.stores.files.journal import JournalFile
+from outlive.stores.records import highest_id, wrong_mark
+
+_MARK = ".local/high-water"
+_LONGEST = 64
+"""Bytes of that file."""
 
 
 class Parts:
@@ -19,14 +25,31 @@ class Parts:
 
     def high_water(self) -> int:
         """The largest id ever given out."""
-        raw = read_bytes(self.disk.local / "high-water") or b""
-        marked = int(raw) if raw.strip().isdigit() else None
-        if marked is None:
-            # Lost or never written: every id that was ever seen counts.
-            archived = self.folder.archived_ids()
-            named = [change.task for change in self.history.read()]
-            marked = max([0, *archived, *named])
-        return max([marked, *self.folder.nodes, *self.folder.damaged])
+        mark = self.mark()
+        if mark is None or self.wrong_mark() is not None:
+            return highest_id(self._seen())
+        return highest_id((*self.folder.nodes, *self.folder.damaged), mark)
+
+    def mark(self) -> int | None:
+        """What the file of the mark says; None where it is lost, for it is derived."""
+        try:
+            raw = read_bytes(self.mark_path, _LONGEST) or b""
+        except UnusableFile:
+            return None
+        return int(raw) if raw.strip().isdigit() else None
+
+    def wrong_mark(self) -> str | None:
+        mark = self.mark()
+        return None if mark is None else wrong_mark(mark, lambda: max(self._seen(), default=0))
+
+    @property
+    def mark_path(self) -> Path:
+        return self.path / _MARK
 
     def reserve(self, high_water: int) -> None:
-        self.disk.write(self.disk.local / "high-water", b"%d\n" % high_water)
+        self.disk.write(self.mark_path, b"%d\n" % high_water)
+
+    def _seen(self) -> set[int]:
+        """Every id that a file, the archive or the audit trail speaks of."""
+        named = (change.task for change in self.history.read())
+        return {*self.folder.nodes, *self.folder.damaged, *self.folder.archived_ids(), *named}

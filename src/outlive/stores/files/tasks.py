@@ -8,11 +8,12 @@ Readers never wait: each file is replaced as a whole, and an unfinished journal 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.stores.clock import machine_time, store_time
 from outlive.stores.files.checkup import problems
 from outlive.stores.files.disk import errors_named, set_apart, whole_look
 from outlive.stores.files.index import save_index
@@ -34,7 +35,7 @@ class FileTaskStore:
         path: Path,
         *,
         durability: str = "full",
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         self.path = path
         self.url = f"files:{path}"
@@ -58,7 +59,8 @@ class FileTaskStore:
         with self._mutex, self._locked():
             with errors_named("cannot read", self.path):
                 scanned = self._recover()
-            transaction = FileTransaction(self._parts, self.clock(), scanned=scanned)
+            now = self.clock() if self.clock else store_time(self._disk.local / "lock")
+            transaction = FileTransaction(self._parts, now, scanned=scanned)
             try:
                 result = work(transaction)
                 with errors_named("cannot write to", self.path):
@@ -87,18 +89,23 @@ class FileTaskStore:
             self._catch_up()
             for number in self.folder.archived_ids():
                 self.folder.node(number)
-            return problems(self.path, self.folder, self._history, self._unreadable_journal)
+            return problems(self._parts, self._unreadable_journal)
 
     def repair(self) -> list[str]:
         """Set damaged files apart in `.tasks/damaged/`, and write derived fields anew."""
         done = []
         with self._mutex, self._locked(), errors_named("cannot repair", self.path):
             self._forget()
+            for odd in self._disk.irregular(self._history.path):
+                source = Path(odd.filename)
+                done.append(f"set {source.relative_to(self.path)} apart as {self._set_apart(source)}")
             try:
                 self._journal.carry_out()
             except DamagedRecord:
                 done.append(f"set the journal apart as {self._set_apart(self._journal.path)}")
             self._recover()
+            if wrong := self._parts.wrong_mark():
+                done.append(f"wrote the mark of the last id anew, for it {wrong}")
             self._parts.reserve(self._parts.high_water())
             for number in self.folder.archived_ids():
                 self.folder.node(number)
@@ -141,7 +148,7 @@ class FileTaskStore:
 
     def _look(self, work: Callable[[TaskReader], T]) -> T:
         scanned = self._catch_up() is None
-        return work(FileTransaction(self._parts, self.clock(), scanned=scanned))
+        return work(FileTransaction(self._parts, (self.clock or machine_time)(), scanned=scanned))
 
     def _cool(self) -> None:
         """Have the next look scan everything."""

@@ -1,5 +1,6 @@
 """One transaction on the file store."""
 
+import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from outlive.stores.files.journal import Journal
 from outlive.stores.files.names import task_name
 from outlive.stores.files.parts import Parts
 from outlive.stores.protocol import ANY, Fit, TaskQuery
-from outlive.stores.records import Change, Task
+from outlive.stores.records import Change, Task, believable, check_reserve, damaged_mark
 from outlive.stores.selection import matches, ordered
 
 _RECENT = 0.25
@@ -62,18 +63,21 @@ class FileTransaction:
     def expired(self) -> list[int]:
         if self._folder.age() >= _RECENT:
             self._scan()
+        oldest, latest = (moment.timestamp() for moment in believable(self.now))
         now = self.now.timestamp()
         return sorted(
             node.id
             for node in self._folder.nodes.values()
-            if node.lease_until is not None and node.lease_until <= now and node.status == "in_progress"
+            if node.status == "in_progress"
+            and node.lease_until is not None
+            and (oldest <= node.lease_until <= now or node.lease_until > latest)
         )
 
     def next_expiry(self) -> datetime | None:
         self._scan()
         running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
         leases = [node.task().lease for node in running if node.lease_until is not None]
-        return min((lease.expires_at for lease in leases if lease), default=None)
+        return min((lease.expires_at for lease in leases if lease and not lease.stale(self.now)), default=None)
 
     def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
         self._scan()
@@ -108,11 +112,15 @@ class FileTransaction:
 
     def new_ids(self, count: int) -> Sequence[int]:
         path = self._parts.path
+        with errors_named("cannot read", path):
+            wrong = self._parts.wrong_mark()
+        if wrong is not None:
+            raise damaged_mark(str(self._parts.mark_path), wrong)
         while True:
             last = self._parts.high_water()
             ids = range(last + 1, last + 1 + count)
             names = [name for number in ids for name in (task_name(number), f"archive/{task_name(number)}")]
-            if not any((path / name).exists() or (path / name).is_symlink() for name in names):
+            if not any(os.path.lexists(path / name) for name in names):
                 break
             self._folder.scan()
             self.reserve(max(ids))
@@ -120,6 +128,7 @@ class FileTransaction:
         return ids
 
     def reserve(self, high_water: int) -> None:
+        check_reserve(high_water)
         with errors_named("cannot write to", self._parts.path):
             self._parts.reserve(max(high_water, self._parts.high_water()))
 

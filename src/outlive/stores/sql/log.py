@@ -8,7 +8,6 @@ import hashlib
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -84,7 +83,7 @@ class SQLLogStore:
         me = new_writer()
 
         def work(connection: Connection) -> None:
-            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=me, now=time.time())
+            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=me, now=self._now(connection))
             if _writer(connection, session) != me:
                 raise SessionExists(f"there is a session {session!r} already in {self.url}")
 
@@ -96,8 +95,8 @@ class SQLLogStore:
 
         def work(connection: Connection) -> None:
             self._known(connection, session)
-            _refuse_busy(connection, session)
-            connection.run(_HOLD, id=session, writer=me, now=time.time())
+            _refuse_busy(connection, session, self._now(connection))
+            connection.run(_HOLD, id=session, writer=me, now=self._now(connection))
 
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
         return SQLLogWriter(self, session, me)
@@ -112,14 +111,18 @@ class SQLLogStore:
         me = new_writer()
 
         def work(connection: Connection) -> None:
-            _refuse_busy(connection, session)
+            _refuse_busy(connection, session, self._now(connection))
             connection.run("DELETE FROM outlive_session_events WHERE session = :session", session=session)
             connection.run("DELETE FROM outlive_sessions WHERE id = :id", id=session)
-            connection.run(_BEGIN, id=session, writer=me, now=time.time())
+            connection.run(_BEGIN, id=session, writer=me, now=self._now(connection))
             connection.run_many(_INSERT, rows)
 
         self._write(work, landed=lambda connection: _writer(connection, session) == me)
         self.release(session, me)
+
+    def left_out(self) -> list[str]:
+        """A row is whole or not there at all."""
+        return []
 
     def append(self, session: str, writer: str, events: Sequence[Event], lines: Lines) -> None:
         """For the writer that holds the session."""
@@ -137,7 +140,7 @@ class SQLLogStore:
                     raise StoreError(f"session {session!r}: event {row['id']} cannot follow event {last}")
                 last = row["id"]
             connection.run_many(_INSERT, rows)
-            connection.run(_HOLD, id=session, writer=writer, now=time.time())
+            connection.run(_HOLD, id=session, writer=writer, now=self._now(connection))
 
         def landed(connection: Connection) -> bool:
             return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
@@ -177,6 +180,9 @@ class SQLLogStore:
         file_name(session)
         if _writer(connection, session) is None:
             raise UnknownSession(f"no session {session!r} in {self.url}; list them with: outlive session list")
+
+    def _now(self, connection: Connection) -> float:
+        return self.database.now(connection).timestamp()
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         self._prepare()
@@ -226,9 +232,9 @@ def new_writer() -> str:
     return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
 
 
-def _refuse_busy(connection: Connection, session: str) -> None:
+def _refuse_busy(connection: Connection, session: str, now: float) -> None:
     rows = connection.rows("SELECT writer, heard FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-    if rows and rows[0][0] and is_alive(*rows[0]):
+    if rows and rows[0][0] and is_alive(rows[0][0], rows[0][1], now):
         host, process, _ = rows[0][0].split(" ")
         raise SessionBusy(
             f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
@@ -236,11 +242,12 @@ def _refuse_busy(connection: Connection, session: str) -> None:
         )
 
 
-def is_alive(writer: str, heard: float) -> bool:
-    """On this machine that is known; on another one, whoever was silent for long makes way."""
+def is_alive(writer: str, heard: float, now: float) -> bool:
+    """On this machine that is known; on another one, a writer that was silent for long makes way, and so does one
+    that was last heard in the future, by a wrong clock."""
     host, process, _ = writer.split(" ")
     if host != socket.gethostname():
-        return time.time() - heard < SILENT_SECONDS
+        return abs(now - heard) < SILENT_SECONDS
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

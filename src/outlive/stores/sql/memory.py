@@ -1,7 +1,6 @@
 """Memories in a SQL database: a memory is a row, a step of the log is a row. A team on a server shares them."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -120,9 +119,10 @@ class SQLMemoryStore:
             rows = connection.rows(
                 "SELECT holder, heard FROM outlive_memory_locks WHERE purpose = :purpose FOR UPDATE", purpose=purpose
             )
-            if rows[0][0] and is_alive(*rows[0]):
+            now = self.database.now(connection).timestamp()
+            if rows[0][0] and is_alive(rows[0][0], rows[0][1], now):
                 return False
-            connection.run(_TAKE, purpose=purpose, holder=me, now=time.time())
+            connection.run(_TAKE, purpose=purpose, holder=me, now=now)
             return True
 
         mine = self.database.write(take, landed=lambda connection: _holder(connection, purpose) == me)
@@ -132,7 +132,7 @@ class SQLMemoryStore:
             if mine:
                 with suppress(StoreError):  # the name makes way anyway once its process is gone
                     self.database.write(
-                        lambda connection: connection.run(_TAKE, purpose=purpose, holder="", now=time.time()),
+                        lambda connection: connection.run(_TAKE, purpose=purpose, holder="", now=0),
                         landed=lambda _: False,
                     )
 

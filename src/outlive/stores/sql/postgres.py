@@ -111,9 +111,8 @@ class PostgresDatabase:
         rows = connection.rows("SELECT nextval('outlive_task_ids') FROM generate_series(1, :count)", count=count)
         return [row[0] for row in rows]
 
-    def reserve(self, connection: Connection, high_water: int) -> None:
-        if high_water > self.high_water(connection):
-            connection.rows("SELECT setval('outlive_task_ids', :high_water)", high_water=high_water)
+    def set_high_water(self, connection: Connection, high_water: int) -> None:
+        connection.rows("SELECT setval('outlive_task_ids', greatest(:last, 1), :last > 0)", last=high_water)
 
     def high_water(self, connection: Connection) -> int:
         last, called = connection.rows("SELECT last_value, is_called FROM outlive_task_ids")[0]

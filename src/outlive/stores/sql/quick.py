@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+from outlive.errors import StoreUnavailable
+from outlive.regular import UnusableFile, refuse_irregular
 from outlive.stores.locations import path_of
 
 SCHEMA = ("0001_tasks", "0002_sessions", "0003_memories", "0004_memory_changes", "0005_memory_token")
@@ -29,7 +31,8 @@ SELECT json_group_array(json(form)) FROM (
 _PLAIN = """
 SELECT NOT EXISTS (
     SELECT 1 FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL
-    AND lease_expires_at <= strftime('%Y-%m-%dT%H:%M:%f', 'now'))
+    AND NOT lease_expires_at BETWEEN strftime('%Y-%m-%dT%H:%M:%f', 'now')
+      AND strftime('%Y-%m-%dT%H:%M:%f', 'now', '+7 days'))
   AND NOT EXISTS (SELECT 1 FROM outlive_tasks WHERE status = 'pending' AND blockers = 0
     AND (extra <> '{}' OR lease_owner IS NOT NULL OR completed_at IS NOT NULL))"""
 
@@ -39,6 +42,7 @@ def ready_json(url: str, base: Path, limit: int | None) -> bytes | None:
     path = path_of(url, base)
     if not path.is_file():
         return None
+    refuse_irregular_database(path)
     connection = sqlite3.connect(path, isolation_level=None, timeout=60)
     try:
         connection.execute("BEGIN")
@@ -52,3 +56,12 @@ def ready_json(url: str, base: Path, limit: int | None) -> bytes | None:
         return None
     finally:
         connection.close()
+
+
+def refuse_irregular_database(path: Path) -> None:
+    """SQLite follows links, and would write into a device: refuse what is not a regular file, beside it as well."""
+    try:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            refuse_irregular(f"{path}{ending}")
+    except UnusableFile as error:
+        raise StoreUnavailable(f"{error}. Nothing was changed.") from None

@@ -15,15 +15,18 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
+from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row
+from outlive.stores.sql.quick import refuse_irregular_database
 
 T = TypeVar("T")
 
 _BUSY_SECONDS = 60.0
 _CACHE_KIB = 32 * 1024
 _MEMORY = ":memory:"
+_READ = "BEGIN"
 _TYPES = {
     "ID": "INTEGER",
     "MOMENT": "TEXT",
@@ -64,6 +67,7 @@ def _value(value: Any) -> Any:
 class _Connection:
     def __init__(self, raw: sqlite3.Connection) -> None:
         self.raw = raw
+        self.writing = False
 
     def rows(self, statement: str, **values: Any) -> list[Row]:
         return self.raw.execute(_translated(statement), _bound(values)).fetchall()
@@ -85,7 +89,7 @@ class SQLiteDatabase:
         self._connections = PerThread[sqlite3.Connection]()
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        return self._transaction("BEGIN", work)
+        return self._transaction(_READ, work)
 
     def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
         # A commit of SQLite either returns or did not happen, so `landed` is never in doubt.
@@ -120,24 +124,26 @@ class SQLiteDatabase:
             return {name for (name,) in rows}
 
     def now(self, connection: Connection) -> datetime:
-        return datetime.now(UTC)
+        """A change asks the file system too; a look touches nothing."""
+        writing = isinstance(connection, _Connection) and connection.writing
+        return store_time(self.path) if writing and self.path.name != _MEMORY else machine_time()
 
     def lock_edges(self, connection: Connection) -> None:
         """A writer already has the whole database to itself."""
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
         last = self.high_water(connection)
-        self.reserve(connection, last + count)
+        self.set_high_water(connection, last + count)
         return range(last + 1, last + count + 1)
 
-    def reserve(self, connection: Connection, high_water: int) -> None:
-        high_water = max(high_water, self.high_water(connection))
+    def set_high_water(self, connection: Connection, high_water: int) -> None:
         connection.run("DELETE FROM outlive_task_ids")
         connection.run("INSERT INTO outlive_task_ids (last) VALUES (:last)", last=high_water)
 
     def high_water(self, connection: Connection) -> int:
         rows = connection.rows("SELECT last FROM outlive_task_ids")
-        return int(rows[0][0]) if rows else 0
+        last = rows[0][0] if rows else 0
+        return last if isinstance(last, int) else -1
 
     def announce(self, connection: Connection) -> None:
         """Watchers see the data version of the file change."""
@@ -163,6 +169,7 @@ class SQLiteDatabase:
         with self._errors():
             connection = self._connection()
             connection.raw.execute(begin)
+            connection.writing = begin != _READ
             try:
                 result = work(connection)
                 connection.raw.execute("COMMIT")
@@ -180,6 +187,7 @@ class SQLiteDatabase:
             raise StoreUnavailable(
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
+        refuse_irregular_database(self.path)
         raw = sqlite3.connect(
             self.path,
             timeout=_BUSY_SECONDS,

@@ -14,7 +14,18 @@ from typing import Any, TypeVar
 import msgspec
 
 from outlive.stores.protocol import ANY, Fit, Problem, TaskQuery, TaskReader, TaskWriter, Watch
-from outlive.stores.records import FINISHED, STATUSES, Change, Lease, Task
+from outlive.stores.records import (
+    FINISHED,
+    STATUSES,
+    Change,
+    Lease,
+    Task,
+    believable,
+    check_reserve,
+    damaged_mark,
+    highest_id,
+    wrong_mark,
+)
 from outlive.stores.selection import mentions
 from outlive.stores.sql.database import Connection, Database, Row, moment
 from outlive.stores.sql.migrations import bring_up_to_date
@@ -96,6 +107,10 @@ class SQLTaskStore:
             for text in self.database.integrity()
         ]
         self._prepare()
+        wrong, _ = self.database.read(lambda connection: _mark(self.database, connection))
+        if wrong:
+            remedy = "outlive task doctor --repair; until then no task can be created"
+            problems.append(Problem(f"{self.url}, outlive_task_ids", wrong, remedy, repairable=True))
         for number in self.database.read(_miscounted):
             problems.append(
                 Problem(
@@ -121,13 +136,17 @@ class SQLTaskStore:
     def repair(self) -> list[str]:
         self._prepare()
 
-        def work(connection: Connection) -> list[int]:
-            wrong = _miscounted(connection)
-            connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=wrong)
-            return wrong
+        def work(connection: Connection) -> list[str]:
+            fixed = _miscounted(connection)
+            connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=fixed)
+            done = [f"counted the unfinished dependencies of task {number} anew" for number in fixed]
+            wrong, right = _mark(self.database, connection)
+            if wrong:
+                self.database.set_high_water(connection, right)
+                done.append(f"set the mark of the last id to {right}, for it {wrong}")
+            return done
 
-        fixed = self.database.write(work, landed=lambda _: False)
-        return [f"counted the unfinished dependencies of task {number} anew" for number in fixed]
+        return self.database.write(work, landed=lambda _: False)
 
     def close(self) -> None:
         self.database.close()
@@ -141,6 +160,34 @@ class SQLTaskStore:
 def _miscounted(connection: Connection) -> list[int]:
     rows = connection.rows(f"SELECT id FROM outlive_tasks WHERE blockers <> ({_OPEN_DEPENDENCIES}) ORDER BY id")
     return [row[0] for row in rows]
+
+
+def _ids(connection: Connection, among: Sequence[int] | None = None) -> set[int]:
+    """Every id that a task has or had, or those of them that are among these."""
+    condition, values = ("", {}) if among is None else ("WHERE {} IN :ids ", {"ids": list(among)})
+    if among is not None and not among:
+        return set()
+    rows = connection.rows(
+        f"SELECT id FROM outlive_tasks {condition.format('id')}"
+        f"UNION SELECT task FROM outlive_task_changes {condition.format('task')}",
+        **values,
+    )
+    return {number for (number,) in rows}
+
+
+def _largest(connection: Connection) -> int:
+    rows = connection.rows("SELECT max(id) FROM outlive_tasks UNION SELECT max(task) FROM outlive_task_changes")
+    return max(number or 0 for (number,) in rows)
+
+
+def _mark(database: Database, connection: Connection) -> tuple[str | None, int]:
+    """What is wrong with the mark of the last id, and what it should be."""
+    mark, ids = database.high_water(connection), _ids(connection)
+    wrong = wrong_mark(mark, lambda: max(ids, default=0))
+    right = highest_id(ids, 0 if wrong else mark)
+    if not wrong and mark < right:
+        wrong = f"says that the last id was {mark}, while {right} was given out"
+    return wrong, right
 
 
 def _lost(connection: Connection) -> list[int]:
@@ -204,9 +251,12 @@ class _Transaction:
         return self._tasks(self._ready_rows(_FIELDS, fit, limit))
 
     def expired(self) -> list[int]:
+        oldest, latest = believable(self.now)
         rows = self._connection.rows(
             "SELECT id FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL "
-            "AND lease_expires_at <= :now ORDER BY id",
+            "AND (lease_expires_at > :latest OR lease_expires_at BETWEEN :oldest AND :now) ORDER BY id",
+            oldest=oldest,
+            latest=latest,
             now=self.now,
         )
         return [row[0] for row in rows]
@@ -214,7 +264,8 @@ class _Transaction:
     def next_expiry(self) -> datetime | None:
         rows = self._connection.rows(
             "SELECT lease_expires_at FROM outlive_tasks WHERE status = 'in_progress' "
-            "AND lease_expires_at IS NOT NULL ORDER BY lease_expires_at LIMIT 1"
+            "AND lease_expires_at >= :oldest ORDER BY lease_expires_at LIMIT 1",
+            oldest=believable(self.now)[0],
         )
         return moment(rows[0][0]) if rows else None
 
@@ -263,10 +314,18 @@ class _Transaction:
         return self.get([rows[0][0]]).get(rows[0][0]) if rows else None
 
     def new_ids(self, count: int) -> Sequence[int]:
-        return self._database.new_ids(self._connection, count)
+        wrong = wrong_mark(self.high_water(), lambda: _largest(self._connection))
+        ids = [] if wrong else self._database.new_ids(self._connection, count)
+        if used := _ids(self._connection, ids):
+            wrong = f"gives out {min(used)}, which was given out before"
+        if wrong:
+            raise damaged_mark(f"{self._database.url}, outlive_task_ids", wrong)
+        return ids
 
     def reserve(self, high_water: int) -> None:
-        self._database.reserve(self._connection, high_water)
+        check_reserve(high_water)
+        if high_water > self.high_water():
+            self._database.set_high_water(self._connection, high_water)
 
     def put(self, task: Task, change: Change) -> None:
         old = self._known.get(task.id) or self.get([task.id]).get(task.id)

@@ -16,6 +16,9 @@ import numpy.typing as npt
 
 from outlive.memory.retrieval.atomic import replace
 from outlive.memory.retrieval.dense.model import SIZE, Vector
+from outlive.regular import MIB, open_regular, read_regular
+
+LARGEST = 1024 * MIB
 
 _HEADER = b"outlive vectors 1 minilm-l6-v2-int8\n"
 _DIGEST = 16
@@ -77,7 +80,7 @@ class VectorFile:
 
     def _raw(self) -> bytes:
         try:
-            raw = self._path.read_bytes() if self._path else b""
+            raw = read_regular(self._path, LARGEST) if self._path else b""
         except OSError:
             return b""
         return raw if raw.startswith(_HEADER) else b""
@@ -87,7 +90,7 @@ class VectorFile:
         """The file, held alone; opened again when another process put a new one in its place meanwhile."""
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):

@@ -1,0 +1,111 @@
+"""Opening files that may have been planted: a clone can bring a FIFO, a device or a link under any name of ours.
+
+Every file that the harness keeps, or takes settings from, is opened here. Files that a user names on the command line
+may be pipes; `read_named` reads those. Both read no more than a limit.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+MIB = 2**20
+NAMED_LIMIT = 1024 * MIB
+"""Bytes of a file, or of standard input, that a user names."""
+_CHUNK = MIB
+_KINDS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class UnusableFile(OSError):
+    """Not a regular file, or too large. `errno` is EINVAL or EFBIG; the text names the path and the way out."""
+
+    filename: str
+    strerror: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
+
+def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, mode: int = 0o600, follow: bool = False) -> int:
+    """A descriptor of a regular file; anything else raises UnusableFile without being opened, waited for or followed.
+
+    `follow` permits a link that the user made, in their own home; what it leads to must still be a regular file.
+    """
+    try:
+        found = os.stat(path, follow_symlinks=follow)
+        _check(path, found)
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+    flags |= os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    descriptor = os.open(path, flags, mode)
+    try:
+        _check(path, os.fstat(descriptor))  # it may have been replaced since
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def open_to_read(path: Path | str, limit: int | None = None, *, follow: bool = False) -> "BinaryIO":
+    """A regular file of at most `limit` bytes, to read."""
+    file = os.fdopen(open_regular(path, follow=follow), "rb")
+    try:
+        _check_size(path, os.fstat(file.fileno()).st_size, limit)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_regular(path: Path | str, limit: int, *, follow: bool = False) -> bytes:
+    """The bytes that a regular file has when it is opened; refused unread if there are more than `limit`."""
+    with open_to_read(path, limit, follow=follow) as file:
+        return file.read(os.fstat(file.fileno()).st_size)
+
+
+def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
+    """What a user named: a file, a pipe, or `-` for standard input. UnusableFile once there is more than `limit`."""
+    with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
+        _check_size(path, os.fstat(file.fileno()).st_size, limit)
+        parts, total = [], 0
+        while part := file.read(_CHUNK):
+            parts.append(part)
+            total += len(part)
+            _check_size(path, total, limit)
+    return b"".join(parts)
+
+
+def refuse_irregular(path: Path | str) -> None:
+    """For files that a library opens by name: UnusableFile if something else than a regular file has that name."""
+    try:
+        _check(path, os.lstat(path))
+    except FileNotFoundError:
+        return
+
+
+def kind_of(mode: int) -> str:
+    """What a file is, in words, from its `st_mode`; empty for a regular file."""
+    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
+
+
+def _check(path: Path | str, found: os.stat_result) -> None:
+    if kind := kind_of(found.st_mode):
+        raise UnusableFile(errno.EINVAL, f"is {kind}, not a regular file; move it aside", str(path))
+
+
+def _check_size(path: Path | str, size: int, limit: int | None) -> None:
+    if limit is not None and size > limit:
+        most = f"{limit // MIB} MiB" if limit >= MIB else f"{limit // 1024} KiB"
+        raise UnusableFile(errno.EFBIG, f"is larger than {most}; move it aside", str(path))
