@@ -2,9 +2,12 @@
 
 import os
 import re
+import resource
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,6 +37,41 @@ settings.register_profile(
     ],
 )
 settings.load_profile("anywhere")
+
+
+LARGEST_PROCESS = 2**30
+"""Bytes that a process running tests may take up at most; the suite has to pass on a small machine."""
+PEAKS = pytest.StashKey[dict[str, int]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[PEAKS] = {}
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """A worker of xdist has ended: what it took up at most."""
+    if "peak" in getattr(node, "workeroutput", {}):  # not there if it was killed
+        node.config.stash[PEAKS][node.gateway.id] = node.workeroutput["peak"]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak"] = peak
+        return
+    peaks = session.config.stash[PEAKS]
+    peaks["main"] = peak
+    if max(peaks.values()) > LARGEST_PROCESS and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    peaks = config.stash[PEAKS]
+    sizes = ", ".join(f"{name} {peak / 2**20:.0f} MB" for name, peak in sorted(peaks.items()))
+    too_large = max(peaks.values(), default=0) > LARGEST_PROCESS
+    verdict = f": MORE THAN {LARGEST_PROCESS // 2**20} MB, which fails the run" if too_large else ""
+    terminalreporter.write_line(f"memory at its peak: {sizes}{verdict}", red=too_large)
 
 
 FOREIGN = re.compile(

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.messages import Block, Text, Thinking, ToolCall
+from outlive.messages import Block, Image, Text, Thinking, ToolCall
 
 TEXT = "lorem value_{n} src/mod_{n}.py:{n} calls helper_{n}() in 漢字 line {n} éß🎈"
+
+PICTURE = Image("image/png", "aGVsbG8=")
 
 
 @dataclass
@@ -33,15 +35,18 @@ class Story:
     def says(self, text: str) -> ev.Event:
         return self.add(ev.AssistantSaid, blocks=(Text(text),))
 
-    def step(self, *results: str, tool: str = "read", said: str = "", thought: str = "") -> None:
-        """An answer with one call for each result, and the results."""
+    def step(
+        self, *results: str, tool: str = "read", said: str = "", thought: str = "", picture: bool = False
+    ) -> None:
+        """An answer with one call for each result, and the results, the last of them with a picture if wanted."""
         base = len(self.events)
         blocks: list[Block] = [Thinking(thought, "signed")] if thought else []
         blocks += [Text(said)] if said else []
         blocks += [ToolCall(f"c{base}_{n}", tool, {"path": f"src/f{base}_{n}.py"}) for n in range(len(results))]
         self.add(ev.AssistantSaid, blocks=tuple(blocks))
         for number, text in enumerate(results):
-            self.add(ev.ToolFinished, call_id=f"c{base}_{number}", text=text)
+            images = (PICTURE,) if picture and number == len(results) - 1 else ()
+            self.add(ev.ToolFinished, call_id=f"c{base}_{number}", text=text, images=images)
 
 
 def body(seed: int, lines: int) -> str:

@@ -17,20 +17,24 @@ from outlive.context.view import history
 from outlive.messages import Message
 from tests.context.story import Story, body
 
-POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.02, payback=0)
-REQUEST = "Please fix the parser. Never touch vendor/ files."
+POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.2, payback=0)
+REQUEST = (
+    "Please fix the parser: it reads a comma in a number as the end of a field, and a minus sign as a range. "
+    "Never touch vendor/ files, keep the public names, and say at the end which recorded files are read otherwise."
+)
 
 Spoil = Callable[[Scene, Plan], Plan]
 
 
 def due_engine(*words: str) -> Engine:
     """An engine in which a pass is due, though all would still fit; the newest results were not seen yet."""
-    engine, story, taken = Engine(20_000, POLICY), Story(), 0
+    engine, story, taken = Engine(40_000, POLICY), Story(), 0
     story.add(ev.SessionStarted, session="s", system="You are careful.")
     for text in words:
         story.user(text)
     while not engine.due():
-        story.step(body(len(story.events), 20), body(len(story.events) + 500, 5), said="Going on.")
+        number = len(story.events)
+        story.step(body(number, 20), body(number + 500, 20), said="Going on.", picture=number % 2 == 0)
         engine.extend(story.events[taken:])
         taken = len(story.events)
     assert engine.due() == "pressure"
@@ -87,6 +91,19 @@ def no_handle_in_a_stub(scene: Scene, plan: Plan) -> Plan:
     return shown_as(plan, edits={**plan.projection.edits, newest: "[shrunk]"})
 
 
+def no_picture_in_the_digest(scene: Scene, plan: Plan) -> Plan:
+    """Of one folded result the text can be had again, but not its picture."""
+    objects = next(unit.objects for unit in scene.units[: plan.folded] if unit.objects)
+    return shown_as(plan, digest=without_handles(plan.projection.digest, objects))
+
+
+def no_picture_in_a_stub(scene: Scene, plan: Plan) -> Plan:
+    """A result that shrank in its place says where its text is, but not its picture."""
+    edits = plan.projection.edits
+    piece = next(p for unit in scene.units for p in unit.pieces if p.key in edits and p.objects)
+    return shown_as(plan, edits={**edits, piece.key: without_handles(edits[piece.key], piece.objects)})
+
+
 def unseen_shrunk(scene: Scene, plan: Plan) -> Plan:
     piece = scene.units[-1].pieces[-1]
     return shown_as(plan, edits={**plan.projection.edits, piece.key: header(piece)})
@@ -94,14 +111,19 @@ def unseen_shrunk(scene: Scene, plan: Plan) -> Plan:
 
 def unseen_folded(scene: Scene, plan: Plan) -> Plan:
     """Everything is folded, every handle and the request are there, but the newest results were never seen."""
-    pages = {page for unit in scene.units for piece in unit.pieces for page in piece.pages}
+    pages = {page for unit in scene.units for piece in unit.pieces for page in (*piece.pages, *piece.objects)}
     digest = "\n".join([" ".join(f"@h{page}" for page in sorted(pages)), f"User: {REQUEST}"])
     folded = shown_as(plan, digest=digest, edits={}, fold_to=scene.units[-1].last_event)
     return replace(folded, folded=len(scene.units))
 
 
 def request_cut(scene: Scene, plan: Plan) -> Plan:
-    return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[:30] + "…"))
+    """The last character is missing."""
+    return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[:-1]))
+
+
+def request_begun_late(scene: Scene, plan: Plan) -> Plan:
+    return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[1:]))
 
 
 def test_a_good_plan_breaks_nothing_and_has_all_that_is_spoilt_here(
@@ -121,9 +143,12 @@ def test_a_good_plan_breaks_nothing_and_has_all_that_is_spoilt_here(
         (grown, "the view would not shrink"),
         (no_handle_in_the_digest, "would be out of reach"),
         (no_handle_in_a_stub, "would be out of reach"),
+        (no_picture_in_the_digest, "a picture of event"),
+        (no_picture_in_a_stub, "would be out of reach"),
         (unseen_shrunk, "was not seen yet"),
         (unseen_folded, "was not seen yet"),
         (request_cut, "the current request is not complete"),
+        (request_begun_late, "the current request is not complete"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

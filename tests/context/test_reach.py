@@ -13,10 +13,9 @@ from outlive.context.errors import UnknownHandle
 from outlive.context.past import Past
 from outlive.context.plan import current_request
 from outlive.context.policy import Policy
-from outlive.messages import Image, Message, Opaque, Text, ToolCall
-from tests.context.story import Story, body, drive, long_story
+from outlive.messages import Message, Opaque, Text, ToolCall
+from tests.context.story import PICTURE, Story, body, drive, long_story
 
-PICTURE = Image("image/png", "aGVsbG8=")
 EAGER = Policy(name="eager", engage=0.5)
 
 

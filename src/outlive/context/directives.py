@@ -92,7 +92,7 @@ def _paragraphs(text: str) -> list[tuple[str, bool]]:
             fenced, goes_on = not fenced, False
         elif fenced or not line.strip():
             goes_on = False
-        elif goes_on and _WRAPPED.match(line) and not found[-1][0].rstrip().endswith(_ENDS):
+        elif goes_on and _goes_on(found[-1][0], line):
             found[-1] = (f"{found[-1][0]}\n{line}", found[-1][1])
         elif _RULES.fullmatch(line):
             ruled, goes_on = True, False
@@ -104,6 +104,12 @@ def _paragraphs(text: str) -> list[tuple[str, bool]]:
             if goes_on:
                 found.append((words, ruled))
     return found
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line is the rest of the sentence before it."""
+    ended = before.rstrip().endswith(_ENDS)
+    return not ended and _WRAPPED.match(line) is not None and not _REPORT.match(line.lstrip())
 
 
 def _fits(sentence: str) -> bool:
