@@ -33,6 +33,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.messages",),
     ("outlive.secrets",),
     ("outlive.config", "outlive.errors"),
+    ("outlive.regular",),
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""
 

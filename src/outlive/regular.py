@@ -90,9 +90,10 @@ def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
 def refuse_irregular(path: Path | str) -> None:
     """For files that a library opens by name: UnusableFile if something else than a regular file has that name."""
     try:
-        _check(path, os.lstat(path))
-    except FileNotFoundError:
-        return
+        found = os.lstat(path)
+    except OSError:
+        return  # opening it says what is wrong
+    _check(path, found)
 
 
 def kind_of(mode: int) -> str:

@@ -1,12 +1,14 @@
 """Claims run out, and a worker that was too slow cannot undo what another does. On all three engines."""
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from outlive.errors import LeaseError
-from outlive.stores.records import Task
+from outlive.errors import InvalidTask, LeaseError, NothingReady
+from outlive.stores.clock import file_time, store_time
+from outlive.stores.records import LONGEST_LEASE, Task
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.engines import Engine
@@ -185,3 +187,87 @@ def test_a_waiting_worker_wakes_when_a_lease_runs_out(engine: Engine) -> None:
     made = graph.create("one").id
     graph.claim(made, owner="ann", ttl=timedelta(milliseconds=200))
     assert graph.wait_claim(owner="bo", timeout=60).id == made
+
+
+# -- wrong clocks ------------------------------------------------------------------------------------------
+
+WRONG = timedelta(days=400)
+
+
+def test_a_worker_whose_clock_is_far_ahead_takes_nothing_over(engine: Engine, clock: Clock) -> None:
+    graph, wrong = engine.graph(clock), engine.graph(Clock(clock.now + WRONG))
+    made = graph.create("one").id
+    held = graph.claim(made, owner="ann")
+    assert wrong.ready() == []
+    with pytest.raises(NothingReady, match=r"'ann' ran out 399 days ago by this clock .*release 1 --owner ann"):
+        wrong.claim(owner="bo")
+    with pytest.raises(LeaseError, match="by this clock"):
+        wrong.claim(made, owner="bo")
+    wrong.create("another", priority=4)  # what it writes does not make its clock right
+    assert wrong.claim(owner="bo").subject == "another"
+    with pytest.raises(LeaseError, match="by this clock"):
+        wrong.claim(made, owner="bo")
+    assert graph.get(made) == held
+    assert graph.heartbeat(made, owner="ann", token=token(held)).lease is not None
+    (problem,) = wrong.doctor()
+    assert "by this clock" in problem.what
+    assert problem.remedy.endswith(f"outlive task release {made} --owner ann")
+
+
+def test_after_a_long_rest_the_holder_can_be_released_by_name(graph: TaskGraph, clock: Clock) -> None:
+    made = graph.create("one").id
+    graph.claim(made, owner="ann lee")
+    clock.now += WRONG
+    with pytest.raises(LeaseError, match="--owner 'ann lee'"):
+        graph.claim(made, owner="bo")
+    graph.release(made, owner="ann lee")
+    assert graph.claim(owner="bo").id == made
+
+
+def test_a_lease_that_a_wrong_clock_left_is_taken_over_by_a_right_one(engine: Engine, clock: Clock) -> None:
+    graph, wrong = engine.graph(clock), engine.graph(Clock(clock.now + WRONG))
+    made = graph.create("one").id
+    left = wrong.claim(made, owner="ann")
+    assert [task.id for task in graph.ready()] == [made]
+    assert "a clock that was ahead" in (graph.history(made)[-1].note or "")
+    taken = graph.claim(owner="bo")
+    assert token(taken) > token(left)
+    with pytest.raises(LeaseError, match="stale"):
+        wrong.complete(made, token=token(left))
+
+
+def test_a_lease_lasts_a_week_at_most(graph: TaskGraph) -> None:
+    made = graph.create("one").id
+    for ttl in (LONGEST_LEASE + MINUTE, timedelta.max, timedelta(0)):
+        with pytest.raises(InvalidTask, match="at most 7 days"):
+            graph.claim(made, owner="ann", ttl=ttl)
+    graph.claim(made, owner="ann", ttl=LONGEST_LEASE)
+    with pytest.raises(InvalidTask, match="at most 7 days"):
+        graph.heartbeat(made, owner="ann", ttl=LONGEST_LEASE + MINUTE)
+    assert graph.ready() == []
+
+
+@pytest.mark.parametrize("wrong_by", [timedelta(hours=3), -timedelta(hours=3), WRONG, -WRONG])
+def test_leases_follow_the_store_where_the_clock_of_the_machine_disagrees(
+    engine: Engine, wrong_by: timedelta, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the time of the file system, which a server gives; a database server has its own."""
+    graph, other = engine.graph(), engine.graph()
+    made, spare = graph.create("one").id, graph.create("two").id
+    held = graph.claim(made, owner="ann")
+    for module in ("stores.clock", "stores.files.tasks", "stores.sql.sqlite"):
+        monkeypatch.setattr(f"outlive.{module}.machine_time", lambda: datetime.now(UTC) + wrong_by)
+    assert [task.id for task in other.ready()] == [spare]
+    taken = other.claim(owner="bo")
+    assert (taken.id, other.get(made).owner) == (spare, "ann")
+    assert taken.lease is not None
+    assert abs(taken.lease.claimed_at - datetime.now(UTC)) < timedelta(hours=1)
+    monkeypatch.undo()
+    assert graph.get(made) == held
+    if engine.name != "postgres":
+        assert ("ahead of" if wrong_by > timedelta(0) else "behind") in caplog.text
+
+
+def test_a_store_that_may_only_be_read_is_measured_with_the_clock_of_the_machine(tmp_path: Path) -> None:
+    assert file_time(tmp_path / "missing") is None
+    assert abs(store_time(tmp_path / "missing") - datetime.now(UTC)) < timedelta(minutes=5)

@@ -36,6 +36,7 @@ def checked(draft: Draft, number: int = 1) -> Draft:
 
 
 def _checked(draft: Draft) -> Draft:
+    rules.edges((*draft.blocked_by, *draft.blocks), "the task")
     return replace(
         draft,
         subject=rules.subject(draft.subject),

@@ -386,6 +386,7 @@ class TaskGraph:
         return [made[number] for number in ids]
 
     def _update(self, tx: TaskWriter, ref: Ref, edit: Edit, *, force: bool) -> Task:
+        rules.edges((*edit.add_blocked_by, *edit.remove_blocked_by, *edit.add_blocks, *edit.remove_blocks))
         number = find_id(tx, ref)
         add, remove = find_ids(tx, edit.add_blocked_by), find_ids(tx, edit.remove_blocked_by)
         add_after, remove_after = find_ids(tx, edit.add_blocks), find_ids(tx, edit.remove_blocks)

@@ -1,7 +1,7 @@
 """What a field may hold, and who may act on a task that is held. Pure; refusals say the way out."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -64,13 +64,18 @@ def status(value: str) -> Status:
     raise InvalidTask(f"{value!r} is not a status; one of: {', '.join(STATUSES)}")
 
 
+def edges(refs: Sized, what: str = "one change") -> None:
+    """Refuse more edges than a task may have, before any of them is looked up."""
+    if len(refs) > MAX_DEPENDENCIES:
+        raise InvalidTask(
+            f"{what} names {len(refs):,} tasks to depend on, at most {MAX_DEPENDENCIES:,} are allowed; "
+            "let it wait for a few tasks that wait for the rest"
+        )
+
+
 def dependencies(task: Task) -> Task:
     """The task, unless it has more direct dependencies than any reader accepts."""
-    if len(task.depends_on) > MAX_DEPENDENCIES:
-        raise InvalidTask(
-            f"task {task.id} would depend on {len(task.depends_on):,} others, at most {MAX_DEPENDENCIES:,} are "
-            "allowed; let it wait for a few tasks that wait for the rest"
-        )
+    edges(task.depends_on, f"task {task.id}")
     return task
 
 

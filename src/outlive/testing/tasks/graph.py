@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from outlive.stores.protocol import Fit, TaskQuery, TaskStore, TaskWriter
-from outlive.stores.records import FINISHED, Status
+from outlive.stores.records import FINISHED, LONGEST_LEASE, STALE_LEASE, Status
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,
@@ -27,6 +27,8 @@ from outlive.testing.tasks.support import (
     ready,
     remove,
 )
+
+HOUR = timedelta(hours=1)
 
 
 class Graph:
@@ -222,6 +224,16 @@ class Graph:
         assert store.read(lambda tx: tx.next_expiry()) is None
         clock.advance(days=1)
         assert store.read(lambda tx: tx.expired()) == []
+
+    def test_a_lease_that_only_a_wrong_clock_explains(self, store: TaskStore, other: TaskStore) -> None:
+        """Further ahead than any lease lasts it has run out; run out long ago it is left alone."""
+        ends = (LONGEST_LEASE + HOUR, LONGEST_LEASE - HOUR, HOUR - STALE_LEASE, -STALE_LEASE - HOUR)
+        ahead, running, over, stale = add(store, "ahead", "running", "over", "stale")
+        for number, end in zip((ahead, running, over, stale), ends, strict=True):
+            change(store, number, status="in_progress", lease=held_until(NOON + end))
+        assert other.read(lambda tx: tx.expired()) == [ahead, over]
+        change(store, over, status="completed")
+        assert other.read(lambda tx: tx.next_expiry()) == NOON + LONGEST_LEASE - HOUR
 
     # -- the archive -------------------------------------------------------------------------------
 

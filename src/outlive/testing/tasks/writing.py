@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from outlive.errors import DamagedRecord, OutliveError
 from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
+from outlive.stores.records import MAX_ID
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,
@@ -22,6 +24,7 @@ from outlive.testing.tasks.support import (
     history,
     ids,
     new_id,
+    put,
     remove,
 )
 
@@ -49,6 +52,35 @@ class Writing:
         assert add(other, "next") == [501]
         store.write(lambda tx: tx.reserve(3))
         assert add(other, "next") == [502]
+
+    def test_an_id_that_no_reader_accepts_is_never_given_out(self, store: TaskStore, other: TaskStore) -> None:
+        add(store, "one")
+        for mark in (MAX_ID, MAX_ID + 1, 2**63 - 1):
+            with pytest.raises(OutliveError):
+                store.write(lambda tx, mark=mark: tx.reserve(mark))
+        (new,) = add(other, "two")
+        assert get(store, new)[new].subject == "two"
+
+    def test_a_mark_far_beyond_all_ids_is_damage_that_repair_heals(self, store: TaskStore, other: TaskStore) -> None:
+        (one,) = add(store, "one")
+        store.write(lambda tx: tx.reserve(MAX_ID // 2))
+        with pytest.raises(DamagedRecord, match="doctor --repair"):
+            add(other, "never acknowledged")
+        assert ids(find(store)) == [one]
+        assert [problem.repairable for problem in other.check()] == [True]
+        assert len(store.repair()) == 1
+        assert other.check() == []
+        assert add(other, "two") == [one + 1]
+
+    def test_new_ids_do_not_continue_from_a_single_task_far_above_the_others(
+        self, store: TaskStore, other: TaskStore
+    ) -> None:
+        (one,) = add(store, "one")
+        put(store, a_task(MAX_ID))
+        (two,) = add(other, "two")
+        assert two < MAX_ID // 2
+        assert ids(find(store, EVERYTHING)) == [one, two, MAX_ID]
+        assert store.check() == []
 
     def test_a_task_may_be_put_under_an_id_of_ones_own(self, store: TaskStore, other: TaskStore) -> None:
         def work(tx: TaskWriter) -> None:
