@@ -33,7 +33,7 @@ def at_once(url: str, jobs: Sequence[tuple[str, str]]) -> list[Any]:
         worker.stdin.flush()
     results = []
     for worker in workers:
-        out, err = worker.communicate(timeout=120)
+        out, err = worker.communicate(timeout=300)
         assert worker.returncode == 0, err
         results.append(json.loads(out))
     return results

@@ -23,13 +23,14 @@ KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 @pytest.fixture(autouse=True)
 def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine may run one; the tests bring their own."""
+    monkeypatch.setattr(choosing, "PROBE", 300.0)
     monkeypatch.setattr(choosing, "LOCAL", {})
     monkeypatch.setattr(choosing, "local_models", list)
 
 
 def here(monkeypatch: pytest.MonkeyPatch, *ports: int) -> None:
     named = {f"server {port}": port for port in ports}
-    monkeypatch.setattr(choosing, "local_models", lambda: local_models(named, timeout=5))
+    monkeypatch.setattr(choosing, "local_models", lambda: local_models(named, timeout=300))
 
 
 @pytest.mark.parametrize(

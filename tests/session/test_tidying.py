@@ -75,7 +75,7 @@ def test_the_loop_goes_on_meanwhile(memories: Memories, tmp_path: Path, monkeypa
     went_on = threading.Event()
 
     def slow(memories: Memories, **_: object) -> Report:
-        assert went_on.wait(20), "the loop stood still"
+        assert went_on.wait(300), "the loop stood still"
         return Report(scope="project")
 
     monkeypatch.setattr(tidying, "consolidate", slow)
@@ -98,7 +98,7 @@ def test_whoever_is_cancelled_waits_for_what_is_being_written(
 
     def slow(memories: Memories, **_: object) -> Report:
         begun.set()
-        may_end.wait(20)
+        may_end.wait(300)
         report = consolidate(memories)
         ended.set()
         return report
@@ -234,7 +234,7 @@ def test_a_model_is_not_waited_for_when_the_session_ends(
         await model.asked.wait()
         if when == "meanwhile":
             at.tidying.hurry()
-        await asyncio.wait_for(work, 20)
+        await asyncio.wait_for(work, 300)
         return model
 
     assert run(ended()).stopped

@@ -120,7 +120,7 @@ def test_a_completion_that_comes_in_the_midst_of_a_creation_is_not_overlooked(
 
     monkeypatch.setattr(Audit, "create", interrupted)
     task = graph.create("task", blocked_by=[blocker])
-    completing.join(60)
+    completing.join(300)
     assert [found.id for found in graph.ready()] == [task.id]
     sound(engine)
 
@@ -141,7 +141,7 @@ def test_a_creation_that_comes_in_the_midst_of_a_completion_is_not_overlooked(
 
     monkeypatch.setattr(Audit, "save", interrupted)
     graph.complete(blocker)
-    creating.join(60)
+    creating.join(300)
     assert [found.subject for found in graph.ready()] == ["task"]
     sound(engine)
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class Victim:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(60)
+        self.process.wait(300)
         self.process.stdout.close()
 
 
@@ -210,7 +211,9 @@ def test_kill_9_of_workers_beside_others_that_go_on(
         victims = [Victim(engine.url) for _ in range(3)]
         acknowledged: set[int] = set()
         try:
-            for round_ in range(12):
+            for round_ in count():
+                if round_ >= 12 and acknowledged:  # on a slow machine the first may come later
+                    break
                 for index, victim in enumerate(victims):
                     victim.start(f"{index}.{round_}")
                 backends = []
@@ -232,7 +235,6 @@ def test_kill_9_of_workers_beside_others_that_go_on(
         finally:
             for victim in victims:
                 victim.stop()
-    assert acknowledged
 
 
 def check(

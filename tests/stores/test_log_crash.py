@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import count
 
 import pytest
 
@@ -35,7 +36,7 @@ def killed(job: str, url: str, session: str, after: float) -> list[int]:
     assert first, worker.communicate()[1]
     time.sleep(after)
     worker.send_signal(signal.SIGKILL)
-    rest, _ = worker.communicate(timeout=60)
+    rest, _ = worker.communicate(timeout=300)
     words = (first + rest).split("\n")
     return [int(word) for word in words[:-1] if word]
 
@@ -51,7 +52,7 @@ def test_nothing_acknowledged_is_lost(engine: Engine, job: str) -> None:
 def survive(store: LogStore, url: str, job: str) -> None:
     acknowledged = 1
     before: list[bytes] = []
-    for _ in range(ROUNDS):
+    for number in count():
         acknowledged = max([acknowledged, *killed(job, url, "s", random.uniform(0.0, 0.3))])
         log = full_log(store, "s")
         numbers = [event.id for event in log.events]
@@ -64,8 +65,9 @@ def survive(store: LogStore, url: str, job: str) -> None:
             step(session, session.last_event)
             acknowledged = session.last_event
             before = [session.engine.recall(1).text.encode()] if len(session.engine.past.pages) else []
-    if job == "compact":
-        assert session.engine.projection.event, "the worker never got to a pass"
+            tried = job != "compact" or session.engine.projection.event  # a slow worker gets to a pass only later
+        if number + 1 >= ROUNDS and tried:
+            break
 
 
 def test_a_writer_that_was_killed_holds_no_lock(files: Engine) -> None:

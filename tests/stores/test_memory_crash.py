@@ -137,7 +137,7 @@ def test_processes_that_add_at_once_lose_nothing(engine: Engine, tmp_path: Path)
         worker.stdin.write("go\n")
         worker.stdin.flush()
     for worker in workers:
-        out, err = worker.communicate(timeout=120)
+        out, err = worker.communicate(timeout=300)
         assert worker.returncode == 0, err
         made += out.split()
     with closing(Memories.open(engine.url, home=tmp_path / "home")) as memories:

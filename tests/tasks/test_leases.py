@@ -173,10 +173,10 @@ def test_a_waiting_worker_wakes_when_the_last_blocker_is_completed(engine: Engin
     task = graph.create("task", blocked_by=[blocker]).id
     graph.claim(blocker, owner="bo")
     taken: list[Task] = []
-    worker = threading.Thread(target=lambda: taken.append(graph.wait_claim(owner="ann", timeout=60)))
+    worker = threading.Thread(target=lambda: taken.append(graph.wait_claim(owner="ann", timeout=300)))
     worker.start()
     other.complete(blocker)
-    worker.join(60)
+    worker.join(300)
     assert [found.id for found in taken] == [task]
     assert other.get(task).owner == "ann"
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from outlive.messages import ToolCall
+from outlive.tools import command as command_module
 from outlive.tools.output import CAP, EDGE
 from tests.tools.workbench import Workbench
 
 
-def until(true: Callable[[], bool], seconds: float = 60.0) -> bool:
+def until(true: Callable[[], bool], seconds: float = 300.0) -> bool:
     """Look again until it is so."""
     end = time.monotonic() + seconds
     while not (found := true()) and time.monotonic() < end:
@@ -59,15 +60,26 @@ def test_a_command_that_kills_itself_is_named_with_its_signal(bench: Workbench) 
 
 
 def test_output_arrives_while_the_command_runs(bench: Workbench) -> None:
-    bench.call("bash", command="echo one; sleep 0.3; printf 'tw\\xc3'; sleep 0.1; printf '\\xb6\\n'")
-    assert len(bench.streamed) >= 3
+    command = (
+        "echo one; until test -e a; do sleep 0.02; done; printf 'tw\\xc3'; until test -e b; do sleep 0.02; done; "
+    )
+
+    async def watched() -> None:
+        running = asyncio.create_task(bench.acall("bash", command=command + "printf '\\xb6\\n'"))
+        for seen, name in (("one\n", "a"), ("one\ntw", "b")):
+            while "".join(text for _, text in bench.streamed) != seen:
+                await asyncio.sleep(0.01)
+            bench.write(name, "")
+        await running
+
+    asyncio.run(watched())
     assert {call for call, _ in bench.streamed} == {"call_bash"}
     assert "".join(text for _, text in bench.streamed) == "one\ntwö\n"
 
 
 def test_there_is_no_input_and_no_terminal(bench: Workbench) -> None:
     outcome = bench.call(
-        "bash", command="read line; echo got=$line; test -t 0 || echo none; tty </dev/tty", timeout=20
+        "bash", command="read line; echo got=$line; test -t 0 || echo none; tty </dev/tty", timeout=300
     )
     assert "got=\nnone" in outcome.text
     assert outcome.exit_code != 0
@@ -160,16 +172,16 @@ def test_a_timeout_ends_the_command_and_all_it_started(bench: Workbench) -> None
         "(trap '' TERM; sleep 300 & echo $! > deep; echo $BASHPID > stubborn; wait; sleep 300) & "
         "sleep 300 & echo $! > child; echo started; wait"
     )
-    outcome = bench.any("bash", command=command, timeout=1)
+    outcome = bench.any("bash", command=command, timeout=4)
     assert outcome.is_error
-    assert outcome.text.startswith("started\n[timed out after 1 s")
+    assert outcome.text.startswith("started\n[timed out after 4 s")
     pids = [noted_pid(bench.root / name) for name in ("deep", "stubborn", "child")]
     assert until(lambda: not any(map(alive, pids)))
 
 
 def test_a_program_may_clean_up_before_it_is_ended(bench: Workbench) -> None:
     command = "trap 'echo cleaned; exit 7' TERM; echo ready; while true; do sleep 0.05; done"
-    outcome = bench.any("bash", command=command, timeout=1)
+    outcome = bench.any("bash", command=command, timeout=4)
     assert outcome.text.startswith("ready\n")
     assert "\ncleaned\n[timed out" in outcome.text
     assert outcome.exit_code == 7
@@ -188,7 +200,7 @@ def test_an_interrupted_command_is_ended_with_all_it_started(bench: Workbench) -
 
 
 def test_a_child_that_keeps_the_output_open_holds_up_nobody(bench: Workbench) -> None:
-    outcome = bench.call("bash", command="(sleep 300; echo late) & echo $! > child; echo done", timeout=60)
+    outcome = bench.call("bash", command="(sleep 300; echo late) & echo $! > child; echo done", timeout=300)
     assert outcome.text.startswith("done\n[what it started still runs, as bg1")
     assert outcome.exit_code == 0
     pid = noted_pid(bench.root / "child")
@@ -207,7 +219,8 @@ def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(b
     assert until(lambda: not alive(pid))
 
 
-def test_children_that_have_ended_are_not_said_to_run(bench: Workbench) -> None:
+def test_children_that_have_ended_are_not_said_to_run(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_module, "LINGER", 300.0)
     for _ in range(5):
         assert bench.call("bash", command="(sleep 0.01) & (true) & echo done").text == "done"
 

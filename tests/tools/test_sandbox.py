@@ -14,7 +14,7 @@ real = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {W
 
 
 def run(sandbox: Sandbox, command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(sandbox.argv(command), capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(sandbox.argv(command), capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture

@@ -313,7 +313,7 @@ def test_sub_agents_run_beside_each_other_and_report(bench: Workbench) -> None:
             bench.acall("subagent", prompt="b", description="B"),
         )
 
-    outcomes = asyncio.run(asyncio.wait_for(both(), 20))
+    outcomes = asyncio.run(asyncio.wait_for(both(), 300))
     assert [outcome.text for outcome in outcomes] == ["report on a", "report on b"]
     assert asked == [("a", ("grep",), "A"), ("b", None, "B")]
     tool = bench.toolbox.find("subagent")

@@ -221,7 +221,7 @@ def test_a_person_at_a_terminal_sees_what_is_asked_for_and_trusts_it(project: Pa
         [sys.executable, "-c", code], cwd=project, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         os.write(user, b"y\n")
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=300)
     os.close(user)
     os.close(terminal)
     assert b"[agent] mode = 'bypass'" in said

@@ -17,7 +17,7 @@ def talk(scene: str, folder: Path, words: str, **more: str) -> subprocess.Comple
         capture_output=True,
         cwd=ROOT,
         env={**worker_environment(), "PYTHONIOENCODING": "utf-8", **more},
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -86,7 +86,7 @@ def test_a_dumb_terminal_gets_lines_and_can_answer(tmp_path: Path) -> None:
         os.write(master, b"not this one\n")
         until(b"All done.")
         os.write(master, b"\x04")
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=300) == 0
     os.close(master)
     assert b"\x1b" not in seen
     assert b"the user said no: not this one" in seen

@@ -22,7 +22,7 @@ from outlive.stores import open_log_store
 from tests.engines import ROOT, worker_environment
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 class Terminal:
@@ -357,7 +357,7 @@ def test_everything_goes_out_in_whole_pictures(tmp_path: Path) -> None:
         with suppress(OSError):
             while more := os.read(master, 65536):
                 seen += more
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=300) == 0
     os.close(master)
     between = re.sub(rb"\x1b\[\?2026h.*?\x1b\[\?2026l", b"", seen, flags=re.DOTALL)
     assert between.strip() == b""

@@ -52,7 +52,7 @@ class Heard:
 def send(sim: Simulator, path: str, body: Any, headers: Mapping[str, str], method: str = "POST") -> Heard:
     """One request over a connection of its own."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection = http.client.HTTPConnection(sim.url.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(sim.url.removeprefix("http://"), timeout=300)
     try:
         connection.request(method, path, None if method == "GET" else raw, dict(headers))
         reply = connection.getresponse()
