@@ -11,7 +11,8 @@ from outlive.context.valid import problems
 from outlive.events import Unknown, decode, encode
 from outlive.session import Session
 from outlive.session.recall import pages_of
-from outlive.stores.files.log import OUTPUTS, TRANSCRIPTS, FileLogStore
+from outlive.stores.files.log import FileLogStore
+from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 
 GOLDEN = Path(__file__).parent / "golden" / "session_v1"
 
@@ -24,10 +25,11 @@ def store(tmp_path: Path) -> FileLogStore:
 def placed(folder: Path, golden: Path) -> FileLogStore:
     """A golden session where sessions lie."""
     (folder / TRANSCRIPTS).mkdir(parents=True)
-    (folder / OUTPUTS).mkdir(parents=True)
+    blobs = folder / OUTPUTS / "tool-results"
+    blobs.mkdir(parents=True)
     shutil.copy(golden / "log.jsonl", folder / TRANSCRIPTS / "golden.jsonl")
     for blob in golden.glob("*.txt"):
-        shutil.copy(blob, folder / OUTPUTS)
+        shutil.copy(blob, blobs)
     return FileLogStore(folder)
 
 

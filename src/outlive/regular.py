@@ -9,6 +9,8 @@ import os
 import stat
 from pathlib import Path
 
+from outlive.private import tighten
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -37,10 +39,11 @@ class UnusableFile(OSError):
         return f"{self.filename}: {self.strerror}"
 
 
-def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, mode: int = 0o600, follow: bool = False) -> int:
+def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, follow: bool = False) -> int:
     """A descriptor of a regular file; anything else raises UnusableFile without being opened, waited for or followed.
 
-    `follow` permits a link that the user made, in their own home; what it leads to must still be a regular file.
+    What is opened to be written is ours, and from then on for its owner alone. `follow` permits a link that the user
+    made, in their own home; what it leads to must still be a regular file.
     """
     try:
         found = os.stat(path, follow_symlinks=follow)
@@ -49,9 +52,11 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, mode: int = 0o60
         if not flags & os.O_CREAT:
             raise
     flags |= os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
-    descriptor = os.open(path, flags, mode)
+    descriptor = os.open(path, flags, 0o600)
     try:
         _check(path, os.fstat(descriptor))  # it may have been replaced since
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            tighten(descriptor)
     except BaseException:
         os.close(descriptor)
         raise

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.config.home import trust
 from tests.cli.command import Outlive
 from tests.engines import Engine
 
@@ -299,8 +300,19 @@ def test_the_workspace_is_found_from_a_folder_below(here: Outlive, tmp_path: Pat
     assert here("-C", str(below), "task", "list", "--json").json[0]["subject"] == "from below"
 
 
-def test_the_store_is_chosen_by_option_then_environment_then_file(here: Outlive, tmp_path: Path) -> None:
+def trusting(here: Outlive, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user of `here` has trusted the outlive.toml of the folder."""
+    home = folder / "home"
+    here.environment["OUTLIVE_HOME"] = str(home)
+    monkeypatch.setenv("OUTLIVE_HOME", str(home))
+    trust(folder / "outlive.toml")
+
+
+def test_the_store_is_chosen_by_option_then_environment_then_a_trusted_file(
+    here: Outlive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "outlive.toml").write_text('[store]\nurl = "sqlite:///from-file.db"\ndurability = "process"\n')
+    trusting(here, tmp_path, monkeypatch)
     here.task("create", "in the file's store")
     here.task("create", "in the environment's", OUTLIVE_STORE="sqlite:///from-env.db")
     here.task("create", "in the option's", "--store", "sqlite:///from-option.db", OUTLIVE_STORE="sqlite:///x.db")
@@ -318,8 +330,11 @@ def test_the_store_is_chosen_by_option_then_environment_then_file(here: Outlive,
         ('[store]\nurl = "sqlite://"\n', "names no file"),
     ],
 )
-def test_settings_that_cannot_be_used_are_named(here: Outlive, tmp_path: Path, text: str, names: str) -> None:
+def test_settings_that_cannot_be_used_are_named(
+    here: Outlive, tmp_path: Path, text: str, names: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "outlive.toml").write_text(text)
+    trusting(here, tmp_path, monkeypatch)
     refused = here.task("list")
     assert refused.code == 1
     assert names in refused.err

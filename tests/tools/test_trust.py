@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from outlive.config import Workspace
+from outlive.config.home import forget, trust, trusted
 from outlive.errors import ConfigError
-from outlive.tools.trust import forget, grants, remember, remembered, settings, trust, trusted
+from outlive.tools.trust import grants, remember, remembered, settings
 
 GREEDY = """
 [agent]

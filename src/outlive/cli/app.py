@@ -24,8 +24,9 @@ from outlive.errors import OutliveError
         "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (
             "outlive.cli.trust:trust_command",
-            "Let a project's outlive.toml permit things, once you looked at it.",
+            "Let a project's outlive.toml and .env count, once you looked at them.",
         ),
+        "where": ("outlive.cli.where:where", "Which folder, stores and settings files count here, and why."),
         "demo": ("outlive.cli.demo:demo", "Watch an agent outgrow its window and survive a kill -9. No key."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },

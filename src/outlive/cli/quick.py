@@ -55,12 +55,13 @@ def _understood(arguments: Sequence[str]) -> tuple[str | None, int | None] | Non
 
 
 def _ready(workspace: Workspace, limit: int | None) -> bytes | None:
-    if workspace.store_url.startswith("sqlite:"):
+    url = workspace.store_url
+    if url.startswith("sqlite:"):
         from outlive.stores.sql.quick import ready_json
 
-        return ready_json(workspace.store_url, workspace.root, limit)
-    if workspace.store_url.startswith("files:"):
+        return ready_json(url, workspace.project, limit)
+    if url.startswith("files:"):
         from outlive.stores.files.quick import ready_json
 
-        return ready_json(workspace.store_url, workspace.root, limit)
+        return ready_json(url, workspace.project, limit)
     return None

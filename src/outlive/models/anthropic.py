@@ -16,6 +16,7 @@ from outlive.models.anthropic_request import opens_with_thought, request_form
 from outlive.models.anthropic_thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
+from outlive.models.headers import custom_headers
 from outlive.models.legal import kept_call, own_ids, writable
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from anthropic.types import RawMessageStreamEvent
 
 KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 USUAL_ADDRESS = "https://api.anthropic.com"
 LONGEST_ANSWER = 32_000
 """Tokens that an answer may have, thinking included, where the model allows that many."""
@@ -275,14 +277,18 @@ def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
         raise NotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
     key, token = environment.get(KEY), environment.get(TOKEN)
     if not key and not token:
-        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env")
-    return AsyncAnthropic(
+        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
+    client = AsyncAnthropic(
         api_key=key or None,
         auth_token=None if key else token,
         base_url=environment.get(ADDRESS) or USUAL_ADDRESS,
         timeout=Timeout(silence, connect=CONNECTING),
         max_retries=0,
+        open_telemetry={"propagation": False},
     )
+    # The SDK has taken headers from the process's environment, whoever named the address. Ours are for this address.
+    client._custom_headers = custom_headers(environment.get(HEADERS, ""))
+    return client
 
 
 def _failure(error: Any) -> Failure:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from outlive.config.dotenv import GOES_TO
 from outlive.models import anthropic, openai
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
@@ -24,7 +25,7 @@ LARGEST = 2_000_000
 _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
 _NO_TALKER = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 HOW = """\
-no model is set up. With a key: export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY=…), also in .env
+no model is set up. With a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
 without one: start a local server (`ollama serve`, with a model that calls tools) and say outlive --model openai:NAME
 to see it work with neither: outlive demo"""
 
@@ -99,8 +100,8 @@ def _absent(name: str, here: Sequence[Local]) -> Local:
 
 
 def _local(model: Local, environment: Mapping[str, str]) -> Model:
-    """A server on this machine gets no key: it is not the one that the key is for."""
-    there = {name: value for name, value in environment.items() if name != openai.KEY}
+    """A server on this machine gets neither key nor headers: it is not the one that they are for."""
+    there = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
     return openai.OpenAIModel(model.name, environment={**there, openai.ADDRESS: model.address}, window=model.window)
 
 

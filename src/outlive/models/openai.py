@@ -15,6 +15,7 @@ from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Block, Text, tool_calls
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
+from outlive.models.headers import custom_headers
 from outlive.models.legal import kept_call, writable
 from outlive.models.openai_form import request_form
 from outlive.models.prices import facts
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "openai"
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+ORGANIZATION, PROJECT, HEADERS = "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"
 USUAL_ADDRESS = "https://api.openai.com/v1"
 NO_KEY = "none"
 """Local servers want none, but the SDK does."""
@@ -319,13 +321,21 @@ def _client(environment: Mapping[str, str], address: str, silence: float) -> "As
         raise NotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'") from None
     key = environment.get(KEY) or (NO_KEY if address != USUAL_ADDRESS else "")
     if not key:
-        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env; a local server needs {ADDRESS} instead")
-    return AsyncOpenAI(
+        raise NotSetUp(
+            f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "
+            f"a local server needs {ADDRESS} instead"
+        )
+    client = AsyncOpenAI(
         api_key=key,
         base_url=address,
         timeout=Timeout(silence, connect=CONNECTING),
         max_retries=0,
     )
+    # The SDK has taken these from the process's environment, whoever named the address. Ours are for this address.
+    client.organization, client.project = environment.get(ORGANIZATION), environment.get(PROJECT)
+    client.admin_api_key = None
+    client._custom_headers = custom_headers(environment.get(HEADERS, ""))
+    return client
 
 
 def _failure(error: Any) -> Failure:

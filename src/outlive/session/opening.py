@@ -1,5 +1,6 @@
 """Opening an agent: the one place where settings, stores, model, tools and permissions become one."""
 
+import os
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
@@ -9,14 +10,15 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from outlive.config import Workspace, addresses, default_owner, environment, home
+from outlive.config import Workspace, default_owner, home
+from outlive.config.dotenv import DotEnv
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.choose import choose
+from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
-from outlive.secrets import mask
 from outlive.session.agent import Agent, Parts, Summaries
 from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
@@ -27,12 +29,11 @@ from outlive.session.spending import Spending
 from outlive.session.subagents import Subagents
 from outlive.session.tidying import Consolidation
 from outlive.stores import open_log_store, open_task_store
-from outlive.stores.locations import path_of
 from outlive.stores.log_protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import Asker, Mode
 from outlive.tools.change import sweep
-from outlive.tools.fence import Fence
+from outlive.tools.fence import Fence, protected_paths
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
 from outlive.tools.memory import MEMORIES
@@ -101,13 +102,12 @@ class Opener:
         self.workspace = workspace
         self.options = options = options or Options()
         self.settings: Settings = settings(workspace)
-        self.environment = environment(workspace.root)
+        self.dotenv = DotEnv(workspace)
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
-        self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
-        tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
-        self.graph = TaskGraph(tasks)
+        self.logs = open_log_store(**workspace.store)
+        self.graph = TaskGraph(open_task_store(**workspace.store))
         add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
         self._extra = [_folder(workspace.root, name) for name in add]
 
@@ -115,7 +115,10 @@ class Opener:
         """A model by its name, with the settings' fallback."""
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
-        return choose(wanted, environment=self.environment, fallback=fallback)
+        try:
+            return choose(wanted, environment=self.dotenv.environment(), fallback=fallback)
+        except NotSetUp as error:
+            raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()]))) from None
 
     def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
         """An agent in a new session, or in the one of that id."""
@@ -151,7 +154,7 @@ class Opener:
         policy = policy_named(
             self.options.policy or str(context.get("policy", "rich")), own if isinstance(own, dict) else {}
         )
-        return {"window": window, "policy": policy, "mask": masker(self.environment)}
+        return {"window": window, "policy": policy, "mask": masker({**self.dotenv.variables, **os.environ})}
 
     # -- its parts
 
@@ -162,7 +165,7 @@ class Opener:
         skills, instructions = Skills(root, mine), Instructions(root, mine)
         remembering = self._remembering(session, memories)
         agent: Agent  # the gate asks for the mode of the agent that it guards
-        gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(root, rule))
+        gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
         parts = Parts(
             root=root,
             model=model,
@@ -176,7 +179,7 @@ class Opener:
             system=self._system(session, skills, instructions, remembering.index),
             limits=self._limits,
             summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
-            chose_mode=lambda id, mode: _remember_mode(agent, id, mode),
+            chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
         agent = Agent(session, parts)
@@ -186,10 +189,9 @@ class Opener:
         agent.desk.rules_of = instructions.nested
         agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
-        if self.settings.notice:
-            self._notice(session, self.settings.notice)
-        for address in () if self._model else addresses(root):
-            self._notice(session, f"the .env of this folder sends what is said here to {mask(address)}")
+        for notice in (self.settings.notice, "" if self._model else self.dotenv.notice()):
+            if notice:
+                self._notice(session, notice)
         agent.notices += self._notices
         return agent
 
@@ -201,26 +203,21 @@ class Opener:
         """The settings' for a new session; for an old one its own, if it was the user who chose it."""
         if not session.state.mode:
             return cast(Mode, self.settings.agent.get("mode", "ask"))
-        mode = resumed_mode(self.workspace.root, self._line(session.id), session.state.mode)
+        mode = resumed_mode(self.workspace.project, self._line(session.id), session.state.mode)
         if mode != session.state.mode:
             said = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
             self._notice(session, said)
         return mode
 
-    def _ours(self) -> list[Path]:
-        """What the harness keeps besides its folders in the workspace: the user's settings, a database."""
-        url = self.workspace.store_url
-        database = [path_of(url, self.workspace.root)] if url.startswith("sqlite:") else []
-        return [home(), *database]
-
     def _fence(self) -> Fence:
-        return Fence(self.workspace.root, self._extra, protect=self._ours())
+        return Fence(self.workspace.root, self._extra, protect=protected_paths(self.workspace))
 
     def _sandbox(self) -> Sandbox:
         asked = self.options.sandbox
         on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
         network = self.options.network or bool(self.settings.agent.get("network"))
-        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=self._ours())
+        keep = protected_paths(self.workspace, tasks=False)
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=keep)
         if on and (problem := sandbox.problem()):
             raise ConfigError(
                 f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"
@@ -229,8 +226,7 @@ class Opener:
 
     def _memories(self) -> Memories:
         """What is remembered; what finds it is loaded beside the model's SDK, which takes longer."""
-        workspace = self.workspace
-        memories = Memories.open(workspace.store_url, base=workspace.root, durability=workspace.durability)
+        memories = Memories.open(**self.workspace.store)
         if memories.all():
             from outlive.memory.retrieval.dense import prepare
 
@@ -260,7 +256,7 @@ class Opener:
 
     def _own(self, session: str) -> bool:
         """Whether the user worked in this session here, or in one that it was forked from."""
-        return opened_here(self.workspace.root, self._line(session))
+        return opened_here(self.workspace.project, self._line(session))
 
     def _line(self, session: str) -> list[str]:
         """A session and those that it was forked from."""
@@ -301,21 +297,20 @@ class Opener:
         limits += [Time(options.max_time)] if options.max_time is not None else []
         return limits
 
+    def _remember_mode(self, agent: Agent, session: str, mode: Mode) -> None:
+        """What the user chose counts now, also where it cannot be kept for later."""
+        try:
+            remember_mode(self.workspace.project, session, mode)
+        except ConfigError as error:
+            if mode in NARROW:  # it is believed anyway
+                return
+            text = f"{error}; mode {mode} holds until this session is closed"
+            agent.session.note(text)
+            agent.notices.append(text)
+
     def close(self) -> None:
         self.logs.close()
         self.graph.store.close()
-
-
-def _remember_mode(agent: Agent, session: str, mode: Mode) -> None:
-    """What the user chose counts now, also where it cannot be kept for later."""
-    try:
-        remember_mode(agent.parts.root, session, mode)
-    except ConfigError as error:
-        if mode in NARROW:  # it is believed anyway
-            return
-        text = f"{error}; mode {mode} holds until this session is closed"
-        agent.session.note(text)
-        agent.notices.append(text)
 
 
 def _folder(root: Path, name: str) -> Path:

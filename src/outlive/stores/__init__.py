@@ -9,7 +9,7 @@ from typing import Any
 
 from outlive.config import home as home_folder
 from outlive.errors import ConfigError
-from outlive.stores.locations import FORMS, path_of
+from outlive.stores.locations import FORMS, MEMORY, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def open_memory_store(
     if scheme == "files":
         from outlive.stores.files.memory import FileMemoryStore
 
-        return FileMemoryStore(path_of(url, base).parent / ".memory", durability=durability, **options)
+        return FileMemoryStore(path_of(url, base).parent / MEMORY, durability=durability, **options)
     if scheme == "sqlite":
         from outlive.stores.sql.memory import SQLMemoryStore
         from outlive.stores.sql.sqlite import SQLiteDatabase
@@ -117,6 +117,7 @@ def open_user_memory(
     """The memory that a person has across projects: always files, in `memory` of outlive's folder in their home."""
     from outlive.stores.files.memory import FileMemoryStore
 
-    store = FileMemoryStore(home / "memory", scope="user", durability=durability)
+    place = (home / "memory").resolve()  # a link in the home is the user's own
+    store = FileMemoryStore(place, scope="user", durability=durability)
     store.clock = clock or store.clock
     return store

@@ -1,10 +1,12 @@
-"""Store URLs. Kept apart so that reading one costs nothing."""
+"""Store URLs, and which files and folders a store consists of. Kept apart so that reading one costs nothing."""
 
 from pathlib import Path
 
 from outlive.errors import ConfigError
 
 FORMS = "files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+TRANSCRIPTS, MEMORY, OUTPUTS = ".transcripts", ".memory", ".task_outputs"
+"""Beside the folder of the tasks."""
 
 
 def path_of(url: str, base: Path) -> Path:
@@ -19,3 +21,23 @@ def path_of(url: str, base: Path) -> Path:
     if not text or text == ":memory:":
         raise ConfigError(f"{url!r} names no file; a store must outlive the process. Use {FORMS}")
     return base / Path(text).expanduser()
+
+
+def places(url: str, base: Path) -> dict[str, Path]:
+    """Where tasks, sessions, memory and outputs are; nothing for a server."""
+    scheme = url.partition(":")[0]
+    if scheme == "files":
+        tasks = path_of(url, base)
+        beside = {"sessions": TRANSCRIPTS, "memory": MEMORY, "outputs": OUTPUTS}
+        return {"tasks": tasks, **{what: tasks.parent / name for what, name in beside.items()}}
+    if scheme == "sqlite":
+        return dict.fromkeys(("tasks", "sessions", "memory", "outputs"), path_of(url, base))
+    return {}
+
+
+def files_of(url: str, base: Path) -> list[Path]:
+    """The same as a list of paths, with what SQLite keeps beside its database."""
+    found = [*dict.fromkeys(places(url, base).values())]
+    if url.startswith("sqlite:"):
+        found += [path.with_name(path.name + more) for path in found for more in ("-wal", "-shm", "-journal")]
+    return found

@@ -147,13 +147,14 @@ class Head:
         self.started = 0.0
         self.title = ""
         self.session = ""
+        self.folder = ""
         self.forked_from = ""
         self.replay = False
         for number, event in enumerate(events):
             self.started = self.started or event.time
             match event:
                 case SessionStarted():
-                    self.session = event.session
+                    self.session, self.folder = event.session, event.folder
                 case Forked() if not number:
                     self.forked_from = event.session
                 case UserSaid() if not self.title:

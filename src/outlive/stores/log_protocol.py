@@ -73,6 +73,8 @@ class SessionInfo(msgspec.Struct, frozen=True):
     forked_from: str = ""
     replay: bool = False
     """Made by `outlive replay`, so it may be made again."""
+    folder: str = ""
+    """Where it was begun; worktrees of a repository share a store."""
 
     @property
     def unused(self) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import StoreUnavailable
+from outlive.private import make_private
 from outlive.regular import MIB, open_regular, read_regular
 from outlive.stores.memory_records import Memory
 
@@ -109,7 +110,7 @@ class Vouching:
             self._seen = (self._token, self.state())
 
     def _append(self, raw: bytes) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(self._folder)
         descriptor = open_regular(self._file(), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         try:
             os.write(descriptor, raw)

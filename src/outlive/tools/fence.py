@@ -9,9 +9,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from outlive.config import Workspace, home
+from outlive.stores.locations import MEMORY, OUTPUTS, TRANSCRIPTS, files_of
 from outlive.tools.errors import ToolError
 
-HARNESS = (".transcripts", ".tasks", ".memory", ".task_outputs", ".outlive", "outlive.toml")
+TASKS, DOTENV = ".tasks", ".env"
+HARNESS = (TRANSCRIPTS, TASKS, MEMORY, OUTPUTS, ".outlive", "outlive.toml")
 """What outlive keeps in a workspace: its log, its state, the user's rules and hooks. Their own tools change them."""
 
 LONGEST_PATH = 4096
@@ -21,6 +24,17 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
+def protected_paths(workspace: Workspace, *, tasks: bool = True) -> list[Path]:
+    """What no tool edits and the sandbox keeps read-only, wherever it is: the user's settings, those of the project,
+    and the stores in use. Without `tasks` folders of tasks are left out: commands change them by `outlive task`."""
+    names = [name for name in (*HARNESS, DOTENV) if tasks or name != TASKS]
+    stores = files_of(workspace.store_url, workspace.project)
+    if not tasks and workspace.store_url.startswith("files:"):
+        del stores[0]
+    folders = dict.fromkeys((workspace.root, workspace.project))
+    return [home(), *(folder / name for folder in folders for name in names), *stores]
+
+
 class Fence:
     """The folders that tools may touch: `root`, and those of `extra`. `protect` names more that no tool may edit."""
 
@@ -28,7 +42,7 @@ class Fence:
         self.root = root.resolve()
         self.extra = tuple(path.resolve() for path in extra)
         self._folders = (self.root, *self.extra)
-        self._protect = tuple(path.resolve() for path in protect)
+        self._protect = tuple(_folded(path.resolve()) for path in protect)
 
     def inside(self, path: str) -> Path:
         """The real path of what a call names. Raises ToolError when it lies outside."""
@@ -51,16 +65,18 @@ class Fence:
         for folder in self._folders:
             if not path.is_relative_to(folder):
                 continue
-            names = [name.casefold() for name in path.relative_to(folder).parts]
+            names = _folded(path.relative_to(folder))
+            if names[:1] == (DOTENV,):
+                return f"{self.shown(path)} can choose the model's server and key: no tool edits it, only the user"
             if names and names[0] in HARNESS:
-                return (
-                    f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
-                )
+                return self._ours(path)
             if ".git" in names:
                 return f"{self.shown(path)} belongs to git: what runs from there is not for tools to edit; use git"
-        if any(path.is_relative_to(kept) for kept in self._protect):
-            return f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
-        return ""
+        folded = _folded(path)
+        return self._ours(path) if any(folded[: len(kept)] == kept for kept in self._protect) else ""
+
+    def _ours(self, path: Path) -> str:
+        return f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
 
     def editable(self, path: str) -> Path:
         """Like `inside`, for what is to be changed. Raises ToolError for a protected file too."""
@@ -120,6 +136,10 @@ class Fence:
             f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
             "Only the user can add a folder: --add-dir, or add_dirs of [agent] in outlive.toml"
         )
+
+
+def _folded(path: Path) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in path.parts)
 
 
 def _make(name: str, folder: int) -> None:

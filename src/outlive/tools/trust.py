@@ -1,30 +1,22 @@
 """Whose word counts: the user's own files always, a project's `outlive.toml` only once the user has looked at it.
 
 A file that came with a repository may forbid, never permit: until it is trusted its allow rules, hooks and what else
-would widen the agent's rights are left out, and one line says so. Trust is in the user's home, by the file's path and
-content; a changed file is a new file.
+would widen the agent's rights are left out, and one line says so.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
-from outlive.config import LARGEST_FILE, Workspace, home
+from outlive.config import Workspace, home
+from outlive.config.home import LARGEST, keep, project_folder
 from outlive.errors import ConfigError
-from outlive.regular import MIB, read_regular
+from outlive.regular import read_regular
 from outlive.secrets import mask
-from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
 from outlive.tools.rules import Rules
-
-LARGEST = 16 * MIB
-"""Bytes of a file that holds what the user allowed."""
 
 OUT_OF_REACH = (
     "bash(outlive trust*)",
@@ -33,30 +25,6 @@ OUT_OF_REACH = (
 """Denied to every agent: trust is the user's to give, and so is the user's word. To remember there is a tool."""
 MODEST = ("thinking", "max_turns", "max_tokens")
 """Settings of [agent] that a stranger's file may set."""
-
-
-def trusted(path: Path, digest: str = "") -> bool:
-    """Whether the user has trusted this file as it is now, or as it was when it had this digest."""
-    try:
-        return bool(known := _load().get(str(path.resolve()))) and known == (digest or _digest(path))
-    except FileNotFoundError:
-        return False
-
-
-def trust(path: Path, digest: str = "") -> str:
-    """Remember that the user trusts this file as it is now, or as it was when it was shown. Returns the digest."""
-    try:
-        digest = digest or _digest(path)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); there is nothing to trust") from None
-    keep(_file(), json.dumps({**_load(), str(path.resolve()): digest}, indent=1, sort_keys=True) + "\n")
-    return digest
-
-
-def forget(path: Path) -> None:
-    """Trust it no longer."""
-    known = {key: value for key, value in _load().items() if key != str(path.resolve())}
-    keep(_file(), json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,60 +44,42 @@ class Settings:
 
 
 def settings(workspace: Workspace) -> Settings:
-    """The settings that count for a workspace. Raises ConfigError for a store that only a trusted file may name."""
+    """The settings that count for a workspace."""
     mine = Workspace.read(home())
-    theirs, ignored = workspace, list[str]()
-    if workspace.digest and not trusted(workspace.root / "outlive.toml", workspace.digest):
-        check_store(workspace)
-        theirs, ignored = _narrowed(workspace)
+    theirs, ignored = (workspace, []) if workspace.trusted else _narrowed(workspace)
     agent = {**mine.agent, **theirs.agent}
     if agent.get("mode", "ask") not in MODES:
         raise ConfigError(f"outlive.toml: [agent] mode = {agent['mode']!r}; it is one of {', '.join(MODES)}")
     return Settings(
         agent=agent,
-        allow=(*mine.permissions.get("allow", ()), *theirs.permissions.get("allow", ()), *remembered(workspace.root)),
+        allow=(
+            *mine.permissions.get("allow", ()),
+            *theirs.permissions.get("allow", ()),
+            *remembered(workspace.project),
+        ),
         deny=(*OUT_OF_REACH, *mine.permissions.get("deny", ()), *theirs.permissions.get("deny", ())),
         hooks={
             event: [*mine.hooks.get(event, ()), *theirs.hooks.get(event, ())]
             for event in (*mine.hooks, *theirs.hooks)
         },
-        notice=_notice(workspace.root, ignored),
+        notice=_notice(workspace.file, ignored),
     )
-
-
-def check_store(workspace: Workspace) -> None:
-    """What an agent hears and does goes to the store: a stranger's file may not send it out of the workspace."""
-    path = workspace.root / "outlive.toml"
-    if _store_outside(workspace) and not trusted(path, workspace.digest):
-        raise ConfigError(
-            f"{path} is not trusted, and keeps sessions outside of the workspace: [store] url = "
-            f"{mask(workspace.store_url)!r}. Look at it, then: outlive trust; or name the store yourself "
-            "(--store, OUTLIVE_STORE)"
-        )
-
-
-def _store_outside(workspace: Workspace) -> bool:
-    if workspace.store_chosen:
-        return False
-    if workspace.store_url.partition(":")[0] not in ("files", "sqlite"):
-        return True
-    return not path_of(workspace.store_url, workspace.root).resolve().is_relative_to(workspace.root.resolve())
 
 
 def grants(workspace: Workspace) -> list[str]:
     """What a project's file asks for that needs trust, a line each."""
     kept, _ = _narrowed(workspace)
     lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
-    lines += [f"[store] url = {mask(workspace.store_url)!r}"] if _store_outside(workspace) else []
+    lines += [f"[store] url = {mask(workspace.named)!r}"] if workspace.names_store else []
     lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
     ]
 
 
-def remembered(root: Path) -> tuple[str, ...]:
+def remembered(project: Path) -> tuple[str, ...]:
     """What the user always allows in this project."""
-    path = _project(root)
+    path = _project(project)
     try:
         form = json.loads(read_regular(path, LARGEST).decode())
     except FileNotFoundError:
@@ -142,10 +92,10 @@ def remembered(root: Path) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def remember(root: Path, rule: str) -> None:
+def remember(project: Path, rule: str) -> None:
     """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
-    rules = [*dict.fromkeys((*remembered(root), rule))]
-    keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
+    rules = [*dict.fromkeys((*remembered(project), rule))]
+    keep(_project(project), json.dumps({"project": str(project.resolve()), "allow": rules}, indent=1) + "\n")
 
 
 def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
@@ -163,57 +113,11 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     return Workspace(workspace.root, agent=kept, permissions=deny), ignored
 
 
-def _notice(root: Path, ignored: list[str]) -> str:
+def _notice(file: Path, ignored: list[str]) -> str:
     if not ignored:
         return ""
-    return (
-        f"{root / 'outlive.toml'} is not trusted, so this does not count: {', '.join(ignored)}. "
-        "Look at it, then: outlive trust"
-    )
+    return f"{file} is not trusted, so this does not count: {', '.join(ignored)}. Look at it, then: outlive trust"
 
 
-def _file() -> Path:
-    return home() / "trusted.json"
-
-
-def project_folder(root: Path) -> Path:
-    """Where the user's home keeps what belongs to one project."""
-    return home() / "projects" / sha256(os.fsencode(root.resolve())).hexdigest()[:16]
-
-
-def _project(root: Path) -> Path:
-    return project_folder(root) / "permissions.json"
-
-
-def _digest(path: Path) -> str:
-    return sha256(read_regular(path, LARGEST_FILE)).hexdigest()
-
-
-def _load() -> dict[str, str]:
-    try:
-        form = json.loads(read_regular(_file(), LARGEST).decode())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{_file()}: {error}; mend it or remove it, then trust your projects again") from None
-    if not isinstance(form, dict):
-        raise ConfigError(f"{_file()}: is not a table of files; remove it, then trust your projects again")
-    return form
-
-
-def keep(path: Path, text: str) -> None:
-    """Written whole or not at all, for the user alone."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.replace(file.name, path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(file.name)
-            raise
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written ({error.strerror}); nothing was remembered") from None
+def _project(project: Path) -> Path:
+    return project_folder(project) / "permissions.json"

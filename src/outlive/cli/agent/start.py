@@ -6,19 +6,20 @@ import select
 import stat
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
+from outlive.config.git import main_checkout
 from outlive.context.directives import tagged
 from outlive.session.agent import Agent
 from outlive.session.opening import Opener, Options
 from outlive.stores import open_log_store
 from outlive.stores.log_names import is_subagent
 from outlive.tools.asking import Asker
-from outlive.tools.trust import check_store
 
 STDIN_PATIENCE = 1.0
 """Seconds to wait for text on a pipe that nobody may be writing to."""
@@ -74,7 +75,7 @@ def settle() -> None:
 def resume(session: str, store: str | None) -> int:
     """Go on with a session in the terminal; the exit code."""
     workspace = Workspace.find(store=store)
-    opened = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    opened = open_log_store(**workspace.store)
     try:
         wanted = resolved(opened, session)
     finally:
@@ -102,17 +103,27 @@ def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
     """Which session to go on with, if any."""
     if not options["continued"] and options["resume"] is None:
         return None
-    check_store(workspace)
-    store = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    store = open_log_store(**workspace.store)
     try:
         if options["resume"] is not None:
             return resolved(store, options["resume"])
-        found = [info for info in store.sessions() if not info.replay and not is_subagent(info.id)]
+        found = [
+            info
+            for info in store.sessions()
+            if not info.replay and not is_subagent(info.id) and not _elsewhere(info.folder, workspace)
+        ]
         if not found:
             raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")
         return next((info for info in found if not info.unused), found[0]).id
     finally:
         store.close()
+
+
+def _elsewhere(folder: str, workspace: Workspace) -> bool:
+    """Whether a session was begun in another worktree that shares this store: `--continue` is for this one."""
+    if not folder or Path(folder) == workspace.root:
+        return False
+    return Path(folder) == workspace.project or main_checkout(Path(folder))[0] == workspace.project
 
 
 def _prompt(words: str, *, going_on: bool) -> str:

@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import Callable
 
-from outlive.config import Workspace, environment
+import click
+
+from outlive.config import Workspace
+from outlive.config.dotenv import DotEnv
 from outlive.context.engine import Request
 from outlive.messages import Message, Text, plain_text
 from outlive.models.choose import choose
@@ -12,9 +15,12 @@ from outlive.session.agent import whole_reply
 
 def asker(model: str) -> Callable[[str], str]:
     """Asks the model of that name. Raises ModelError when there is no answer."""
+    dotenv = DotEnv(Workspace.find())
+    if notice := dotenv.notice():
+        click.echo(notice, err=True)
 
     async def ask(prompt: str) -> str:
-        chosen = choose(model, environment=environment(Workspace.find().root))
+        chosen = choose(model, environment=dotenv.environment())
         try:
             reply = await whole_reply(chosen, Request("", (), (Message("user", (Text(prompt),)),), "", 0))
         finally:

@@ -44,14 +44,7 @@ def command(name: str | None = None, *, heal: bool = True) -> Callable[[Callable
 
 
 def open_memories(store: str | None, *, heal: bool = True) -> Memories:
-    workspace = Workspace.find(store=store)
-    return Memories.open(
-        workspace.store_url,
-        base=workspace.root,
-        durability=workspace.durability,
-        actor=default_actor() or "",
-        heal=heal,
-    )
+    return Memories.open(**Workspace.find(store=store).store, actor=default_actor() or "", heal=heal)
 
 
 def refs_argument(function: F) -> F:

@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def open_store(url: str | None = None) -> Iterator[LogStore]:
     """The log store of the workspace."""
     workspace = Workspace.find(store=url)
-    store = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    store = open_log_store(**workspace.store)
     try:
         yield store
     finally:

@@ -57,7 +57,7 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
 
 def open_graph(store: str | None) -> TaskGraph:
     workspace = Workspace.find(store=store)
-    opened = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
+    opened = open_task_store(**workspace.store)
     return TaskGraph(opened, actor=default_actor())
 
 

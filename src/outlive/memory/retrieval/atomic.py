@@ -5,10 +5,12 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from outlive.private import make_private
+
 
 def replace(path: Path, data: bytes) -> None:
     """Put a whole new file in place of an old one. Not synced: what is kept here can be made again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(descriptor, "wb") as file:

@@ -9,7 +9,8 @@ from outlive.events import AssistantSaid, Compacted, Event, SessionStarted, Tool
 from outlive.messages import ToolResult
 from outlive.models.importers.lines import Line
 from outlive.models.importers.recording import Joiner, Recording
-from outlive.stores.files.log import TRANSCRIPTS, FileLogStore
+from outlive.stores.files.log import FileLogStore
+from outlive.stores.locations import TRANSCRIPTS
 from outlive.stores.log_elsewhere import has_parts_elsewhere
 from outlive.stores.log_lines import sketch
 from outlive.stores.log_names import session_of

@@ -26,6 +26,8 @@ def digest(looks: Iterable[str]) -> str:
 
 def recall(folder: str) -> bytes | None:
     """The remembered answer, if it still holds."""
+    if os.path.islink(folder):
+        return None  # opening the store says what is wrong
     try:
         head, _, body = read_regular(f"{folder}/{_NAME}", 256 * MIB).partition(b"\n")
         magic, history, seen, until, check, *others = head.decode().split(" ")
@@ -47,7 +49,7 @@ def remember(folder: str, body: bytes, looks: Iterable[str], others: Iterable[st
     head = " ".join([_MAGIC.decode(), _history(folder), digest(looks), repr(until), str(zlib.crc32(body)), *others])
     part = f"{folder}/{_NAME}.{os.getpid()}"
     with suppress(OSError):
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "wb") as file:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
             file.write(head.encode() + b"\n" + body)
         os.replace(part, f"{folder}/{_NAME}")
 

@@ -6,7 +6,7 @@ import re
 import secrets
 from pathlib import Path
 
-from outlive.regular import UnusableFile
+from outlive.regular import UnusableFile, open_regular
 from outlive.stores.files.disk import errors_named, private_folder, read_bytes, sync_folder
 from outlive.stores.log_protocol import DamagedBlob
 
@@ -32,7 +32,7 @@ class Blobs:
             if found == data:
                 return digest
             private_folder(self.folder.parent)
-            self.folder.mkdir(exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
             scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
             try:
                 self._write(scratch, data)
@@ -57,7 +57,7 @@ class Blobs:
         return data
 
     def _write(self, path: Path, data: bytes) -> None:
-        with path.open("xb") as file:
+        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
             file.write(data)
             file.flush()
             if self._durable:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import StoreUnavailable
+from outlive.private import enter, make_private
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
 T = TypeVar("T")
@@ -17,6 +18,7 @@ LARGEST = 512 * 2**20
 """Bytes of a file that is read whole."""
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
+_KEEP_OUT = b"# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n"
 
 
 @contextmanager
@@ -49,13 +51,11 @@ class Disk:
         """Make the folder of a store and the local one in it, unless they are there. None of them may be a link."""
         folder = self.local.parent
         for below in (self.local, folder / "archive", folder / "damaged"):
-            if below.is_symlink():
-                raise StoreUnavailable(f"{below}: is a symbolic link; put a real folder there. Nothing was changed.")
+            enter(below)
         if not self.local.is_dir() or not (folder / ".gitignore").exists():
-            self.local.mkdir(parents=True, exist_ok=True)
+            make_private(self.local)
             for name, data in ((".gitignore", _GITIGNORE), (".gitattributes", _GITATTRIBUTES)):
-                with suppress(FileExistsError), (folder / name).open("xb") as file:
-                    file.write(data)
+                write_new(folder / name, data)
 
     @contextmanager
     def lock(self, *, wait: bool = True) -> Iterator[bool]:
@@ -67,6 +67,7 @@ class Disk:
         handle = FileLock(
             self.local / "lock",
             timeout=LOCK_TIMEOUT if wait else 0,
+            mode=0o600,
             poll_interval=0.002,
             thread_local=False,
             fallback_to_soft=False,
@@ -91,7 +92,7 @@ class Disk:
         return self.local / f"staged.{change}"
 
     def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
-        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o666), "wb") as file:
+        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
             file.write(data)
             file.flush()
             if self.durable if durable is None else durable:
@@ -170,7 +171,7 @@ def identity(path: Path) -> tuple[int, int, int] | None:
 
 def set_apart(source: Path, folder: Path) -> Path:
     """Move a file into a folder, under a name that is free there; where it is now."""
-    folder.mkdir(exist_ok=True)
+    make_private(folder)
     target, copy = folder / source.name, 1
     while os.path.lexists(target):
         copy += 1
@@ -188,7 +189,13 @@ def read_bytes(path: Path, limit: int = LARGEST) -> bytes | None:
 def private_folder(folder: Path) -> None:
     """Make a folder for what was said and done: only its owner looks into it, and git leaves it out."""
     if folder.is_dir():
+        enter(folder)
         return
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with suppress(FileExistsError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
-        file.write("# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n")
+    make_private(folder)
+    write_new(folder / ".gitignore", _KEEP_OUT)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file unless there is one."""
+    with suppress(FileExistsError), open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(data)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
+from outlive.private import tighten
 from outlive.regular import UnusableFile, open_to_read
 from outlive.stores.files.index import Node, Print, load_index
 from outlive.stores.files.names import task_name, task_number
@@ -210,6 +211,7 @@ class Folder:
                 return None
             try:
                 with open_to_read(path, MAX_TASK_BYTES) as file:
+                    tighten(file.fileno())
                     found = os.fstat(file.fileno())
                     raw = file.read(found.st_size)
             except FileNotFoundError:

@@ -119,7 +119,7 @@ class History:
         data = _encode(line) + b"\n"
         # Without a buffer: on a full disk it would be written once more when the file is closed.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        with open(open_regular(self.path, flags, mode=0o666), "ab+", buffering=0) as file:
+        with open(open_regular(self.path, flags), "ab+", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
             if size:
                 file.seek(size - 1)

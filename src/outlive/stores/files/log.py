@@ -14,15 +14,16 @@ from typing import BinaryIO, Self
 
 from outlive.errors import StoreError
 from outlive.events import Event
+from outlive.private import enter
 from outlive.regular import UnusableFile, open_regular, open_to_read
 from outlive.stores.files.blobs import Blobs
 from outlive.stores.files.disk import errors_named, private_folder, sync_folder
+from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.log_lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
 from outlive.stores.log_names import file_name, session_of
 from outlive.stores.log_protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
-TRANSCRIPTS = ".transcripts"
-OUTPUTS = ".task_outputs/tool-results"
+BLOBS = "tool-results"
 _BLOCK = 64 * 1024
 _HEAD = 40
 """Lines that are read to tell what a session is about."""
@@ -35,7 +36,9 @@ class FileLogStore:
     def __init__(self, root: Path, *, durability: str = "full") -> None:
         self.folder = root / TRANSCRIPTS
         self.durable = durability == "full"
-        self.blobs = Blobs(root / OUTPUTS, durable=self.durable)
+        for folder in (self.folder, root / OUTPUTS, root / OUTPUTS / BLOBS):
+            enter(folder)
+        self.blobs = Blobs(root / OUTPUTS / BLOBS, durable=self.durable)
         self._left_out: list[str] = []
 
     @property
@@ -76,7 +79,7 @@ class FileLogStore:
         with errors_named("creating", path):
             private_folder(self.folder)
             try:
-                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except FileExistsError:
                 raise SessionExists(f"there is a session {session!r} already ({path})") from None
             if self.durable:
@@ -98,7 +101,7 @@ class FileLogStore:
         with errors_named("writing", path):
             private_folder(self.folder)
             held = self.writer(session) if path.exists() else None
-            descriptor = open_regular(part, os.O_WRONLY | os.O_CREAT, mode=0o644)
+            descriptor = open_regular(part, os.O_WRONLY | os.O_CREAT)
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
@@ -156,6 +159,7 @@ class FileLogStore:
             title=head.title,
             forked_from=head.forked_from,
             replay=head.replay,
+            folder=head.folder,
         )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.private import enter
 from outlive.regular import UnusableFile, open_to_read, refuse_irregular
 from outlive.stores.files.checkup import irregular_problems
 from outlive.stores.files.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
@@ -50,6 +51,7 @@ class FileMemoryStore:
         home: Path | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        enter(path)
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock
@@ -116,7 +118,9 @@ class FileMemoryStore:
         with errors_named("cannot lock", self.path):
             self._disk.set_up()
             refuse_irregular(self._disk.local / f"{purpose}.lock")
-        handle = FileLock(self._disk.local / f"{purpose}.lock", timeout=0, thread_local=False, fallback_to_soft=False)
+        handle = FileLock(
+            self._disk.local / f"{purpose}.lock", timeout=0, mode=0o600, thread_local=False, fallback_to_soft=False
+        )
         try:
             handle.acquire()
         except Timeout:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
+from outlive.private import tighten
 from outlive.regular import UnusableFile, open_to_read
 from outlive.stores.files.disk import Disk, read_bytes
 from outlive.stores.files.memory_journal import is_memory_file
@@ -259,6 +260,7 @@ class MemoryFolder:
         self.reread += 1
         try:
             with open_to_read(path, MAX_BYTES) as file:
+                tighten(file.fileno())
                 found = os.fstat(file.fileno())
                 raw = file.read(found.st_size)
         except UnusableFile as error:

@@ -75,7 +75,7 @@ class JournalFile:
         for name, data in journal.files.items():
             target = self._folder / name
             if data is not None:
-                target.parent.mkdir(exist_ok=True)
+                target.parent.mkdir(mode=0o700, exist_ok=True)
                 self._disk.stage(self._disk.scratch, data, durable=durable and not many)
                 self._disk.scratch.replace(target)
         for name, data in journal.files.items():
@@ -104,7 +104,7 @@ class JournalFile:
         """The end of the log, once: an end of it that was written before the writer died is written over."""
         if not journal.lines:
             return
-        with open(open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode=0o666), "ab+") as file:
+        with open(open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT), "ab+") as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(min(journal.offset, size))
             there = file.read(len(journal.lines) + 1)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
+from outlive.private import enter
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.files.checkup import problems
 from outlive.stores.files.disk import errors_named, set_apart, whole_look
@@ -37,6 +38,7 @@ class FileTaskStore:
         durability: str = "full",
         clock: Callable[[], datetime] | None = None,
     ) -> None:
+        enter(path)
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock

@@ -154,7 +154,7 @@ class FileTransaction:
         writes = [(name, data) for name, data in files.items() if data is not None]
         single = writes[0] if len(files) == len(writes) == 1 else None
         if any(name.startswith("archive/") for name in files):
-            self._folder.archive.mkdir(exist_ok=True)
+            self._folder.archive.mkdir(mode=0o700, exist_ok=True)
         staged = parts.disk.staged(self.changes[-1].id)
         try:
             parts.disk.stage(staged, single[1] if single else Journal(files).encode())

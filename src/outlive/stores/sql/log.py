@@ -301,4 +301,5 @@ def _info(connection: Connection, session: str) -> SessionInfo:
         title=head.title,
         forked_from=head.forked_from,
         replay=head.replay,
+        folder=head.folder,
     )

@@ -40,7 +40,7 @@ SELECT NOT EXISTS (
 def ready_json(url: str, base: Path, limit: int | None) -> bytes | None:
     """None where it takes more than a look: another schema, a lease that ran out, foreign keys, no file."""
     path = path_of(url, base)
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         return None
     refuse_irregular_database(path)
     connection = sqlite3.connect(path, isolation_level=None, timeout=60)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
+from outlive.private import own_file
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
@@ -188,6 +189,8 @@ class SQLiteDatabase:
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
         refuse_irregular_database(self.path)
+        if self.path.name != _MEMORY:
+            own_file(self.path)
         raw = sqlite3.connect(
             self.path,
             timeout=_BUSY_SECONDS,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from outlive.memory.retrieval.atomic import replace
 from outlive.memory.retrieval.dense.model import SIZE, Vector
+from outlive.private import make_private
 from outlive.regular import MIB, open_regular, read_regular
 
 LARGEST = 1024 * MIB
@@ -88,7 +89,7 @@ class VectorFile:
     @contextmanager
     def _locked(self, path: Path) -> Iterator[int]:
         """The file, held alone; opened again when another process put a new one in its place meanwhile."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         while True:
             descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             try:

@@ -1,0 +1,120 @@
+"""`outlive where`: which folder, which stores and which settings files count here, and why."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from outlive.cli.echo import echo
+from outlive.cli.session.common import json_option, print_json
+from outlive.config import Workspace, home
+from outlive.config.dotenv import DotEnv
+from outlive.config.workspace import SETTINGS
+from outlive.errors import ConfigError
+from outlive.secrets import mask
+from outlive.stores.locations import places
+from outlive.tools.fence import HARNESS
+from outlive.tools.trust import grants
+
+
+@click.command()
+@json_option
+def where(as_json: bool) -> None:
+    """Say which folder outlive works in here, where its stores are, and which settings files count and why.
+
+    A linked git worktree uses the stores, the outlive.toml and the trust of its main checkout, unless it has an
+    outlive.toml of its own; a submodule is a workspace of its own.
+
+    \b
+    Examples:
+      outlive where
+      outlive where --json | jq -r .store.tasks
+
+    \b
+    Exit codes: 0 done, 1 refused (a bare repository, settings that cannot be read), 2 wrong usage.
+    """
+    workspace = Workspace.find()
+    found = {
+        "workspace": str(workspace.root),
+        "project": str(workspace.project),
+        "linked": workspace.linked,
+        "store": _store(workspace),
+        "settings": _settings(workspace),
+        "unused": _unused(workspace),
+        "home": str(home()),
+    }
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def _store(workspace: Workspace) -> dict[str, Any]:
+    """The URL and where it leads; the `problem` if it may not be used."""
+    url = workspace.chosen or workspace.named
+    source = "OUTLIVE_STORE" if workspace.chosen else str(workspace.file) if workspace.names_store else "default"
+    problem = ""
+    try:
+        found = {what: str(path) for what, path in places(workspace.store_url, workspace.project).items()}
+    except ConfigError as error:
+        found, problem = {}, str(error)
+    return {"url": mask(url), "from": source, "problem": problem, **found}
+
+
+def _settings(workspace: Workspace) -> list[dict[str, str]]:
+    """Each settings file that is there: whether it counts (yes, in part, no), and why."""
+    found = []
+    if (home() / SETTINGS).exists():
+        found.append(_file(home() / SETTINGS, "yes", "your own, for all projects"))
+    if workspace.digest:
+        found.append(_file(workspace.file, *_outlive_toml(workspace)))
+    dotenv = DotEnv(workspace)
+    if dotenv.variables:
+        found.append(_file(dotenv.path, *_dotenv(dotenv)))
+    return found
+
+
+def _outlive_toml(workspace: Workspace) -> tuple[str, str]:
+    if workspace.trusted:
+        return "yes", "you have trusted it as it is now"
+    asked = grants(workspace)
+    if not asked:
+        return "yes", "it asks for nothing that needs trust"
+    return "in part", f"not trusted, so this does not count: {'; '.join(asked)}. Look at it, then: outlive trust"
+
+
+def _dotenv(dotenv: DotEnv) -> tuple[str, str]:
+    if not dotenv.asks:
+        return "no", "it says nothing about a model"
+    if dotenv.trusted:
+        return "yes", f"you have trusted what it says about the model: {', '.join(dotenv.asks)}"
+    return "no", f"not trusted: {', '.join(dotenv.asks)}. Look at it, then: outlive trust"
+
+
+def _file(path: Path, counts: str, why: str) -> dict[str, str]:
+    return {"file": str(path), "counts": counts, "why": why}
+
+
+def _unused(workspace: Workspace) -> list[str]:
+    """Stores and settings in a linked worktree whose main checkout's are used."""
+    if workspace.root == workspace.project:
+        return []
+    return [str(path) for name in HARNESS if name != ".outlive" and (path := workspace.root / name).exists()]
+
+
+def _show(found: dict[str, Any]) -> None:
+    store = dict(found["store"])
+    url, source, problem = store.pop("url"), store.pop("from"), store.pop("problem")
+    linked = f" ({found['linked']})" if found["linked"] else ""
+    echo(f"workspace  {found['workspace']}{linked}")
+    said = "the default" if source == "default" else f"from {source}"
+    echo(f"store      {url} ({said})")
+    for what, path in store.items():
+        echo(f"  {what:8} {path}")
+    if problem:
+        echo(f"  {click.style('refused:', fg='red')} {problem}")
+    for label, item in zip(["settings"] + [""] * len(found["settings"]), found["settings"], strict=False):
+        echo(f"{label:10} {item['file']}: {item['counts']}, {item['why']}")
+    if found["unused"]:
+        echo(f"not used   {', '.join(found['unused'])}")
+    echo(f"home       {found['home']}")

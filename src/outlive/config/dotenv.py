@@ -1,0 +1,115 @@
+"""`.env` of a workspace: which model answers, at which server and with which key, once the user has trusted it.
+
+A folder may come from anywhere, and who names the server or the key can read the conversation. So nothing of the file
+counts before `outlive trust`, not even a server on this machine. Only the variables in `NAMES` are taken from it and
+digested: other lines may change without asking again. Nothing is exported.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from outlive.config.home import read_settings, trusted
+from outlive.config.workspace import Workspace
+from outlive.errors import ConfigError
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY")
+GOES_TO: Mapping[str, tuple[str, ...]] = {
+    "ANTHROPIC_BASE_URL": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"),
+    "OPENAI_BASE_URL": ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"),
+}
+"""What is sent to each address: it comes from where the address comes from."""
+PLAIN = ("MODEL_ID", "OUTLIVE_FALLBACK", "OUTLIVE_THINKING", *GOES_TO)
+"""Variables whose values may be shown."""
+NAMES = (*PLAIN, *(name for names in GOES_TO.values() for name in names))
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+class DotEnv:
+    """The `.env` of a workspace as it was read; its main checkout's for a linked worktree that has none."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        own = workspace.root / ".env"
+        self.path = own if own.is_file() else workspace.project / ".env"
+        self.variables = _variables(self.path)
+        """All of them. Their values are secrets: they appear in no message."""
+        self.asks = {name: self.variables[name] for name in NAMES if name in self.variables}
+        """What it asks for, that needs trust."""
+
+    @property
+    def digest(self) -> str:
+        """Of what it asks for; empty if that is nothing."""
+        text = json.dumps(self.asks, sort_keys=True)
+        return sha256(text.encode()).hexdigest() if self.asks else ""
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it counts: the user has trusted what it asks for, or that is nothing."""
+        return not self.asks or trusted(self.path, self.digest)
+
+    def environment(self) -> dict[str, str]:
+        """The variables of the process and, below them, what this file asks for if it is trusted.
+
+        An address of the file gets nothing of the user's own: keys, headers and ids for it come from the file. Raises
+        ConfigError if a server elsewhere would be left without the key that the user has exported.
+        """
+        ours = {name: value for name, value in os.environ.items() if value}
+        if not self.trusted:
+            return ours
+        found = {**self.asks, **ours}
+        for address, names in GOES_TO.items():
+            if address not in self.asks or address in ours:
+                continue
+            self._check_key(address, [name for name in names if name in KEYS], ours)
+            found = {name: value for name, value in found.items() if name not in names}
+            found |= {name: self.asks[name] for name in names if name in self.asks}
+        return found
+
+    def _check_key(self, address: str, keys: list[str], ours: Mapping[str, str]) -> None:
+        exported = [key for key in keys if key in ours]
+        if not exported or any(key in self.asks for key in keys) or _host(self.asks[address]) in THIS_MACHINE:
+            return
+        raise ConfigError(
+            f"{self.path}: {address} would be sent the {exported[0]} of your environment; "
+            f"put the key for it beside it, or export {address} yourself"
+        )
+
+    def lines(self) -> list[str]:
+        """What it asks for, a line each; keys and headers without their values."""
+        from outlive.secrets import mask
+
+        return [
+            f"{name} = {mask(value)!r}" if name in PLAIN else f"{name} (not shown)"
+            for name, value in self.asks.items()
+        ]
+
+    def notice(self) -> str:
+        """One line about what does not count and would if the file were trusted, or nothing."""
+        missing = ", ".join(name for name in self.asks if not os.environ.get(name))
+        if not missing or self.trusted:
+            return ""
+        return f"{self.path} is not trusted, so this does not count: {missing}. Look at it, then: outlive trust"
+
+
+def _variables(path: Path) -> dict[str, str]:
+    raw = None if path.is_dir() else read_settings(path)  # some keep a virtual environment under that name
+    if raw is None:
+        return {}
+    from dotenv import dotenv_values
+
+    try:
+        found = dotenv_values(stream=StringIO(raw.decode("utf-8")), interpolate=False)
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text") from None
+    return {name: value for name, value in found.items() if value}
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
