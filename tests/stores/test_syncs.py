@@ -5,7 +5,8 @@ Counted at the calls to the system, for no test cuts the power.
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
 
 Step = tuple[str, str]
-"""What was done (`sync`, `rename`, `sync folder`) to which file, by its path below the root; a rename by its target."""
+"""What was done (`sync`, `sync folder`, `rename SOURCE`) to which file, by its path below the root."""
 
 
 class Disk:
@@ -54,9 +55,9 @@ class Disk:
 
 
 @pytest.fixture
-def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
     monkeypatch.chdir(tmp_path)
-    yield Disk(tmp_path, monkeypatch)
+    return Disk(tmp_path, monkeypatch)
 
 
 def in_order(steps: list[Step], *wanted: Step) -> bool:
@@ -117,8 +118,8 @@ def test_an_event_is_synced_before_append_returns(disk: Disk) -> None:
     writer = store.create("s")
     assert disk.steps[-1] == ("sync folder", ".transcripts"), "the name of a new session"
     for number in (1, 2):
-        event = UserSaid(id=number, time=1.0, blocks=(Text("x"),))
-        assert disk.during(lambda event=event: writer.append([event])) == [("sync", ".transcripts/s.jsonl")]
+        append = partial(writer.append, [UserSaid(id=number, time=1.0, blocks=(Text("x"),))])
+        assert disk.during(append) == [("sync", ".transcripts/s.jsonl")]
     writer.close()
 
 

@@ -109,7 +109,9 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
         out.line(msgspec.json.encode(_opened(agent)))
     why: str = "error"
     try:
-        ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
+        ending = Ending("interrupted")
+        if out.failure is None:
+            ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.why
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))

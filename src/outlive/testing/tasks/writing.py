@@ -1,5 +1,6 @@
 """Promises of a task store: ids, all or nothing, and the audit trail."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -57,7 +58,7 @@ class Writing:
         add(store, "one")
         for mark in (MAX_ID, MAX_ID + 1, 2**63 - 1):
             with pytest.raises(OutliveError):
-                store.write(lambda tx, mark=mark: tx.reserve(mark))
+                store.write(reserving(mark))
         (new,) = add(other, "two")
         assert get(store, new)[new].subject == "two"
 
@@ -230,3 +231,7 @@ class Writing:
         assert history(other) == lines
         add(other, "next")
         assert history(store)[:2] == lines
+
+
+def reserving(mark: int) -> Callable[[TaskWriter], None]:
+    return lambda tx: tx.reserve(mark)
