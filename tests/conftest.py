@@ -100,7 +100,8 @@ def postgres() -> Iterator[PostgresServer]:
     try:
         server = PostgresServer()
     except Exception as error:  # noqa: BLE001 - whatever the reason, it is said and the rest is tested
-        pytest.skip(f"NO POSTGRESQL: no server can be started here ({error!r})")
+        said = (getattr(error, "stderr", "") or "").strip()[-300:]
+        pytest.skip(f"NO POSTGRESQL: no server can be started here ({error!r}) {said}")
     yield server
     server.stop()
 

