@@ -7,6 +7,7 @@ may be pipes; `read_named` reads those. Both read no more than a limit.
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 from outlive.private import tighten
@@ -82,14 +83,11 @@ def read_regular(path: Path | str, limit: int, *, follow: bool = False) -> bytes
 
 def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
     """What a user named: a file, a pipe, or `-` for standard input. UnusableFile once there is more than `limit`."""
-    with open(0 if str(path) == "-" else path, "rb", closefd=str(path) != "-") as file:
+    if str(path) == "-":
+        return _up_to(limit, sys.stdin.buffer, "standard input")
+    with open(path, "rb") as file:
         _check_size(path, os.fstat(file.fileno()).st_size, limit)
-        parts, total = [], 0
-        while part := file.read(_CHUNK):
-            parts.append(part)
-            total += len(part)
-            _check_size(path, total, limit)
-    return b"".join(parts)
+        return _up_to(limit, file, path)
 
 
 def refuse_irregular(path: Path | str) -> None:
@@ -115,3 +113,12 @@ def _check_size(path: Path | str, size: int, limit: int | None) -> None:
     if limit is not None and size > limit:
         most = f"{limit // MIB} MiB" if limit >= MIB else f"{limit // 1024} KiB"
         raise UnusableFile(errno.EFBIG, f"is larger than {most}; move it aside", str(path))
+
+
+def _up_to(limit: int, file: "BinaryIO", path: Path | str) -> bytes:
+    parts, total = [], 0
+    while part := file.read(_CHUNK):
+        parts.append(part)
+        total += len(part)
+        _check_size(path, total, limit)
+    return b"".join(parts)

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -97,3 +98,31 @@ def test_a_connection_that_is_gone_does_not_keep_a_writer_from_closing(logs: SQL
     with logs.writer("s") as again:
         again.append([note(2)])
     assert logs.info("s").last_event == 2
+
+
+YEAR = 365 * 24 * 3600.0
+
+
+@pytest.mark.parametrize("wrong_by", [YEAR, -YEAR])
+def test_a_wrong_clock_does_not_take_a_session_from_another_machine(
+    logs: SQLLogStore, wrong_by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file system tells the time, or the server: all of them share it."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(socket, "gethostname", lambda: "elsewhere")
+        far = logs.create("s")
+    for module in ("stores.clock", "stores.sql.sqlite"):
+        wrong = datetime.now(UTC) + timedelta(seconds=wrong_by)
+        monkeypatch.setattr(f"outlive.{module}.machine_time", lambda wrong=wrong: wrong)
+    with pytest.raises(SessionBusy, match="on elsewhere"):
+        logs.writer("s")
+    far.append([started("s")])
+    far.close()
+
+
+def test_a_writer_that_was_heard_in_the_future_is_gone() -> None:
+    now = 1_800_000_000.0
+    assert sql_log.is_alive("theirs 1 token", now - 5, now)
+    assert sql_log.is_alive("theirs 1 token", now + 5, now)
+    assert not sql_log.is_alive("theirs 1 token", now + YEAR, now)
+    assert not sql_log.is_alive("theirs 1 token", now - YEAR, now)

@@ -23,6 +23,8 @@ from outlive.tools.asking import Asker
 
 STDIN_PATIENCE = 1.0
 """Seconds to wait for text on a pipe that nobody may be writing to."""
+LONGEST_PROMPT = 10_000_000
+"""Characters that are read from standard input."""
 
 
 def start(options: Mapping[str, Any]) -> int:
@@ -128,7 +130,7 @@ def _elsewhere(folder: str, workspace: Workspace) -> bool:
 
 def _prompt(words: str, *, going_on: bool) -> str:
     if words == "-":
-        words = sys.stdin.read()
+        words = _stdin()
     elif piped := _piped():
         block = tagged("stdin", f"\n{piped}\n")
         words = f"{words}\n\n{block}"
@@ -144,10 +146,19 @@ def _piped() -> str:
     except OSError:
         return ""
     if stat.S_ISREG(kind):
-        return sys.stdin.read()
+        return _stdin()
     if not stat.S_ISFIFO(kind):
         return ""
     if not select.select([0], [], [], STDIN_PATIENCE)[0]:
         click.echo("nothing came on standard input; going on without it (-p - waits for it)", err=True)
         return ""
-    return sys.stdin.read()
+    return _stdin()
+
+
+def _stdin() -> str:
+    text = sys.stdin.read(LONGEST_PROMPT + 1)
+    if len(text) > LONGEST_PROMPT:
+        raise click.UsageError(
+            f"standard input has more than {LONGEST_PROMPT:,} characters; put it into a file and name the file"
+        )
+    return text

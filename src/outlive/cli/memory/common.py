@@ -3,11 +3,13 @@
 import functools
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
 
+from outlive.cli.echo import named_input
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.memory.book import Memories
@@ -83,7 +85,7 @@ def type_option(function: F) -> F:
 
 def text_of(text: str | None) -> str:
     """The text that was given; - is standard input."""
-    return sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text or ""
+    return named_input(Path(text))[0].decode("utf-8", "replace") if text == "-" else text or ""
 
 
 def form_of(memory: Memory) -> dict[str, Any]:

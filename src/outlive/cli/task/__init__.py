@@ -53,6 +53,6 @@ def task(ctx: click.Context, store: str | None) -> None:
       outlive task graph
 
     \b
-    Exit codes: 0 done, 1 refused (the reason on stderr), 2 wrong usage.
+    Exit codes: 0 done, 1 refused (the reason on stderr), 2 wrong usage, 74 the output could not be written.
     """
     ctx.obj = store
