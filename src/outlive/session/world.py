@@ -6,7 +6,6 @@ Seen things go into the log as checkpoints, so that a session resumed on another
 import hashlib
 import os
 import stat
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 from outlive.context import past
 from outlive.events import Checkpointed, Event
 from outlive.regular import read_regular
+from outlive.tools.gitdir import head
 
 SEEN = past.SEEN
 LARGEST = 32 * 2**20
@@ -57,18 +57,7 @@ class World:
 
     def head(self) -> str:
         """The commit that is checked out; nothing outside of git."""
-        try:
-            found = subprocess.run(
-                ["git", "rev-parse", "HEAD"],  # noqa: S607 - the user's own git, wherever it is
-                cwd=self.folder,
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return ""
-        return found.stdout.strip() if found.returncode == 0 else ""
+        return head(self.folder)
 
     def runs(self, process: str) -> bool | None:
         """Whether a process with that number runs; None when the name is no number."""

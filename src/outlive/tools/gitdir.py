@@ -1,0 +1,74 @@
+"""What outlive wants to know of a git repository, read from its files. Nothing here, or anywhere else in outlive, runs
+git: a repository's configuration can name programs that git would start."""
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
+_LINKS = 5
+"""References that may lead to another in a row, as in git."""
+_LARGEST_REFS = 16 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolders:
+    """`own` holds HEAD and the index of one working tree, `common` what all working trees share."""
+
+    own: Path
+    common: Path
+
+
+def git_folders(folder: Path) -> GitFolders | None:
+    """Those of the working tree at `folder`; None when there is no `.git`, or what it names is no repository."""
+    own = folder / ".git"
+    if not own.is_dir():
+        kind, _, place = _line(own).partition(": ")
+        if kind != "gitdir" or not place:
+            return None
+        own = Path(os.path.normpath(folder / place))
+    shared = _line(own / "commondir")
+    common = Path(os.path.normpath(own / shared)) if shared else own
+    known = (own / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir()
+    return GitFolders(own, common) if known else None
+
+
+def head(folder: Path) -> str:
+    """The commit that is checked out in the working tree around `folder`; nothing when that cannot be told."""
+    found = next(filter(None, map(git_folders, (folder, *folder.parents))), None)
+    if found is None:
+        return ""
+    text = _line(found.own / "HEAD")
+    for _ in range(_LINKS):
+        if _COMMIT.fullmatch(text):
+            return text
+        link = _REF.fullmatch(text)
+        if link is None or ".." in link[1].split("/"):
+            return ""
+        text = _line(found.own / link[1]) or _line(found.common / link[1]) or _packed(found.common, link[1])
+    return ""
+
+
+def read_regular(path: Path, most: int, *, links: bool = False) -> bytes:
+    """The first `most` bytes of a regular file; nothing for anything else. Links are followed only with `links`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW))
+    except (OSError, ValueError):
+        return b""
+    with open(descriptor, "rb") as file:
+        return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+
+
+def _packed(common: Path, name: str) -> str:
+    suffix = b" " + os.fsencode(name)
+    for line in read_regular(common / "packed-refs", _LARGEST_REFS).split(b"\n"):
+        if line.endswith(suffix) and line[: -len(suffix)].isalnum():
+            return line[: -len(suffix)].decode("ascii", "replace")
+    return ""
+
+
+def _line(path: Path) -> str:
+    return os.fsdecode(read_regular(path, 4096)).rstrip("\r\n")
