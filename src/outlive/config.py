@@ -174,13 +174,23 @@ def _host(url: str) -> str | None:
 def _root(start: Path) -> Path:
     """The nearest folder upwards that is marked as one, else `start`."""
     start = start.resolve()
-    marked = (folder for folder in (start, *start.parents) if any((folder / mark).exists() for mark in MARKERS))
+    marked = (folder for folder in (start, *start.parents) if any(_is_mark(folder / mark) for mark in MARKERS))
     return next(marked, start)
+
+
+def _is_mark(path: Path) -> bool:
+    return path.exists() and not (path.name == "outlive.toml" and _is_placeholder(path))
+
+
+def _is_placeholder(path: Path) -> bool:
+    """An empty folder has the name of a file that is missing while a sandboxed command runs, so that it cannot be
+    created (tools/sandbox_protection.py)."""
+    return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
 
 
 def _load(path: Path) -> tuple[dict[str, object], str]:
     """What `outlive.toml` says, by section, and the digest of its bytes."""
-    raw = _read(path)
+    raw = None if _is_placeholder(path) else _read(path)
     if raw is None:
         return {}, ""
     import tomllib

@@ -45,7 +45,25 @@ def compare(root: Path, rules: dict[str, str], files: list[str]) -> None:
     assert not listed or we_list(root) == listed  # where git leaves nothing, we leave nothing out
 
 
-TREE = ["a", "b", "ab", "a.b", "abc", "d/a", "d/b", "d/ab", "d/d/a", "d/d/b", "d/a.b", "e/d/a", "e/d/b", "e/f/d/a", "é", "-", "]"]
+TREE = [
+    "a",
+    "b",
+    "ab",
+    "a.b",
+    "abc",
+    "d/a",
+    "d/b",
+    "d/ab",
+    "d/d/a",
+    "d/d/b",
+    "d/a.b",
+    "e/d/a",
+    "e/d/b",
+    "e/f/d/a",
+    "é",
+    "-",
+    "]",
+]
 """Names that short patterns over the same letters are likely to match."""
 
 PIECES = st.sampled_from(
@@ -95,7 +113,10 @@ def test_common_and_odd_rules_ignore_what_git_ignores(tmp_path: Path, rules: str
 
 def test_the_users_own_ignore_file_counts_least(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, root = tmp_path / "home", tmp_path / "work"
-    make(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "*.log\n*.tmp\n", ".config/git/ignore": "*\n"})
+    make(
+        home,
+        {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "*.log\n*.tmp\n", ".config/git/ignore": "*\n"},
+    )
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setitem(ENV, "HOME", str(home))
     compare(root, {".gitignore": "!keep.log\n"}, ["a.log", "keep.log", "b.tmp", "c"])
@@ -123,6 +144,9 @@ def test_ignore_files_count_only_in_a_repository_and_a_link_is_none(tmp_path: Pa
     (tmp_path / ".gitignore").unlink()
     (tmp_path / ".gitignore").symlink_to("rules")
     compare(tmp_path, {}, [])
+    (tmp_path / ".gitignore").unlink()
+    (tmp_path / ".gitignore").mkdir()
+    compare(tmp_path, {}, [])
 
 
 def test_a_linked_worktree_and_a_repository_inside_have_their_own_rules(tmp_path: Path) -> None:
@@ -138,7 +162,9 @@ def test_a_linked_worktree_and_a_repository_inside_have_their_own_rules(tmp_path
     assert {name for name in we_list(root) if name.startswith("inner")} == {"inner/seen.log", "inner/.gitignore"}
 
 
-@pytest.mark.parametrize("pattern", ["*a*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/a/b", "[a-z]*" * 40 + "0", "?*" * 60 + "0"])
+@pytest.mark.parametrize(
+    "pattern", ["*a*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/a/b", "[a-z]*" * 40 + "0", "?*" * 60 + "0"]
+)
 def test_no_rule_costs_more_than_the_length_of_the_name(pattern: str) -> None:
     """The work is one step a byte: a state is one integer, whatever the rules are."""
     rules = IgnoreRules(pattern.encode())

@@ -220,7 +220,7 @@ class Opener:
         asked = self.options.sandbox
         on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
         network = self.options.network or bool(self.settings.agent.get("network"))
-        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=self._ours())
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, protected=self._ours())
         if on and (problem := sandbox.problem()):
             raise ConfigError(
                 f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"

@@ -21,6 +21,11 @@ class GitFolders:
     own: Path
     common: Path
 
+    @property
+    def linked(self) -> bool:
+        """Whether this is a further working tree of a repository."""
+        return self.own != self.common
+
 
 def git_folders(folder: Path) -> GitFolders | None:
     """Those of the working tree at `folder`; None when there is no `.git`, or what it names is no repository."""
@@ -58,8 +63,13 @@ def read_regular(path: Path, most: int, *, links: bool = False) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW))
     except (OSError, ValueError):
         return b""
-    with open(descriptor, "rb") as file:
-        return file.read(most) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)
 
 
 def _packed(common: Path, name: str) -> str:

@@ -4,7 +4,6 @@ import asyncio
 import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from msgspec import Meta, Struct
 from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
+from outlive.tools.programs import find_program
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
 from outlive.tools.workspace import Listing, files_below
 
@@ -87,7 +87,7 @@ class _Search:
             self._process.kill()
 
     def run(self, desk: Desk) -> Outcome:
-        program = shutil.which("rg")
+        program = find_program("rg", (desk.fence.root, *desk.fence.extra))
         found = _Found(desk, self.folder, self.given.limit)
         with tempfile.TemporaryFile() as asked:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)

@@ -7,7 +7,7 @@ an integer: a name costs its length, whatever the rules say. (A regular expressi
 import string
 from dataclasses import dataclass, field
 
-LARGEST = 128 * 1024
+LARGEST = 64 * 1024
 """Bytes of a file that are read; the rules behind them do not count."""
 _SLASH = ord("/")
 _CLASSES = {
@@ -39,6 +39,8 @@ class IgnoreRules:
             layout.add(line.removesuffix(b"\r").partition(b"\0")[0])
         self.size = layout.size
         """States of the automaton; 0 when there are no rules."""
+        self.cost = self.size + sum(map(len, layout.moves.values()))
+        """Steps that it took to build."""
         everything, any_name = layout.mask(layout.loop_any), layout.mask(layout.loop_name)
         any_byte = layout.mask(layout.any_byte)
         self._moves = [0 if byte == _SLASH else any_byte for byte in range(256)]
@@ -53,11 +55,13 @@ class IgnoreRules:
 
     def advance(self, state: int, part: bytes) -> int:
         """The state after more bytes of a path; parts are separated by `/`."""
-        moves, (any_place, any_name) = self._moves, self._stays
+        moves, (any_place, any_name), skip_one = self._moves, self._stays, self._skip_one
         for byte in part:
             state = ((state & moves[byte]) << 1) | (state & (any_place if byte == _SLASH else any_name))
-            if state:
+            if self._skip_two:
                 state = self._closed(state)
+            else:
+                state |= (state & skip_one) << 1
             if byte == _SLASH:
                 state |= self._at_any_depth
         return state

@@ -100,7 +100,7 @@ class _Walk:
         if ".gitignore" not in names or _size(chain) > MOST_RULES:
             return chain
         found = _rules_in(here)
-        self._work -= FILE_WORK + _size(found)
+        self._work -= FILE_WORK + sum(rules.cost for rules, _ in found)
         return *chain, *found
 
 
