@@ -14,13 +14,17 @@ import pytest
 from outlive.tools import sandbox as module
 from outlive.tools import seccomp
 from outlive.tools.sandbox import Sandbox, SandboxUnavailable
-from outlive.tools.sandbox_protection import GIT_FILES, GIT_FOLDERS, PROTECTED
 from tests.tools.workbench import Workbench
 
 WHY_NOT = Sandbox(Path(), on=True).problem()
 real = pytest.mark.skipif(bool(WHY_NOT), reason=f"no sandbox on this machine: {WHY_NOT}")
 NOBODY = 65534
 WHO = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; set -e; "
+WATCHED = {
+    *("outlive.toml", ".env", ".outlive", ".memory", ".task_outputs", ".tasks", ".transcripts"),
+    *(".git/config", ".git/config.worktree", ".git/commondir", ".git/hooks", ".git/modules", ".git/worktrees"),
+    *(".git/branches", ".git/remotes"),
+}
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 """One that every user may run."""
 
@@ -82,13 +86,8 @@ def everything(folder: Path) -> dict[str, str | None]:
 
 def watched(folder: Path) -> dict[str, str | None]:
     """What decides what git runs and what outlive may do."""
-    git = {f".git/{name}" for name in (*GIT_FILES, *GIT_FOLDERS)}
-    names = {name: text for name, text in everything(folder).items() if name.split("/")[0] in PROTECTED}
-    return names | {name: text for name, text in everything(folder).items() if {name, *parents(name)} & git}
-
-
-def parents(name: str) -> set[str]:
-    return {str(path) for path in Path(name).parents}
+    found = everything(folder)
+    return {name: text for name, text in found.items() if {name, *map(str, Path(name).parents)} & WATCHED}
 
 
 def test_without_the_sandbox_a_command_is_just_a_shell_command(root: Path) -> None:
@@ -173,9 +172,10 @@ def test_the_network_is_off_unless_it_is_asked_for(root: Path) -> None:
 
 
 @real
-def test_a_command_sees_no_other_processes(root: Path) -> None:
-    seen = run(Sandbox(root, on=True), "ls -d /proc/[0-9]* | wc -l").stdout
-    assert int(seen) < 8
+def test_a_command_sees_no_other_processes_and_inherits_no_descriptor(root: Path) -> None:
+    seen = run(Sandbox(root, on=True), "ls -d /proc/[0-9]* | wc -l; ls /proc/$$/fd").stdout.split()
+    assert int(seen[0]) < 8
+    assert seen[1:] == ["0", "1", "2"]
 
 
 # -- what would run, or widen rights, later
