@@ -3,9 +3,10 @@ git: a repository's configuration can name programs that git would start."""
 
 import os
 import re
-import stat
 from dataclasses import dataclass
 from pathlib import Path
+
+from outlive.regular import read_regular
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
@@ -57,28 +58,21 @@ def head(folder: Path) -> str:
     return ""
 
 
-def read_regular(path: Path, most: int, *, links: bool = False) -> bytes:
-    """The first `most` bytes of a regular file; nothing for anything else. Links are followed only with `links`."""
+def read_or_nothing(path: Path, limit: int, *, follow: bool = False) -> bytes:
+    """The bytes of a regular file; nothing for anything else, and for one of more than `limit` bytes."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW))
+        return read_regular(path, limit, follow=follow)
     except (OSError, ValueError):
         return b""
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return b""
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(most)
-    finally:
-        os.close(descriptor)
 
 
 def _packed(common: Path, name: str) -> str:
     suffix = b" " + os.fsencode(name)
-    for line in read_regular(common / "packed-refs", _LARGEST_REFS).split(b"\n"):
+    for line in read_or_nothing(common / "packed-refs", _LARGEST_REFS).split(b"\n"):
         if line.endswith(suffix) and line[: -len(suffix)].isalnum():
             return line[: -len(suffix)].decode("ascii", "replace")
     return ""
 
 
 def _line(path: Path) -> str:
-    return os.fsdecode(read_regular(path, 4096)).rstrip("\r\n")
+    return os.fsdecode(read_or_nothing(path, 4096)).rstrip("\r\n")

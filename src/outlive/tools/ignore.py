@@ -8,7 +8,7 @@ import string
 from dataclasses import dataclass, field
 
 LARGEST = 64 * 1024
-"""Bytes of a file that are read; the rules behind them do not count."""
+"""Bytes of an ignore file; a larger one does not count."""
 _SLASH = ord("/")
 _CLASSES = {
     "alnum": string.ascii_letters + string.digits,
@@ -35,7 +35,7 @@ class IgnoreRules:
 
     def __init__(self, text: bytes) -> None:
         layout = _Layout()
-        for line in text[:LARGEST].removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             layout.add(line.removesuffix(b"\r").partition(b"\0")[0])
         self.size = layout.size
         """States of the automaton; 0 when there are no rules."""

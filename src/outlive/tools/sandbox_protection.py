@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from outlive.regular import open_to_read
 from outlive.tools.fence import HARNESS
-from outlive.tools.gitdir import GitFolders, git_folders, read_regular
+from outlive.tools.gitdir import GitFolders, git_folders, read_or_nothing
 
 PROTECTED = (*HARNESS, ".env")
 """Of every writable folder: what would widen the next session's rights, or change what it remembers."""
@@ -107,7 +108,7 @@ class Protection:
         between = [above for above in reversed(path.parents) if above != folder and above.is_relative_to(folder)]
         self._mounts += [_Mount("--bind", above) for above in between]
         self._protect(path, keep=True)
-        if read_regular(path, len(_DATABASE)) == _DATABASE:
+        if _is_database(path):
             for suffix in ("-journal", "-wal", "-shm"):
                 beside = path.with_name(path.name + suffix)
                 if suffix == "-journal" or beside.exists():
@@ -132,12 +133,18 @@ def _make(mount: _Mount) -> None:
 _OURS = frozenset(HARNESS) - {"outlive.toml"}
 
 
+def _is_database(path: Path) -> bool:
+    with suppress(OSError), open_to_read(path) as file:
+        return file.read(len(_DATABASE)) == _DATABASE
+    return False
+
+
 def _belongs_to(found: GitFolders, folder: Path) -> bool:
     """Whether a repository elsewhere names this folder as its working tree: anybody can write a `.git` file."""
     if found.linked:
         if found.own.parent != found.common / "worktrees":
             return False
-        named = read_regular(found.own / "gitdir", 4096).rstrip(b"\r\n")
+        named = read_or_nothing(found.own / "gitdir", 4096).rstrip(b"\r\n")
         return os.path.realpath(found.own / os.fsdecode(named)) == str(folder / ".git")
-    names = _WORKTREE.findall(read_regular(found.own / "config", 2**20))
+    names = _WORKTREE.findall(read_or_nothing(found.own / "config", 2**20))
     return bool(names) and os.path.realpath(found.own / os.fsdecode(names[-1])) == str(folder)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outlive.tools.fence import HARNESS
-from outlive.tools.gitdir import git_folders, read_regular
+from outlive.tools.gitdir import git_folders, read_or_nothing
 from outlive.tools.ignore import LARGEST, IgnoreRules
 
 MOST = 200_000
@@ -144,12 +144,12 @@ def _rules_above(folder: Path) -> _Chain | None:
 def _outermost(top: Path) -> _Chain:
     """The user's own ignore file, then that of the repository."""
     folders = git_folders(top)
-    texts = [_users_file(), read_regular(folders.common / "info/exclude", LARGEST) if folders else b""]
+    texts = [_users_file(), read_or_nothing(folders.common / "info/exclude", LARGEST) if folders else b""]
     return _chain(texts)
 
 
 def _rules_in(folder: str) -> _Chain:
-    return _chain([read_regular(Path(folder, ".gitignore"), LARGEST)])
+    return _chain([read_or_nothing(Path(folder, ".gitignore"), LARGEST)])
 
 
 def _chain(texts: list[bytes]) -> _Chain:
@@ -162,9 +162,9 @@ def _users_file() -> bytes:
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     for settings in (home / ".gitconfig", config / "config"):
-        if found := _EXCLUDES_FILE.findall(read_regular(settings, LARGEST, links=True)):
-            return read_regular(home / os.path.expanduser(os.fsdecode(found[-1])), LARGEST, links=True)
-    return read_regular(config / "ignore", LARGEST, links=True)
+        if found := _EXCLUDES_FILE.findall(read_or_nothing(settings, LARGEST, follow=True)):
+            return read_or_nothing(home / os.path.expanduser(os.fsdecode(found[-1])), LARGEST, follow=True)
+    return read_or_nothing(config / "ignore", LARGEST, follow=True)
 
 
 def _entries(folder: str) -> list["os.DirEntry[str]"]:
