@@ -122,7 +122,9 @@ class Trap:
 
 
 @pytest.mark.parametrize("place", [".", "embedded"])
-@pytest.mark.parametrize("command", ["-c core.fsmonitor=false ls-files --cached --others --exclude-standard", "status"])
+@pytest.mark.parametrize(
+    "command", ["-c core.fsmonitor=false ls-files --cached --others --exclude-standard", "status"]
+)
 def test_the_trap_works_with_real_git(tmp_path: Path, place: str, command: str) -> None:
     (tmp_path / "work").mkdir()
     trap = Trap(tmp_path / "work")
@@ -167,6 +169,30 @@ def test_a_program_that_the_workspace_brings_is_not_taken_for_ripgrep(
     bench.call("glob", pattern="**/a.py")
     bench.close()
     assert trap.sprung() == []
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_command_uses_a_repository_that_lies_there_as_files_only_when_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: bool
+) -> None:
+    bench = Workbench(tmp_path / "work")
+    if sandbox and (why := bench.desk.sandbox.problem()):
+        pytest.skip(why)
+    bench.desk.sandbox.on = sandbox
+    trap = Trap(bench.root)
+    shutil.rmtree(bench.root / ".git")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.name")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "me")
+    refused = bench.any("bash", command="git config user.name; cd embedded && git status").text
+    assert refused.startswith("me\n")
+    assert "safe.bareRepository" in refused
+    assert trap.sprung() == []
+    assert "partialclone" in bench.call("bash", command="git --git-dir=embedded config --list").text
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.bareRepository")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "all")
+    assert "partialclone" in bench.call("bash", command="cd embedded && git config --list").text
+    bench.close()
 
 
 def test_a_session_in_plan_mode_starts_no_program_of_the_repository(folder: Path) -> None:

@@ -57,7 +57,7 @@ class Command:
                 pass_fds=launch.descriptors,
                 cwd=cwd,
                 env=dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=launch.stdin,
                 stdout=into,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

@@ -1,8 +1,9 @@
-"""What outlive wants to know of a git repository, read from its files. Nothing here, or anywhere else in outlive, runs
-git: a repository's configuration can name programs that git would start."""
+"""What outlive wants to know of a git repository, read from its files. Nothing in outlive runs git: the settings of a
+repository can name programs that git would start."""
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,3 +77,15 @@ def _packed(common: Path, name: str) -> str:
 
 def _line(path: Path) -> str:
     return os.fsdecode(read_or_nothing(path, 4096)).rstrip("\r\n")
+
+
+def careful(environment: Mapping[str, str]) -> dict[str, str]:
+    """These variables, and a setting for the git of commands: a repository that lies in the workspace as plain files
+    is used only when it is named (`--git-dir`). A clone can bring one, with settings that name programs."""
+    count = environment.get("GIT_CONFIG_COUNT", "0")
+    at = int(count) if count.isascii() and count.isdecimal() and len(count) < 5 else 0
+    known = [environment.get(f"GIT_CONFIG_KEY_{number}", "").lower() for number in range(at)]
+    if "safe.barerepository" in known:
+        return dict(environment)
+    added = {f"GIT_CONFIG_KEY_{at}": "safe.bareRepository", f"GIT_CONFIG_VALUE_{at}": "explicit"}
+    return {**environment, **added, "GIT_CONFIG_COUNT": str(at + 1)}

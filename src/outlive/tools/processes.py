@@ -8,6 +8,7 @@ from threading import Thread
 
 from outlive.tools.command import Command
 from outlive.tools.errors import ToolError
+from outlive.tools.gitdir import careful
 from outlive.tools.output import Spool
 from outlive.tools.sandbox import Launch
 
@@ -43,7 +44,7 @@ class Processes:
             launch,
             text=text,
             cwd=root,
-            env={name: value for name, value in os.environ.items() if name not in self._hidden},
+            env=careful({name: value for name, value in os.environ.items() if name not in self._hidden}),
             timeout=timeout,
             spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt", mask=self._mask),
             live=live,

@@ -37,13 +37,14 @@ class Launch:
 
     argv: list[str]
     descriptors: tuple[int, ...] = ()
+    stdin: int = subprocess.DEVNULL
     clear_up: Callable[[], None] | None = None
 
     def started(self) -> None:
         """To be called once the process has been started, or could not be: it has its own descriptors."""
-        for descriptor in self.descriptors:
+        for descriptor in (*self.descriptors, *([self.stdin] if self.stdin >= 0 else [])):
             os.close(descriptor)
-        self.descriptors = ()
+        self.descriptors, self.stdin = (), subprocess.DEVNULL
 
     def ended(self) -> None:
         """To be called once the process has ended."""
@@ -101,11 +102,11 @@ class Sandbox:
         if self.network:
             walls = ["--share-net", "--ro-bind-try", _RESOLVER, _RESOLVER, *walls]
         program = find_program("bwrap", self._writable) or "bwrap"
-        argv = [program, *_base(), *walls, "--tmpfs", str(lock.parent), "--chdir", str(self.root)]
+        argv = [*_start(program), *_base(), *walls, "--tmpfs", str(lock.parent), "--chdir", str(self.root)]
         argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--", *plain]
         running = object()
         self._running.add(running)
-        return Launch(argv, descriptors, partial(self._clear_up, running, lock, protection))
+        return Launch(argv, descriptors, _no_input(), partial(self._clear_up, running, lock, protection))
 
     def _clear_up(self, running: object, lock: Path, protection: Protection) -> None:
         """Removes placeholders, unless another sandbox in this workspace relies on them: the last one does it."""
@@ -134,20 +135,35 @@ def shell() -> str:
     return "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/sh"
 
 
+_SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
+_READ_ONLY_DEVICES = f"""
+m() {{ PATH={_SYSTEM} mount "$@"; }}
+for d in null zero full random urandom tty; do
+  m --bind /dev/$d /dev/$d && m -o remount,bind,ro /dev/$d || exit 1
+done
+exec "$@"
+"""
+
+
+def _start(bubblewrap: str) -> list[str]:
+    """The program; for root behind a first namespace in which devices are mounted read-only. They still work, but
+    root owns them, and could change their modes for the whole machine. Bubblewrap has no option for that."""
+    if os.getuid() != 0:
+        return [bubblewrap]
+    unshare = shutil.which("unshare", path=_SYSTEM) or "unshare"
+    first = [unshare, "--user", "--map-root-user", "--mount", "--propagation", "private"]
+    return [*first, "/bin/sh", "-c", _READ_ONLY_DEVICES, "sh", bubblewrap]
+
+
 def _base() -> list[str]:
     """What every sandbox has. The user inside is never root: to some programs and files that alone means much."""
-    argv = [
-        "--unshare-all",
-        "--unshare-user",
-        "--uid",
-        str(os.getuid() or INNER_ID),
-        "--gid",
-        str(os.getgid() or INNER_ID),
-    ]
+    user, group = os.getuid() or INNER_ID, os.getgid() or INNER_ID
+    argv = ["--unshare-all", "--unshare-user", "--uid", str(user), "--gid", str(group)]
     argv += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     for path in _writable_of_proc():
         argv += ["--ro-bind", path, path]
+    argv += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]  # it leads to files of the starter
     for own in ("/tmp", "/var/tmp", "/run"):  # noqa: S108 - its own; /run holds sockets of services
         argv += ["--tmpfs", own]
     return argv
@@ -169,6 +185,13 @@ def _filter() -> int:
     os.write(descriptor, code)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
+
+
+def _no_input() -> int:
+    """Standard input that is at its end. Not /dev/null: that would be a handle on a device of the machine."""
+    reading, writing = os.pipe()
+    os.close(writing)
+    return reading
 
 
 def _lock_file(root: Path) -> Path:
@@ -202,7 +225,7 @@ def _problem(program: str) -> str:
     if seccomp.program(machine) is None:
         return f"there is no list of system calls for this machine ({machine}); x86_64 and aarch64 have one"
     descriptor = _filter()
-    argv = [program, *_base(), "--seccomp", str(descriptor), "--", "/bin/sh", "-c", "exit 0"]
+    argv = [*_start(program), *_base(), "--seccomp", str(descriptor), "--", "/bin/sh", "-c", "exit 0"]
     try:
         tried = subprocess.run(  # noqa: S603 - our own arguments
             argv, capture_output=True, text=True, timeout=20, check=False, pass_fds=[descriptor]
