@@ -39,7 +39,7 @@ def run(sandbox: Sandbox, command: str, user: int | None = None) -> subprocess.C
             launch.argv,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             stdin=launch.stdin,
             pass_fds=launch.descriptors,
