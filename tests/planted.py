@@ -28,6 +28,7 @@ def link(path: Path) -> None:
 
 def folder(path: Path) -> None:
     path.mkdir()
+    (path / "file").touch()
 
 
 def unix_socket(path: Path) -> None:

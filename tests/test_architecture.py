@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,3 +241,18 @@ def test_no_prints_on_import_and_no_stars() -> None:
 
 def test_the_loop_stays_under_200_lines() -> None:
     assert len(MODULES["outlive.loop"].read_text().splitlines()) < 200
+
+
+def test_nothing_of_ours_runs_git() -> None:
+    """A repository's settings name programs that git starts: what we want to know of one is in its files."""
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and (given := [*node.args, *(word.value for word in node.keywords)]):
+                first = given[0].elts[0] if isinstance(given[0], ast.List | ast.Tuple) and given[0].elts else given[0]
+                called = ast.unparse(node.func)
+                if re.search(r"subprocess|Popen|which|find_program|\bexec|spawn|system", called):
+                    assert not (isinstance(first, ast.Constant) and "git" in str(first.value).split()), module
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple | ast.List) and node.value.elts:
+                first = node.value.elts[0]
+                is_git = isinstance(first, ast.Constant) and first.value == "git"
+                assert not is_git or "subprocess" not in path.read_text(), f"{module} names a git command"

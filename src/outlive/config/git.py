@@ -1,42 +1,89 @@
-"""From a linked git worktree to its main checkout, by reading files only: no git is run.
+"""What outlive wants to know of a git repository, read from its files. Nothing in outlive runs git: the settings of a
+repository can name programs that git would start.
 
-A `.git` file may have come with an archive and can name any folder, so it is followed only if that folder names it
-back, which takes write access to the repository it names.
+A `.git` file may have come with an archive and can name any folder, so `names_back` asks that folder for a link in
+the other direction, which takes write access to the repository.
 """
 
 import os
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 from outlive.regular import read_regular
 
-_LONGEST = 16 * 1024
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
+_LINKS = 5
+"""References that may lead to another in a row, as in git."""
+_LARGEST_REFS = 16 * 2**20
+_LARGEST_CONFIG = 2**20
+_WORKTREE = re.compile(rb'^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$', re.MULTILINE)
 
 
-def main_checkout(root: Path) -> tuple[Path | None, str]:
-    """The main checkout of a linked worktree, else None; and for a linked worktree what was found, in words."""
-    admin = _git_folder(root)
-    if admin is None or admin.parent == root or not (common := _line(admin / "commondir")):
-        return None, ""
-    shared = _joined(admin, common)
-    if admin.parent != shared / "worktrees" or _joined(admin, _line(admin / "gitdir")) != root / ".git":
-        return None, f"its .git file names {admin}, which does not name it back, so it stands alone"
-    if _git_folder(shared.parent) != shared:
-        return None, f"a linked git worktree of {shared}, which has no main checkout beside it"
-    return shared.parent, f"a linked git worktree of {shared.parent}"
+class GitFolders(NamedTuple):
+    """`own` holds HEAD and the index of one working tree, `common` what all working trees share."""
+
+    own: Path
+    common: Path
+
+    @property
+    def linked(self) -> bool:
+        """Whether this is a further working tree of a repository."""
+        return self.own != self.common
 
 
-def is_repository(folder: Path) -> bool:
-    """Whether this is the inside of a repository: a bare one, or a `.git` folder."""
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+def git_folders(folder: Path) -> GitFolders | None:
+    """Those of the working tree at `folder`; None when there is no `.git`, or what it names is no repository."""
+    own = folder / ".git"
+    if not own.is_dir():
+        kind, _, place = _line(own).partition(": ")
+        if kind != "gitdir" or not place:
+            return None
+        own = folder / place
+    own = _joined(folder, str(own))
+    shared = _line(own / "commondir")
+    common = _joined(own, shared) if shared else own
+    known = (own / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir()
+    return GitFolders(own, common) if known else None
 
 
-def _git_folder(checkout: Path) -> Path | None:
-    """The folder that `.git` is, or that the file `.git` names."""
-    git = checkout / ".git"
-    if git.is_dir():
-        return git.resolve()
-    kind, _, place = _line(git).partition(": ")
-    return _joined(checkout, place) if kind == "gitdir" and place else None
+def head(folder: Path) -> str:
+    """The commit that is checked out in the working tree around `folder`; nothing when that cannot be told."""
+    found = next(filter(None, map(git_folders, (folder, *folder.parents))), None)
+    if found is None:
+        return ""
+    text = _line(found.own / "HEAD")
+    for _ in range(_LINKS):
+        if _COMMIT.fullmatch(text):
+            return text
+        link = _REF.fullmatch(text)
+        if link is None or ".." in link[1].split("/"):
+            return ""
+        text = _line(found.own / link[1]) or _line(found.common / link[1]) or _packed(found.common, link[1])
+    return ""
+
+
+def read_or_nothing(path: Path, limit: int, *, follow: bool = False) -> bytes:
+    """The bytes of a regular file; nothing for anything else, and for one of more than `limit` bytes."""
+    try:
+        return read_regular(path, limit, follow=follow)
+    except (OSError, ValueError):
+        return b""
+
+
+def _packed(common: Path, name: str) -> str:
+    suffix = b" " + os.fsencode(name)
+    for line in read_or_nothing(common / "packed-refs", _LARGEST_REFS).split(b"\n"):
+        if line.endswith(suffix) and line[: -len(suffix)].isalnum():
+            return line[: -len(suffix)].decode("ascii", "replace")
+    return ""
+
+
+def _line(path: Path) -> str:
+    """The one line of a small file; "" for what cannot be a path."""
+    text = os.fsdecode(read_or_nothing(path, 16 * 1024)).rstrip("\r\n")
+    return "" if "\0" in text else text
 
 
 def _joined(base: Path, text: str) -> Path:
@@ -44,10 +91,28 @@ def _joined(base: Path, text: str) -> Path:
     return Path(os.path.realpath(base / text))
 
 
-def _line(path: Path) -> str:
-    """The one line of a regular file; "" for anything else, and for what cannot be a path."""
-    try:
-        text = os.fsdecode(read_regular(path, _LONGEST)).rstrip("\r\n")
-    except OSError:
-        return ""
-    return "" if "\0" in text else text
+def names_back(found: GitFolders, folder: Path) -> bool:
+    """Whether a repository elsewhere names `folder` as its working tree."""
+    if found.linked:
+        mutual = _joined(found.own, _line(found.own / "gitdir")) == folder / ".git"
+        return mutual and found.own.parent == found.common / "worktrees"
+    names = _WORKTREE.findall(read_or_nothing(found.own / "config", _LARGEST_CONFIG))
+    return bool(names) and _joined(found.own, os.fsdecode(names[-1])) == folder
+
+
+def main_checkout(root: Path) -> tuple[Path | None, str]:
+    """The main checkout of a linked worktree, else None; and for a linked worktree what was found, in words."""
+    found = git_folders(root)
+    if found is None or not found.linked:
+        return None, ""
+    if not names_back(found, root):
+        return None, f"its .git file names {found.own}, which does not name it back, so it stands alone"
+    main = found.common.parent
+    if (beside := git_folders(main)) is None or beside.own != found.common:
+        return None, f"a linked git worktree of {found.common}, which has no main checkout beside it"
+    return main, f"a linked git worktree of {main}"
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether this is the inside of a repository: a bare one, or a `.git` folder."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()

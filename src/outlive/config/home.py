@@ -23,6 +23,8 @@ def home() -> Path:
 
 def read_settings(path: Path) -> bytes | None:
     """A file of settings, None if there is none. A link counts only in the user's own folder."""
+    if is_placeholder(path):
+        return None
     try:
         return read_regular(path, LARGEST_SETTINGS, follow=path.parent == home())
     except (FileNotFoundError, NotADirectoryError):
@@ -31,6 +33,11 @@ def read_settings(path: Path) -> bytes | None:
         raise ConfigError(str(error)) from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def is_placeholder(path: Path) -> bool:
+    """An empty folder has the name of a missing file while a sandboxed command runs, so that it cannot be created."""
+    return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
 
 
 def project_folder(project: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from outlive.config.git import is_repository, main_checkout
-from outlive.config.home import read_settings, trusted
+from outlive.config.home import is_placeholder, read_settings, trusted
 from outlive.errors import ConfigError
 
 CHECKOUT = ("outlive.toml", ".git")
@@ -84,7 +84,7 @@ class Workspace:
         """The settings of this very folder; of the user's home, for example."""
         chosen = store or os.environ.get("OUTLIVE_STORE") or ""
         path = (project or root) / SETTINGS
-        if not os.path.lexists(path):
+        if not _is_there(path):
             return cls(root, project=project, linked=linked, chosen=chosen)
         from outlive.config import sections
 
@@ -148,7 +148,7 @@ def _root(start: Path) -> Path:
     """The nearest folder upwards that is marked as one, else `start`. Raises ConfigError inside of a repository."""
     start = start.resolve()
     for folder in (start, *start.parents):
-        marks = [mark for mark in MARKERS if os.path.lexists(folder / mark)]
+        marks = [mark for mark in MARKERS if _is_there(folder / mark)]
         if not any(mark in CHECKOUT for mark in marks) and is_repository(folder):
             raise ConfigError(
                 f"{folder} is a git repository without a checkout (bare, or the inside of .git): there are no files "
@@ -157,6 +157,10 @@ def _root(start: Path) -> Path:
         if marks:
             return folder
     return start
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.lexists(path) and not (path.name == SETTINGS and is_placeholder(path))
 
 
 def _has_own_settings(root: Path, main: Path) -> bool:

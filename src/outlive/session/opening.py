@@ -216,8 +216,8 @@ class Opener:
         asked = self.options.sandbox
         on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
         network = self.options.network or bool(self.settings.agent.get("network"))
-        keep = protected_paths(self.workspace, tasks=False)
-        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, keep=keep)
+        protected = protected_paths(self.workspace)
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, protected=protected)
         if on and (problem := sandbox.problem()):
             raise ConfigError(
                 f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"

@@ -6,13 +6,13 @@ Seen things go into the log as checkpoints, so that a session resumed on another
 import hashlib
 import os
 import stat
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from outlive.config.git import head
 from outlive.context import past
 from outlive.events import Checkpointed, Event
 from outlive.regular import read_regular
@@ -57,18 +57,7 @@ class World:
 
     def head(self) -> str:
         """The commit that is checked out; nothing outside of git."""
-        try:
-            found = subprocess.run(
-                ["git", "rev-parse", "HEAD"],  # noqa: S607 - the user's own git, wherever it is
-                cwd=self.folder,
-                capture_output=True,
-                text=True,
-                timeout=10,
-                check=False,
-            )
-        except (OSError, subprocess.SubprocessError):
-            return ""
-        return found.stdout.strip() if found.returncode == 0 else ""
+        return head(self.folder)
 
     def runs(self, process: str) -> bool | None:
         """Whether a process with that number runs; None when the name is no number."""

@@ -50,10 +50,11 @@ class Bash(Tool[BashInput]):
 
     async def run(self, given: BashInput, desk: Desk) -> Outcome:
         _check(given)
-        argv = desk.sandbox.argv(given.command)
         if given.background:
             desk.processes.check_room()
-            command = desk.processes.start(argv, given.command, desk.root, timeout=given.timeout)
+            command = desk.processes.start(
+                desk.sandbox.launch(given.command), given.command, desk.root, timeout=given.timeout
+            )
             handle = desk.processes.keep(command)
             return Outcome(
                 f"Runs in the background as {handle}, process {command.pid}. "
@@ -61,7 +62,8 @@ class Bash(Tool[BashInput]):
             )
         timeout = TIMEOUT if given.timeout is None else given.timeout
         live = _streamed(desk)
-        command = desk.processes.start(argv, given.command, desk.root, timeout=timeout, live=live)
+        launch = desk.sandbox.launch(given.command)
+        command = desk.processes.start(launch, given.command, desk.root, timeout=timeout, live=live)
         try:
             await command.finished()
         except asyncio.CancelledError:

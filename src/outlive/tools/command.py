@@ -10,13 +10,14 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
 
 from outlive.tools.output import Edges, Spool
+from outlive.tools.sandbox import Launch
 
 GRACE = 2.0
 """Seconds between asking a group to end and ending it."""
@@ -29,7 +30,7 @@ class Command:
 
     def __init__(
         self,
-        argv: Sequence[str],
+        launch: Launch,
         *,
         text: str,
         cwd: Path,
@@ -52,19 +53,24 @@ class Command:
         out, into = os.pipe()
         try:
             self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
-                list(argv),
+                launch.argv,
+                pass_fds=launch.descriptors,
                 cwd=cwd,
                 env=dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=launch.stdin,
                 stdout=into,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except BaseException:
             os.close(out)
+            launch.started()
+            launch.ended()
             raise
         finally:
             os.close(into)
+            launch.started()
+        self._launch = launch
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
         for thread in [*threads, *filter(None, [self._timer])]:
@@ -170,6 +176,7 @@ class Command:
 
     def _wait(self) -> None:
         self._popen.wait()
+        self._launch.ended()
         self._exited.set()
         if self._timer is not None:
             self._timer.cancel()

@@ -24,15 +24,16 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def protected_paths(workspace: Workspace, *, tasks: bool = True) -> list[Path]:
+def protected_paths(workspace: Workspace) -> list[Path]:
     """What no tool edits and the sandbox keeps read-only, wherever it is: the user's settings, those of the project,
-    and the stores in use. Without `tasks` folders of tasks are left out: commands change them by `outlive task`."""
-    names = [name for name in (*HARNESS, DOTENV) if tasks or name != TASKS]
-    stores = files_of(workspace.store_url, workspace.project)
-    if not tasks and workspace.store_url.startswith("files:"):
-        del stores[0]
+    and the stores in use."""
     folders = dict.fromkeys((workspace.root, workspace.project))
-    return [home(), *(folder / name for folder in folders for name in names), *stores]
+    names = (*HARNESS, DOTENV)
+    return [
+        home(),
+        *(folder / name for folder in folders for name in names),
+        *files_of(workspace.store_url, workspace.project),
+    ]
 
 
 class Fence:

@@ -106,7 +106,7 @@ def missing(desk: Desk, path: str, real: Path) -> NoReturn:
         hint = f"; of its folders {desk.fence.shown(there)} is the last that exists"
     else:
         hint = ""
-    files = {str(desk.fence.shown(file)): file.name for file in files_below(desk.root)}
+    files = {str(desk.fence.shown(file)): file.name for file in files_below(desk.root).files}
     same = [shown for shown, name in files.items() if name == real.name]
     beside = [shown for shown, file in files.items() if (desk.root / shown).parent == real.parent]
     close = get_close_matches(desk.fence.shown(real), beside, n=NEAR, cutoff=0.6)

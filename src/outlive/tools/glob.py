@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.patterns import PathPattern, split_fixed
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
-from outlive.tools.workspace import cut_short, files_below
+from outlive.tools.workspace import files_below
 
 MOST = 200
 
@@ -53,8 +53,8 @@ def _find(given: GlobInput, desk: Desk) -> Outcome:
         raise ToolError(f"{given.pattern!r} names a folder; add what to find in it, such as {given.pattern}*")
     pattern = PathPattern(rest if "/" not in given.pattern else f"./{rest}")
     dated: list[tuple[float, str]] = []
-    files = files_below(folder)
-    for path in files:
+    listing = files_below(folder)
+    for path in listing.files:
         if pattern.matches(path.relative_to(folder).parts):
             try:
                 dated.append((-os.lstat(path).st_mtime, desk.fence.shown(path)))
@@ -62,9 +62,9 @@ def _find(given: GlobInput, desk: Desk) -> Outcome:
                 continue
     if not dated:
         text = f"no file matches {given.pattern} in {desk.fence.shown(folder)}"
-        return Outcome("\n".join(filter(None, [text, cut_short(files)])))
+        return Outcome("\n".join(filter(None, [text, listing.note])))
     rows = [name.encode("utf-8", "replace").decode() for _, name in sorted(dated)[:MOST]]
     more = len(dated) - len(rows)
     if more:
         rows.append(f"[{more:,} more, older; narrow the pattern]")
-    return Outcome("\n".join(filter(None, [*rows, cut_short(files)])))
+    return Outcome("\n".join(filter(None, [*rows, listing.note])))

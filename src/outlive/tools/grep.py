@@ -4,7 +4,6 @@ import asyncio
 import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,8 +17,9 @@ from msgspec import Meta, Struct
 from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
+from outlive.tools.programs import find_program
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
-from outlive.tools.workspace import cut_short, files_below
+from outlive.tools.workspace import Listing, files_below
 
 LIMIT = 100
 SECONDS = 30.0
@@ -87,7 +87,7 @@ class _Search:
             self._process.kill()
 
     def run(self, desk: Desk) -> Outcome:
-        program = shutil.which("rg")
+        program = find_program("rg", (desk.fence.root, *desk.fence.extra))
         found = _Found(desk, self.folder, self.given.limit)
         with tempfile.TemporaryFile() as asked:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
@@ -135,11 +135,11 @@ class _Search:
         return [*argv, "--regexp", self.given.pattern, "--", self.only or "."]
 
     def _with_worker(self, asked: IO[bytes]) -> list[str]:
-        paths = [self.folder / self.only] if self.only else sorted(files_below(self.folder))
-        self._note = cut_short(paths)
+        listing = Listing([self.folder / self.only]) if self.only else files_below(self.folder)
+        self._note = listing.note
         wanted = PathPattern(self.given.glob) if self.given.glob else None
         files = []
-        for path in paths:
+        for path in sorted(listing.files):
             shown = path.relative_to(self.folder)
             if wanted is None or wanted.matches(shown.parts):
                 files.append((str(shown), str(path)))

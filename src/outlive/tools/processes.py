@@ -2,13 +2,15 @@
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from threading import Thread
 
 from outlive.tools.command import Command
 from outlive.tools.errors import ToolError
 from outlive.tools.output import Spool
+from outlive.tools.programs import careful
+from outlive.tools.sandbox import Launch
 
 PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
 """What pays for the model is not for the commands that the model runs."""
@@ -29,20 +31,20 @@ class Processes:
 
     def start(
         self,
-        argv: Sequence[str],
+        launch: Launch,
         text: str,
         root: Path,
         *,
         timeout: float | None = None,
         live: Callable[[bytes], None] | None = None,
     ) -> Command:
-        """Run `argv` in `root`. It is ended with the session, whether or not it gets a handle."""
+        """Run it in `root`. It is ended with the session, whether or not it gets a handle."""
         self._running = {command for command in self._running if command.running or command.left_behind}
         command = Command(
-            argv,
+            launch,
             text=text,
             cwd=root,
-            env={name: value for name, value in os.environ.items() if name not in self._hidden},
+            env=careful({name: value for name, value in os.environ.items() if name not in self._hidden}),
             timeout=timeout,
             spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt", mask=self._mask),
             live=live,

@@ -1,0 +1,232 @@
+"""The rules of a `.gitignore` file, as git reads them, without running git.
+
+The file may come from a stranger, so all its rules are matched at once by one automaton whose states are the bits of
+an integer: a name costs its length, whatever the rules say. (A regular expression for `*a*a*a*b` can take for ever.)
+"""
+
+import string
+from dataclasses import dataclass, field
+
+LARGEST = 64 * 1024
+"""Bytes of an ignore file; a larger one does not count."""
+_SLASH = ord("/")
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, (*range(32), 127))),
+    "digit": string.digits,
+    "graph": "".join(map(chr, range(33, 127))),
+    "lower": string.ascii_lowercase,
+    "print": "".join(map(chr, range(32, 127))),
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+
+
+class NeverMatches(ValueError):
+    """A pattern that git accepts and that no path matches, such as an unclosed bracket."""
+
+
+class IgnoreRules:
+    """All rules of one file. Start with `start`, `advance` over the bytes of a path relative to the file's folder."""
+
+    def __init__(self, text: bytes) -> None:
+        layout = _Layout()
+        for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+            layout.add(line.removesuffix(b"\r").partition(b"\0")[0])
+        self.size = layout.size
+        """States of the automaton; 0 when there are no rules."""
+        self.cost = self.size + sum(map(len, layout.moves.values()))
+        """Steps that it took to build."""
+        everything, any_name = layout.mask(layout.loop_any), layout.mask(layout.loop_name)
+        any_byte = layout.mask(layout.any_byte)
+        self._moves = [0 if byte == _SLASH else any_byte for byte in range(256)]
+        for byte, places in layout.moves.items():
+            self._moves[byte] |= layout.mask(places)
+        self._stays = everything, everything | any_name
+        self._skip_one, self._skip_two = layout.mask(layout.skip_one), layout.mask(layout.skip_two)
+        self._at_any_depth = self._closed(layout.mask(layout.starts_anywhere))
+        self.start = self._closed(layout.mask(layout.starts_at_root)) | self._at_any_depth
+        self._ends, self._folder_ends = layout.mask(layout.ends), layout.mask(layout.folder_ends)
+        self._negated = layout.mask(layout.negated)
+
+    def advance(self, state: int, part: bytes) -> int:
+        """The state after more bytes of a path; parts are separated by `/`."""
+        moves, (any_place, any_name), skip_one = self._moves, self._stays, self._skip_one
+        for byte in part:
+            state = ((state & moves[byte]) << 1) | (state & (any_place if byte == _SLASH else any_name))
+            if self._skip_two:
+                state = self._closed(state)
+            else:
+                state |= (state & skip_one) << 1
+            if byte == _SLASH:
+                state |= self._at_any_depth
+        return state
+
+    def verdict(self, state: int, *, folder: bool) -> bool | None:
+        """Whether the path that led to `state` is ignored, by the last rule that matches; None if none does."""
+        found = state & (self._ends | self._folder_ends if folder else self._ends)
+        return None if not found else not (self._negated >> (found.bit_length() - 1)) & 1
+
+    def _closed(self, state: int) -> int:
+        """With the states that wildcards reach by matching nothing; no chain of those is longer than two."""
+        for _ in range(2):
+            state |= (state & self._skip_one) << 1 | (state & self._skip_two) << 2
+        return state
+
+
+@dataclass
+class _Layout:
+    """Numbers the states: one before each element of a pattern and one at its end, pattern after pattern."""
+
+    size: int = 0
+    moves: dict[int, list[int]] = field(default_factory=dict)
+    any_byte: list[int] = field(default_factory=list)
+    loop_any: list[int] = field(default_factory=list)
+    loop_name: list[int] = field(default_factory=list)
+    skip_one: list[int] = field(default_factory=list)
+    skip_two: list[int] = field(default_factory=list)
+    starts_at_root: list[int] = field(default_factory=list)
+    starts_anywhere: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    folder_ends: list[int] = field(default_factory=list)
+    negated: list[int] = field(default_factory=list)
+
+    def mask(self, places: list[int]) -> int:
+        bits = bytearray(self.size // 8 + 1)
+        for place in places:
+            bits[place >> 3] |= 1 << (place & 7)
+        return int.from_bytes(bits, "little")
+
+    def add(self, line: bytes) -> None:
+        """One line of the file: an optional `!`, the pattern, an optional `/` for folders only."""
+        if line.startswith(b"#"):
+            return
+        pattern = _without_trailing_spaces(line.decode("latin-1"))
+        negated, pattern = pattern.startswith("!"), pattern.removeprefix("!")
+        folder, pattern = pattern.endswith("/"), pattern.removesuffix("/")
+        by_path = "/" in pattern
+        try:
+            elements = _elements(pattern.removeprefix("/") if by_path else pattern, by_path=by_path)
+        except NeverMatches:
+            return
+        if not elements:
+            return
+        (self.starts_at_root if by_path else self.starts_anywhere).append(self.size)
+        for element in elements:
+            self._place(element)
+        (self.folder_ends if folder else self.ends).append(self.size)
+        if negated:
+            self.negated.append(self.size)
+        self.size += 1
+
+    def _place(self, element: "str | frozenset[int]") -> None:
+        if element == "**/":
+            self.skip_one.append(self.size)
+            self.skip_two.append(self.size)
+            self.loop_any.append(self.size + 1)
+            self.moves.setdefault(_SLASH, []).append(self.size + 1)
+            self.size += 2
+            return
+        if element in ("**", "*"):
+            self.skip_one.append(self.size)
+            (self.loop_any if element == "**" else self.loop_name).append(self.size)
+        elif element == "?":
+            self.any_byte.append(self.size)
+        else:
+            assert isinstance(element, frozenset)  # noqa: S101 - all that is left
+            for byte in element:
+                self.moves.setdefault(byte, []).append(self.size)
+        self.size += 1
+
+
+def _without_trailing_spaces(pattern: str) -> str:
+    """Spaces at the end do not count unless a backslash precedes them."""
+    kept = at = 0
+    while at < len(pattern):
+        at += 2 if pattern[at] == "\\" else 1
+        if pattern[at - 1 : at] != " " or pattern[at - 2 : at - 1] == "\\":
+            kept = at
+    return pattern[:kept]
+
+
+def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
+    """`*`, `**`, `**/` and `?`, and for everything else the set of bytes that match."""
+    found: list[str | frozenset[int]] = []
+    at = literal = next((at for at, letter in enumerate(pattern) if letter in "*?[\\"), len(pattern))
+    found += [frozenset((ord(letter),)) for letter in pattern[:at]]
+    while at < len(pattern):
+        letter = pattern[at]
+        if letter == "*":
+            end = next((end for end in range(at, len(pattern)) if pattern[end] != "*"), len(pattern))
+            # git matches the literal beginning apart from the rest: `a**/b` counts like `**/b` behind it
+            alone = at == literal or pattern[at - 1] == "/"
+            across = by_path and end - at > 1 and alone and pattern[end : end + 1] in ("", "/", "\\")
+            if across and pattern[end : end + 1] == "\\":
+                across = pattern[end + 1 : end + 2] == "/"
+            if across and pattern[end : end + 1] == "/":
+                end += 1
+                if not found or found[-1] != "**/":
+                    found.append("**/")
+            else:
+                found.append("**" if across else "*")
+            at = end
+        elif letter == "?":
+            found.append("?")
+            at += 1
+        elif letter == "[":
+            members, at = _bracket(pattern, at + 1)
+            found.append(members - {_SLASH})
+        else:
+            if letter == "\\":
+                at += 1
+                if at == len(pattern):
+                    raise NeverMatches(pattern)
+            found.append(frozenset((ord(pattern[at]),)))
+            at += 1
+    return found
+
+
+def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
+    """The bytes that a bracket stands for, and where the pattern goes on; `at` is behind the `[`."""
+    negated = pattern[at : at + 1] in ("!", "^")
+    at += negated
+    members: set[int] = set()
+    previous, first = -1, True
+    while first or pattern[at : at + 1] != "]":
+        first = False
+        letter = pattern[at : at + 1]
+        if letter == "-" and previous >= 0 and pattern[at + 1 : at + 2] not in ("", "]"):
+            at += 2 if pattern[at + 1] == "\\" else 1
+            members.update(range(previous, ord(_at(pattern, at)) + 1))
+            previous = -1
+        elif letter == "[" and pattern[at + 1 : at + 2] == ":" and (end := pattern.find("]", at + 2)) != -1:
+            if end > at + 2 and pattern[end - 1] == ":":
+                members.update(map(ord, _class(pattern[at + 2 : end - 1])))
+                at, previous = end, -1
+            else:
+                members.add(ord("["))
+                previous = ord("[")
+        else:
+            at += letter == "\\"
+            previous = ord(_at(pattern, at))
+            members.add(previous)
+        at += 1
+        if at >= len(pattern):
+            raise NeverMatches(pattern)
+    return frozenset(range(256)) - members if negated else frozenset(members), at + 1
+
+
+def _at(pattern: str, at: int) -> str:
+    if at >= len(pattern):
+        raise NeverMatches(pattern)
+    return pattern[at]
+
+
+def _class(name: str) -> str:
+    if name not in _CLASSES:
+        raise NeverMatches(name)
+    return _CLASSES[name]
