@@ -41,7 +41,6 @@ def refuse_link(path: Path) -> None:
 
 def own_file(path: Path) -> None:
     """Make a file for the owner alone, or close it to others; without opening it, which would end SQLite's locks."""
-    refuse_link(path)
     with suppress(OSError):  # for the operation itself to complain about
         os.mknod(path, stat.S_IFREG | 0o600)
     with suppress(OSError):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
-from outlive.private import own_file
+from outlive.private import own_file, refuse_link
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
 from outlive.stores.protocol import Watch
@@ -84,6 +84,7 @@ class SQLiteDatabase:
     kind: ClassVar[str] = "sqlite"
 
     def __init__(self, path: Path, *, durability: str = "full") -> None:
+        refuse_link(path)
         self.path = path
         self.url = f"sqlite:///{path}"
         self._synchronous = "FULL" if durability == "full" else "NORMAL"
