@@ -24,8 +24,6 @@ from bench.mutation.mutants import Mutant, mutants
 
 ROOT = Path(__file__).parent.parent.parent
 SRC = ROOT / "src" / "outlive"
-SPARED = ("sql/migrations.py", "protocol.py")
-"""Files of a folder that have nothing to break: statements of SQL, and types."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +35,60 @@ class Area:
     outside: tuple[str, ...] = ()
 
     def files(self) -> list[Path]:
-        found = [path for name in self.sources for path in _python(SRC / name)]
-        return [path for path in found if not str(path).endswith(SPARED)]
+        return [SRC / name for name in self.sources]
 
 
+def _in(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(str(Path("stores", folder, f"{name}.py")) for name in names.split())
+
+
+def _tests(names: str) -> tuple[str, ...]:
+    return tuple(f"tests/stores/test_{name}.py" for name in names.split())
+
+
+CONTEXT = ("tests/context", *(f"--ignore=tests/context/test_{name}.py" for name in ("recorded", "long", "ledger")))
+"""Without those that take minutes, or are about something else."""
 AREAS = {
     "loop": Area(
         ("loop.py", "limits.py"),
         ("tests/session", "tests/models/test_with_session.py", "tests/cli/chat/test_talk.py"),
     ),
-    "engine": Area(("context/engine.py",), ("tests/context", "tests/test_session.py", "tests/test_session_any.py")),
-    "contract": Area(("context/contract.py", "context/valid.py"), ("tests/context",)),
-    "gate": Area(("tools/permissions.py",), ("tests/tools", "tests/session")),
-    "stores": Area(
-        ("stores",),
-        ("tests/stores", "tests/tasks", "tests/memory", "tests/golden", "tests/test_session.py"),
-        ("tests/stores/test_crash.py", "tests/stores/test_log_crash.py", "tests/stores/test_memory_crash.py"),
+    "engine": Area(("context/engine.py",), (*CONTEXT, "tests/test_session.py")),
+    "contract": Area(("context/contract.py", "context/valid.py"), CONTEXT),
+    "gate": Area(("tools/permissions.py",), ("tests/tools/test_permissions.py", "tests/tools/test_modes.py")),
+    "tasks": Area(
+        (
+            *_in("files", "answer checkup disk folder history index journal quick tasks transaction watching"),
+            *_in("sql", "database quick sqlite tasks"),
+            *_in("", "polling records selection"),
+        ),
+        (
+            *_tests("answer conformance faults files links watching"),
+            "tests/tasks/test_graph.py",
+            "tests/tasks/test_leases.py",
+        ),
+        ("tests/stores/test_crash.py",),
+    ),
+    "logs": Area(
+        (
+            *_in("files", "blobs log parts"),
+            *_in("sql", "log"),
+            *_in("", "log_digests log_elsewhere log_lines log_names log_reading"),
+        ),
+        (*_tests("log_conformance log_files log_sql"), "tests/test_session.py"),
+        ("tests/stores/test_log_crash.py",),
+    ),
+    "memories": Area(
+        (
+            *_in("files", "memory memory_folder memory_journal memory_marks"),
+            *_in("sql", "memory"),
+            *_in("", "memory_names memory_records memory_shelf memory_text memory_vouching"),
+        ),
+        (
+            *_tests("memory_conformance memory_files memory_sql memory_text"),
+            *(f"tests/memory/test_{name}.py" for name in ("book", "vouching")),
+        ),
+        ("tests/stores/test_memory_crash.py",),
     ),
 }
 
@@ -136,10 +172,6 @@ def report(results: Sequence[Result]) -> str:
     ]
     left = [result for result in results if result.verdict in ("survived", "unreached")]
     return "\n".join([*rows, *(f"{one.verdict}: {one.file}:{one.line}: {one.change}" for one in left)])
-
-
-def _python(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 if __name__ == "__main__":
