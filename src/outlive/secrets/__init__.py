@@ -1,40 +1,128 @@
 """Secrets in text: found before they are written, masked before they are shown.
 
-The detectors of detect-secrets know the keys of most providers; the rules here add what they miss (keys of model
-providers, fine-grained tokens, passwords in plain sentences) and drop what is only long (hashes, uuids, paths).
-The library is loaded when a text has something in it that could be a secret, so a look at ordinary text costs little.
+`forms.py` is a table of the keys that say whose they are, and of the words before passwords; `judging.py` tells a
+secret from a hash, a path or a stand-in; `finding.py` puts both together; `scanning.py` looks through a text, at once
+or as it arrives, and knows when it is inside of a private key. The time grows with the text only.
 """
 
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from outlive.errors import OutliveError
-from outlive.secrets.finding import assigned, blocks, known, spoken
-from outlive.secrets.library import from_library
-from outlive.secrets.places import Secret
+from outlive.secrets.finding import LOOK_BACK, Secret
+from outlive.secrets.scanning import LONGEST_LINE, Scan
+
+SHORTEST = 8
+"""Characters of a known value: shorter ones are words, and masking words would make a log unreadable."""
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
 
 
 class SecretFound(OutliveError):
     """A text has a secret in it and was not written. The message names the kind, never the value."""
 
 
-def find(text: str) -> list[Secret]:
-    """All secrets in a text, in order, none within another."""
-    lowered = text.lower()
-    lowered = lowered if len(lowered) == len(text) else text
-    found = [
-        *blocks(text),
-        *known(text),
-        *assigned(text, lowered),
-        *spoken(text, lowered),
-        *from_library(text, lowered),
-    ]
-    apart: list[Secret] = []
-    for secret in sorted(found, key=_by_place):
-        if not apart or secret.start >= apart[-1].end:
-            apart.append(secret)
-        elif secret.end > apart[-1].end:
-            apart[-1] = Secret(apart[-1].start, secret.end, apart[-1].kind)
-    return apart
+class Masker:
+    """Masks what looks like a secret, and the values of an environment whose names say that they are one."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        named = {name: value for name, value in (environment or {}).items() if _SECRET_NAME.search(name)}
+        self._known = {
+            line.strip(): name
+            for name, value in named.items()
+            for line in value.splitlines()
+            if len(line.strip()) >= SHORTEST
+        }
+        self._clean = ("", "")
+
+    def find(self, text: str, *, inside: bool = False) -> list[Secret]:
+        """All secrets in a text, in order, none within another. `inside`: it begins within a private key."""
+        return Scan(self._values, inside=inside).settle(text, 0, final=True)[0]
+
+    def __call__(self, text: str) -> str:
+        """The text with each secret replaced by its kind or its name. Masking twice changes nothing."""
+        if any(text is clean for clean in self._clean):
+            return text
+        text = shown(text, self.find(text))
+        self._clean = (self._clean[-1], text)
+        return text
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
+        if isinstance(value, str):
+            head = f"{name}: "
+            masked = self(head + value) if name else ""
+            return masked.removeprefix(head) if name and masked.startswith(head) else self(value)
+        if isinstance(value, dict):
+            return dict(self._items(value))
+        if isinstance(value, (list, tuple)):
+            return [self.value(item, name) for item in value]
+        return value
+
+    def _items(self, value: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+        taken: set[str] = set()
+        for key, item in value.items():
+            masked = name = self(str(key))
+            number = 1
+            while name in taken:
+                number += 1
+                name = f"{masked} {number}"
+            taken.add(name)
+            yield name, self.value(item, str(key))
+
+    def stream(self) -> "MaskedStream":
+        """Masks a text that arrives in pieces."""
+        return MaskedStream(Scan(self._values))
+
+    def _values(self, text: str) -> Iterator[Secret]:
+        there = [value for value in self._known if value in text]
+        if there:
+            either = re.compile("|".join(map(re.escape, sorted(there, key=len, reverse=True))))
+            for match in either.finditer(text):
+                name = self._known[match[0]]
+                yield Secret(match.start(), match.end(), name, f"[{name}]")
+
+
+class MaskedStream:
+    """A text in pieces of any size, masked as it would be in one: what is given out is settled."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._text = ""
+        self._start = 0
+        self._more: list[str] = []
+        self._waiting = 0
+
+    def feed(self, text: str) -> str:
+        """What can be shown now; the rest of an unfinished line is kept back, within bounds."""
+        self._more.append(text)
+        self._waiting += len(text)
+        ends = "\n" in text or "\r" in text
+        return self._settle(final=False) if ends or self._waiting > LONGEST_LINE else ""
+
+    def finish(self) -> str:
+        """The rest."""
+        return self._settle(final=True)
+
+    def _settle(self, *, final: bool) -> str:
+        text = self._text + "".join(self._more)
+        found, end = self._scan.settle(text, self._start, final=final)
+        masked = shown(text, found, self._start, end)
+        kept = max(0, end - LOOK_BACK)
+        self._text, self._start, self._more = text[kept:], end - kept, []
+        self._waiting = len(text) - end
+        return masked
+
+
+def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None = None) -> str:
+    """A part of a text, with what is in it of secrets masked: a secret that is cut by the part is not shown either."""
+    end = len(text) if end is None else end
+    parts, at = [], start
+    for secret in secrets:
+        if secret.end > start and secret.start < end:
+            parts += [text[at : secret.start], secret.shown]
+            at = secret.end
+    return "".join([*parts, text[at:end]]) if parts else text[start:end]
 
 
 def refuse(text: str, what: str) -> None:
@@ -47,27 +135,6 @@ def refuse(text: str, what: str) -> None:
         )
 
 
-def mask(text: str) -> str:
-    """The text with each secret replaced by its kind. Masking twice changes nothing."""
-    parts, end = [], 0
-    for secret in find(text):
-        parts += [text[end : secret.start], f"[masked {secret.kind}]"]
-        end = secret.end
-    return "".join([*parts, text[end:]]) if parts else text
-
-
-def mask_value(value: Any, name: str = "") -> Any:
-    """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
-    if isinstance(value, str):
-        head = f"{name}: "
-        shown = mask(head + value) if name else mask(value)
-        return shown.removeprefix(head) if name and shown.startswith(head) else mask(value)
-    if isinstance(value, dict):
-        return {mask(str(key)): mask_value(item, str(key)) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [mask_value(item, name) for item in value]
-    return value
-
-
-def _by_place(secret: Secret) -> tuple[int, int]:
-    return secret.start, -secret.end
+mask = Masker()
+find = mask.find
+mask_value = mask.value

@@ -26,6 +26,8 @@ CODE = re.compile(
     r"|_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}|[a-z]+(?:_[a-z0-9]+){3,}|urn:[a-z].*"
 )
 """An expression: a member of something, an element of something, a type, a long name."""
+ORDINARY = re.compile(r"[a-z]+(?:[-_.][a-z]+)+|[A-Z]+(?:[-_.][A-Z]+)+")
+"""Words of one case with signs between them."""
 PATH = re.compile(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
 
 
@@ -69,16 +71,16 @@ def is_strong(value: str) -> bool:
 
 
 def worth_hiding(name: str, value: str, quoted: bool) -> bool:
-    if len(value) < 6 or any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE)):
-        return False
-    if re.match(r"\d+:", value):
+    if len(value) < 6 or re.match(r"\d+:", value):
         return False
     mixed = kinds(value)
     if re.search("[0-9]", value):
-        return mixed >= 2 or len(value) >= 12
-    if re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
-        return len(value) >= 17 or name.isupper()
-    return mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
+        hidden = mixed >= 2 or len(value) >= 12
+    elif re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
+        hidden = len(value) >= 17 or name.isupper()
+    else:
+        hidden = mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
+    return hidden and not any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE))
 
 
 def looks_random(value: str) -> bool:
