@@ -99,7 +99,7 @@ class Scan:
                     return
                 at = begin.start()
                 before = text[max(text.rfind("\n", 0, at) + 1, at - MARGIN) : at]
-                self._inside, self._foreign, self._words = True, 0, len(before.split())
+                self._inside, self._foreign, self._words = True, 0, len(f"{before}|".split()) - 1
             line_end = text.find("\n", at, end)
             line_end = end if line_end < 0 else line_end
             if last := _END.search(text, at, line_end):
@@ -117,8 +117,9 @@ class Scan:
         encoded = _ENCODED.search(line) is not None
         self._foreign = 0 if encoded else self._foreign + 1
         self._inside = self._foreign < _FOREIGN
-        short = len(line.split()) == self._words + 1 and _LAST.search(line) is not None
-        return encoded or short or _HEADER.match(line) is not None
+        words = line.split()
+        short = len(words) == self._words + 1 and _LAST.search(line) and (not self._words or not words[-1].islower())
+        return encoded or bool(short) or _HEADER.match(line) is not None
 
 
 def _before_encoded(text: str, start: int, end: int) -> int:
