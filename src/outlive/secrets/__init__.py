@@ -6,13 +6,26 @@ or as it arrives, and knows when it is inside of a private key. The time grows w
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from outlive.errors import OutliveError
 from outlive.secrets.finding import LOOK_BACK, Secret
-from outlive.secrets.scanning import LONGEST_LINE, Scan
+from outlive.secrets.scanning import LONGEST_LINE, KeyLines, Scan
 
+__all__ = [
+    "KeyLines",
+    "MaskedStream",
+    "Masker",
+    "Secret",
+    "SecretFound",
+    "find",
+    "mask",
+    "mask_value",
+    "refuse",
+    "shown",
+]
 SHORTEST = 8
 """Characters of a known value: shorter ones are words, and masking words would make a log unreadable."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
@@ -47,28 +60,23 @@ class Masker:
         self._clean = (self._clean[-1], text)
         return text
 
-    def value(self, value: Any, name: str = "") -> Any:
-        """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
-        if isinstance(value, str):
-            head = f"{name}: "
-            masked = self(head + value) if name else ""
-            return masked.removeprefix(head) if name and masked.startswith(head) else self(value)
-        if isinstance(value, dict):
-            return dict(self._items(value))
-        if isinstance(value, (list, tuple)):
-            return [self.value(item, name) for item in value]
-        return value
-
-    def _items(self, value: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-        taken: set[str] = set()
-        for key, item in value.items():
-            masked = name = self(str(key))
-            number = 1
-            while name in taken:
-                number += 1
-                name = f"{masked} {number}"
-            taken.add(name)
-            yield name, self.value(item, str(key))
+    def lines(self, lines: Sequence[str], of_keys: Container[int] = (), *, longest: int | None = None) -> list[str]:
+        """Lines that follow each other, each masked and then cut; those `of_keys`, by index, are of private keys."""
+        text = "\n".join(lines)
+        secrets, found, at = deque(self.find(text)), [], 0
+        for number, line in enumerate(lines):
+            end = len(line) if longest is None else min(len(line), longest)
+            here: list[Secret] = []
+            while secrets and secrets[0].start <= at + len(line):
+                here.append(secrets.popleft())
+            if number in of_keys:
+                found.append(shown(line, self.find(line, inside=True), 0, end))
+            else:
+                found.append(shown(text, here, at, at + end))
+            at += len(line) + 1
+            if here and here[-1].end > at:
+                secrets.appendleft(here[-1])
+        return found
 
     def stream(self) -> "MaskedStream":
         """Masks a text that arrives in pieces."""
@@ -100,13 +108,18 @@ class MaskedStream:
         ends = "\n" in text or "\r" in text
         return self._settle(final=False) if ends or self._waiting > LONGEST_LINE else ""
 
+    def release(self) -> str:
+        """The whole words of the unfinished line, for a reader who waits for it."""
+        return self._settle(final=False, words=True)
+
     def finish(self) -> str:
-        """The rest."""
+        """The rest. More may follow nevertheless."""
         return self._settle(final=True)
 
-    def _settle(self, *, final: bool) -> str:
+    def _settle(self, *, final: bool, words: bool = False) -> str:
         text = self._text + "".join(self._more)
-        found, end = self._scan.settle(text, self._start, final=final)
+        upto = max(text.rfind(space, self._start) for space in " \t\n") + 1 if words else 0
+        found, end = self._scan.settle(text, self._start, final=final, upto=upto)
         masked = shown(text, found, self._start, end)
         kept = max(0, end - LOOK_BACK)
         self._text, self._start, self._more = text[kept:], end - kept, []
@@ -115,7 +128,7 @@ class MaskedStream:
 
 
 def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None = None) -> str:
-    """A part of a text, with what is in it of secrets masked: a secret that is cut by the part is not shown either."""
+    """A part of a text with its secrets masked, also those that the part cuts."""
     end = len(text) if end is None else end
     parts, at = [], start
     for secret in secrets:
@@ -137,4 +150,24 @@ def refuse(text: str, what: str) -> None:
 
 mask = Masker()
 find = mask.find
-mask_value = mask.value
+
+
+def mask_value(value: Any, name: str = "", *, by: Callable[[str], str] = mask) -> Any:
+    """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
+    if isinstance(value, str):
+        head = f"{name}: "
+        masked = by(head + value) if name else ""
+        return masked.removeprefix(head) if name and masked.startswith(head) else by(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([mask_value(item, name, by=by) for item in value])
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        masked = unique = by(key) if isinstance(key, str) else key
+        number = 1
+        while unique in found:  # two keys that look alike when they are masked
+            number += 1
+            unique = f"{masked} {number}"
+        found[unique] = mask_value(item, str(key), by=by)
+    return found

@@ -21,7 +21,6 @@ from outlive.secrets.forms import (
     Form,
     Said,
     beginnings,
-    compiled,
     marked,
 )
 from outlive.secrets.judging import (
@@ -39,6 +38,8 @@ from outlive.secrets.judging import (
 
 JUDGED = 256
 """Characters of a value that decide whether it is a secret; the rest of it is hidden with them."""
+LONGEST_FORM = 1_024
+"""Characters after which a key is one, however long it goes on."""
 LOOK_BACK = 1_200
 """Characters before a secret that may have a say in whether it is one."""
 _ESCAPES = (("\r", "\n"), ("\\n", "  "), ("\\r", "  "), ("\\t", "  "), ('\\"', '""'))
@@ -83,41 +84,52 @@ def by_form(text: str, start: int) -> Iterator[Secret]:
     for form in marked():
         for at in _places(text, form.mark, start):
             for begin in (at - length for length in form.lengths if at - length >= start):
-                head = _tried(compiled(form.head).fullmatch, text, begin, at)
+                head = _tried(form.head.fullmatch, text, begin, at)
                 if head and not text[begin - 1 : begin].isalnum() and (end := _key_end(text, at, form)):
                     yield Secret(begin, end, form.kind)
 
 
 def _key_end(text: str, at: int, form: Form) -> int:
     """Where a key ends whose mark is here, or 0. Words and stand-ins are not keys."""
-    match = _tried(compiled(form.rest).match, text, at + len(form.mark))
+    begin = at + len(form.mark)
+    match = _tried(form.rest.match, text, begin, begin + LONGEST_FORM)
     if match is None:
         return 0
     key = text[at : min(match.end(), at + JUDGED)]
-    return 0 if ORDINARY.fullmatch(key) or STAND_IN.fullmatch(key) else match.end()
+    if ORDINARY.fullmatch(key) or STAND_IN.fullmatch(key):
+        return 0
+    whole = _tried(form.rest.match, text, begin) if match.end() == begin + LONGEST_FORM else match
+    return (whole or match).end()
 
 
 def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
     """Values of what is called a password, a token or a key. `start` is where names are looked for from."""
-    for at in _places(text, "://", start):
-        if (match := _tried(URL.match, text, at)) and not STAND_IN.fullmatch(match[1][:JUDGED]):
-            yield Secret(match.start(1), match.end(1), "password in a URL")
+    yield from _in_urls(text, start)
+    yield from _in_headers(text, lowered, start)
     for at in _places(lowered, "aws", start):
         if not text[at - 1 : at].isalnum() and (match := _tried(AWS.match, text, at + 3)):
             yield Secret(match.start(1), match.end(1), "AWS secret key")
+    for at in (at for word in ("PASS", "SECRET", "TOKEN") for at in _places(text, word, start)):
+        if (match := _tried(PHRASE.match, text, at)) and not MESSAGE.search(match["value"]):
+            yield Secret(match.start("value"), match.end("value"), "pass phrase")
+    yield from _assigned(text, lowered, start)
+    for rule in SAID:
+        yield from _said(rule, text, lowered, start)
+
+
+def _in_urls(text: str, start: int) -> Iterator[Secret]:
+    for at in _places(text, "://", start):
+        if (match := _tried(URL.match, text, at)) and not STAND_IN.fullmatch(match[1][:JUDGED]):
+            yield Secret(match.start(1), match.end(1), "password in a URL")
+
+
+def _in_headers(text: str, lowered: str, start: int) -> Iterator[Secret]:
     for scheme in ("bearer", "basic"):
         for at in _places(lowered, scheme, start):
             if not text[at - 1 : at].isalnum() and (match := _tried(TOKEN.match, text, at)):
                 value = match[1][:JUDGED]
                 if is_presented(value, scheme) and not STAND_IN.fullmatch(value):
                     yield Secret(match.start(1), match.end(1), "authorization header")
-    for word in ("PASS", "SECRET", "TOKEN"):
-        for at in _places(text, word, start):
-            if (match := _tried(PHRASE.match, text, at)) and not MESSAGE.search(match["value"]):
-                yield Secret(match.start("value"), match.end("value"), "pass phrase")
-    yield from _assigned(text, lowered, start)
-    for rule in SAID:
-        yield from _said(rule, text, lowered, start)
     for at in (at for name in ('"auth"', '"_auth"') for at in _places(text, name, start)):
         if (match := _tried(AUTH.match, text, at)) and holds_a_pair(match[1]):
             yield Secret(match.start(1), match.end(1), "registry login")
@@ -129,15 +141,17 @@ def _assigned(text: str, lowered: str, start: int) -> Iterator[Secret]:
         for at in _places(lowered, name, start):
             if at < done or not (head := _tried(ASSIGNED.match, text, at)) or _in_label(text, at):
                 continue
-            value = VALUE.match(text, head.end(), head.end() + JUDGED)
+            value = _tried(VALUE.match, text, head.end(), head.end() + JUDGED)
             quoted = bool(head["quote"])
-            if value is None or (quoted and len(value[0]) < JUDGED and not text.startswith(head["quote"], value.end())):
+            if value is None or (
+                quoted and len(value[0]) < JUDGED and not text.startswith(head["quote"], value.end())
+            ):
                 continue
             done = value.end()
             known = value[0] if quoted else bare(value[0])
             told = not quoted and head["sign"].lower().rstrip(":") in ("is", "was", "ist", "war")
             if is_said(head["name"], known) if told else worth_hiding(head["name"], known, quoted):
-                long = len(value[0]) == JUDGED and VALUE.match(text, head.end())
+                long = len(value[0]) == JUDGED and _tried(VALUE.match, text, head.end())
                 done = long.end() if long else head.end() + len(known)
                 yield Secret(head.end(), done, "password or key")
 

@@ -1,15 +1,16 @@
 """How secrets are written: bare keys by how they begin or by a mark inside, passwords by the words around them.
 
 Every pattern reads a bounded number of characters before it fails, so the time grows with the text only. Keys without
-a form of their own (32 hexadecimal digits, a UUID) are found by a name beside them alone: `docs/safety.md` lists them.
+a form of their own (32 hexadecimal digits, a UUID) are found by a name beside them alone (docs/safety.md).
 """
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import msgspec
+
+from outlive.secrets.judging import lazy
 
 _KEYS = r"""
 Anthropic API key | sk-ant- | [\w-]{16,}
@@ -39,7 +40,7 @@ Slack token | xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs- xoxc- xoxd- xoxe.xoxb- x
 Slack token | xapp- | \d-[A-Za-z0-9-]{10,}
 Slack webhook | hooks.slack.com/ | (?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}
 Teams webhook | webhook.office.com/webhookb2/ | [\w@/-]{80,}
-Discord webhook | discord.com/api/webhooks/ discordapp.com/api/webhooks/ | \d{15,}/[\w-]{50,}
+Discord webhook | discord.com/api/webhooks/ discordapp.com/api/webhooks/ | \d{15,25}/[\w-]{50,}
 Discord bot token | MD MT Mj Mz ND NT Nj Nz OD OT | [\w-]{22,26}+\.[\w-]{6}\.[\w-]{27,}
 Stripe key | sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ | [A-Za-z0-9]{16,}
 Stripe webhook secret | whsec_ | [A-Za-z0-9+/]{24,}=*
@@ -134,7 +135,7 @@ age secret key | AGE-SECRET-KEY-1 | [A-Z0-9]{50,}
 Alibaba access key | LTAI | (?=[A-Za-z]{0,20}\d)[A-Za-z0-9]{12,20}(?![A-Za-z0-9])
 Tencent secret id | AKID | (?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{28,40}(?![A-Za-z0-9])
 Yandex API key | AQVN | [\w-]{35,}
-Yandex token | t1. | [\w-]{20,}={0,2}\.[\w-]{80,}={0,2}
+Yandex token | t1. | [\w-]{20,400}+={0,2}\.[\w-]{80,}={0,2}
 Yandex key | YCAJ YCM YCO YCN YCP | [\w-]{20,}
 Dropbox token | sl. sl.u. sl.B | [\w=-]{100,}
 Octopus API key | API- | (?=[A-Z]{0,25}\d)[A-Z0-9]{26,}
@@ -156,7 +157,7 @@ Intra42 secret | s-s4t2ud- s-s4t2af- | [0-9a-f]{64}
 SettleMint token | sm_aat_ sm_pat_ sm_sat_ | [A-Za-z0-9]{16,}
 private key | b3BlbnNzaC1rZXktdjE | [A-Za-z0-9+/]{20,}=*
 private key | MII | [A-Za-z0-9+/]{3}IBA[A-D][A-Za-z0-9+/]{20,}=*
-JSON web token | eyJ | [\w-]{8,400}+\.eyJ[\w-]{8,}(?:\.[\w-]*)*
+JSON web token | eyJ | [\w-]{8,400}+\.eyJ[\w-]{8,4000}+(?:\.[\w-]{1,4000}+){0,4}
 """
 """What it is, how it begins, and what follows. It begins where a word begins."""
 _MARKED = r"""
@@ -174,21 +175,22 @@ MaxMind key | _mmk | 36 | [A-Za-z0-9]{6}_[A-Za-z0-9]{29} | (?!\w)
 
 
 class Form(msgspec.Struct, frozen=True):
-    """A bare key: a mark that it begins with, or has inside after a `head` of one of these `lengths`, and the rest."""
+    """A bare key: a mark that it begins with, or has after a `head` of one of these `lengths`, and the rest."""
 
     kind: str
     mark: str
-    rest: str
-    head: str = ""
-    lengths: tuple[int, ...] = (0,)
+    rest: re.Pattern[str]
+    head: re.Pattern[str]
+    lengths: tuple[int, ...]
 
 
 def _rows(table: str) -> Iterator[Form]:
     for row in table.strip().splitlines():
         kind, marks, *head, rest = row.split(" | ")
         lengths, before = head or ("0", "")
+        rest_of_it, before_it = lazy(rest, re.ASCII), lazy(before, re.ASCII)
         for mark in marks.split():
-            yield Form(kind, mark, rest, before, tuple(map(int, lengths.split())))
+            yield Form(kind, mark, rest_of_it, before_it, tuple(map(int, lengths.split())))
 
 
 @cache
@@ -199,45 +201,27 @@ def marked() -> tuple[Form, ...]:
 
 @cache
 def beginnings() -> tuple[re.Pattern[str], dict[str, list[Form]]]:
-    """A pattern that finds where a key may begin, and by what it finds the forms that begin so, the longest first."""
-    forms = sorted(_rows(_KEYS), key=lambda form: len(form.mark))
+    """A pattern that finds the first letters of keys, and by those letters the forms that begin so, longest first."""
     groups: dict[str, list[Form]] = {}
-    for form in forms:
-        shortest = next((mark for mark in groups if form.mark.startswith(mark)), form.mark)
-        groups.setdefault(shortest, []).insert(0, form)
-    return re.compile(rf"\b{_either(groups)}", re.ASCII), groups
+    for form in sorted(_rows(_KEYS), key=lambda form: len(form.mark)):
+        letters = next((letters for letters in groups if form.mark.startswith(letters)), form.mark[:3])
+        groups.setdefault(letters, []).insert(0, form)
+    tree: dict[str, list[str]] = {}
+    for letters in sorted(groups):
+        tree.setdefault(letters[0], []).append(re.escape(letters[1:]))
+    either = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in tree.items())
+    return re.compile(rf"\b(?:{either})", re.ASCII), groups
 
 
-def _either(words: dict[str, list[Form]]) -> str:
-    """One of the words, as a tree by letter: many times faster than one alternative a word."""
-    tree: dict[str, dict[str, Any]] = {}
-    for word in words:
-        node = tree
-        for letter in word:
-            node = node.setdefault(letter, {})
-    return _branches(tree)
-
-
-def _branches(tree: dict[str, dict[str, Any]]) -> str:
-    found = [re.escape(letter) + _branches(below) for letter, below in sorted(tree.items())]
-    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})" if found else ""
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when a text first has the beginning of such a key in it: a command that needs none pays for none."""
-    return re.compile(pattern, re.ASCII)
-
-
-SHORTEST_KEY = re.compile(r"[\w.+/=~$:%@\\-]{16,}", re.ASCII)
+SHORTEST_KEY = lazy(r"[\w.+/=~$:%@\\-]{16,}", re.ASCII)
 """A text without such a run has no bare key in it."""
 _GAP = r"[^\S\n]{0,40}"
 _NEXT = rf"{_GAP}(?:\n{{1,2}}{_GAP})?"
 """White space before a value, which may be on the next line."""
 _QUOTE = "\"'`"
-URL = re.compile(rf"(?<=[A-Za-z0-9+.-])://[^\s/:@{_QUOTE}]{{0,256}}+:([^\s/{_QUOTE}]{{1,512}})@")
-AWS = re.compile(rf"\w{{0,30}}[\"']?{_GAP}[:=]{_GAP}[\"']?([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.ASCII)
-TOKEN = re.compile(rf"(?:bearer|basic)(?=\s){_NEXT}([A-Za-z0-9+/_.=~-]{{16,}})", re.IGNORECASE)
+URL = lazy(rf"(?<=[A-Za-z0-9+.-])://[^\s/:@{_QUOTE}]{{0,256}}+:([^\s/{_QUOTE}]{{1,512}})@")
+AWS = lazy(rf"\w{{0,30}}[\"']?{_GAP}[:=]{_GAP}[\"']?([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.ASCII)
+TOKEN = lazy(rf"(?:bearer|basic)(?=\s){_NEXT}([A-Za-z0-9+/_.=~-]{{16,}})", re.IGNORECASE)
 _BEFORE_KEY = "|".join(rf"(?<={word})|(?<={word}[_ -])" for word in ("api", "access", "auth", "private"))
 _NAME = (
     r"(?:(?<![A-Za-z])(?:pass|pwd|pw)|pass(?:word|wd|phrase|code|wort)|kennwort|secret|token|"
@@ -249,19 +233,19 @@ _WHERE = (
     rf"(?=\s{_GAP}(?:is|was|ist|war)\b|{_GAP}[:=]))?"
 )
 """What a password is for may be said between its name and its value."""
-ASSIGNED = re.compile(
+ASSIGNED = lazy(
     rf"(?P<name>{_NAME}(?:[_.-][A-Za-z0-9]{{1,40}}+){{0,8}}+)[{_QUOTE}\]]{{0,4}}+{_WHERE}{_NEXT}"
     rf"(?P<sign>:=|=>|={{1,3}}|:|\b(?:is|was|ist|war)\b:?){_NEXT}(?P<quote>[{_QUOTE}]{{0,2}})",
     re.IGNORECASE,
 )
 """What comes before the value of a thing that is called a password, a token or a key."""
-VALUE = re.compile(rf"[^\s{_QUOTE}]+")
-PHRASE = re.compile(
+VALUE = lazy(rf"[^\s{_QUOTE}]+")
+PHRASE = lazy(
     rf"(?:PASS(?:WORD|WD|PHRASE)?|SECRET|TOKEN){_GAP}[:=]{_GAP}([\"'])"
     r"(?P<value>[a-z0-9]{3,30}+(?: [a-z0-9]{3,30}+){2,7}+)\1"
 )
 """A constant whose value is several words: a pass phrase, unless it reads like a message."""
-MESSAGE = re.compile(
+MESSAGE = lazy(
     r"\b(?:password|secret|token|must|should|your|enter|required|please|the|not|invalid|wrong|missing|too|and|for|with|are|has)\b"
 )
 BEFORE = 200
@@ -279,7 +263,7 @@ class Said(msgspec.Struct, frozen=True):
 
 _WORD = rf"[^\s{_QUOTE}]"
 SAID = tuple(
-    Said(kind, tuple(hints.split(",")), re.compile(before, re.IGNORECASE) if before else None, re.compile(after))
+    Said(kind, tuple(hints.split(",")), lazy(before, re.IGNORECASE) if before else None, lazy(after))
     for kind, hints, before, after in (
         (
             "password",
@@ -318,4 +302,4 @@ SAID = tuple(
         ),
     )
 )
-AUTH = re.compile(r"\"_?auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,}+={0,2})\"")
+AUTH = lazy(r"\"_?auth\"\s{0,4}:\s{0,4}\"([A-Za-z0-9+/]{8,}+={0,2})\"")

@@ -4,86 +4,43 @@ Private keys are blocks of lines, so that a scan knows whether it is inside of o
 line and what is just before it; so all up to the end of the last whole line is settled.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
 
 from outlive.secrets.finding import LOOK_BACK, Secret, by_form, by_words, plain
+from outlive.secrets.judging import lazy
 
 LONGEST_LINE = 64 * 1024
 """Characters that are waited for until a line ends."""
 MARGIN = 4_096
 """Characters at the end of an unfinished line that are not settled yet."""
+_BLOCK = 1 << 20
 _FOREIGN = 4
 """Lines in a row that are not of a private key end it, though its last line is missing."""
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
-_BEGIN = re.compile(rf"-----BEGIN {_LABEL}-----|---- BEGIN {_LABEL} ----|PuTTY-User-Key-File-\d")
-_END = re.compile(rf"-----END {_LABEL}-----|---- END {_LABEL} ----|Private-MAC: ?[0-9a-f]{{40,64}}")
+_BEGIN = lazy(rf"-----BEGIN {_LABEL}-----|---- BEGIN {_LABEL} ----|PuTTY-User-Key-File-\d")
+_END = lazy(rf"-----END {_LABEL}-----|---- END {_LABEL} ----|Private-MAC: ?[0-9a-f]{{40,64}}")
 _HINTS = ("PRIVATE KEY", "PuTTY-User-Key-File-", "Private-MAC")
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{32,}={0,2}[^A-Za-z0-9+/=]{0,8}\s*$")
-_LAST = re.compile(r"(?:^|[^A-Za-z0-9+/=])[A-Za-z0-9+/]{1,80}={0,2}[^A-Za-z0-9+/=]{0,8}\s*$")
-_HEADER = re.compile(r"\W{0,8}[A-Z][A-Za-z-]{2,20}: ")
-_RUN = re.compile(r"[A-Za-z0-9_.+/=~%-]*")
+_ENCODED = lazy(r"[A-Za-z0-9+/]{32,}={0,2}[^A-Za-z0-9+/=]{0,8}\s*$")
+_LAST = lazy(r"(?:^|[^A-Za-z0-9+/=])[A-Za-z0-9+/]{1,80}={0,2}[^A-Za-z0-9+/=]{0,8}\s*$")
+_HEADER = lazy(r"\W{0,8}[A-Z][A-Za-z-]{2,20}: ")
+_RUN = lazy(r"[A-Za-z0-9_.+/=~%-]*")
 KEY = "private key"
 Known = Callable[[str], Iterable[Secret]]
 
 
-class Scan:
-    """One pass over a text that may come in pieces. `inside` says that it begins within a private key."""
+class KeyBlocks:
+    """Follows private keys through the lines of a text that may come in pieces."""
 
-    def __init__(self, known: Known = lambda _: (), *, inside: bool = False) -> None:
-        self._known = known
+    def __init__(self, *, inside: bool = False) -> None:
         self._inside = inside
         self._foreign = 0
         self._words = 0
         """Before each line of the key, as a time or a line number."""
-        self._open = False
-        """The last secret went on at the end of what was settled."""
-        self._after_key = False
-        """What was settled ends with a private key."""
 
-    def settle(self, text: str, start: int, *, final: bool) -> tuple[list[Secret], int]:
-        """The secrets from `start` on, in order and apart, and up to where they are all known."""
-        shadow = plain(text)
-        end = len(text) if final else self._settled(shadow, start)
-        if end <= start:
-            return [], start
-        begin = self._rest_of_open(text, start, end)
-        found = [Secret(start, begin, "secret", "")] if begin > start else []
-        found += self._blocks(shadow, begin, end)
-        lowered = shadow.lower()
-        lowered = lowered if len(lowered) == len(text) else shadow
-        found += (secret for secret in self._known(text) if begin <= secret.start < end)
-        found += (secret for secret in by_form(shadow, begin) if secret.start < end)
-        words = by_words(shadow, lowered, max(0, begin - LOOK_BACK))
-        found += (secret for secret in words if begin <= secret.start < end)
-        if self._after_key:
-            found.append(Secret(start, start, KEY, ""))
-        apart = list(_apart(found, shadow))
-        if apart:
-            last = apart[-1]
-            self._after_key = last.kind == KEY and _blank(shadow, last.end, end)
-            end = last.end if self._after_key and not final else max(end, last.end)
-            self._open = not final and last.end == len(text)
-        return apart, end
-
-    def _settled(self, shadow: str, start: int) -> int:
-        end = shadow.rfind("\n", start) + 1
-        if end:
-            end = max(start, _before_encoded(shadow, start, end))
-        if len(shadow) - max(end, start) > LONGEST_LINE:
-            end = len(shadow) - MARGIN
-        return end
-
-    def _rest_of_open(self, text: str, start: int, end: int) -> int:
-        if not self._open:
-            return start
-        self._open = False
-        run = _RUN.match(text, start, end)
-        return run.end() if run else start
-
-    def _blocks(self, text: str, start: int, end: int) -> Iterator[Secret]:
-        """Private keys, line by line while inside of one."""
-        if not self._inside and not any(hint in text[start:end] for hint in _HINTS):
+    def find(self, text: str, start: int, end: int) -> Iterator[Secret]:
+        """The lines of private keys between two places, both of them where a line begins."""
+        if not self._inside and not any(text.find(hint, start, end) >= 0 for hint in _HINTS):
             return
         at, begin = start, _BEGIN.search(text, start, end)
         while at < end:
@@ -106,12 +63,12 @@ class Scan:
                 yield Secret(at, last.end(), KEY)
                 at, self._inside = last.end(), False
                 continue
-            if (begin and at == begin.start()) or self._is_of_key(text[at : min(line_end, at + MARGIN)]):
+            if (begin and at == begin.start()) or self._goes_on(text[at : min(line_end, at + MARGIN)]):
                 yield Secret(at, line_end, KEY)
             at = line_end + 1
 
-    def _is_of_key(self, line: str) -> bool:
-        """Whether a line inside of a private key belongs to it; enough others in a row end it."""
+    def _goes_on(self, line: str) -> bool:
+        """Whether a line after the first belongs to the key; enough others in a row end it."""
         if not line.strip():
             return False
         encoded = _ENCODED.search(line) is not None
@@ -122,8 +79,92 @@ class Scan:
         return encoded or bool(short) or _HEADER.match(line) is not None
 
 
+class KeyLines:
+    """Which lines of a file are of private keys. It is read as far as it is asked about, a block at a time."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._blocks = KeyBlocks()
+        self._lines: set[int] = set()
+        self._read = 0
+        self._rest = ""
+
+    def __contains__(self, number: int) -> bool:
+        while self._read < number and self._next():
+            pass
+        return number in self._lines
+
+    def _next(self) -> bool:
+        block = self._file.read(_BLOCK).decode("latin-1")
+        text = self._rest + block
+        end = text.rfind("\n") + 1 if block else len(text)
+        if not end and len(text) > 2 * _BLOCK:
+            end = len(text)
+        line, at = self._read + 1, 0
+        for secret in self._blocks.find(text, 0, end):
+            line += text.count("\n", at, secret.start)
+            at = secret.start
+            self._lines.update(range(line, line + text.count("\n", at, secret.end) + 1))
+        self._read += text.count("\n", 0, end)
+        self._rest = text[end:]
+        return bool(block)
+
+
+class Scan:
+    """One pass over a text that may come in pieces. `inside` says that it begins within a private key."""
+
+    def __init__(self, known: Known = lambda _: (), *, inside: bool = False) -> None:
+        self._known = known
+        self._keys = KeyBlocks(inside=inside)
+        self._open = False
+        """The last secret went on at the end of what was settled."""
+        self._after_key = False
+        """What was settled ends with a private key."""
+
+    def settle(self, text: str, start: int, *, final: bool, upto: int = 0) -> tuple[list[Secret], int]:
+        """The secrets from `start` on, in order and apart, and up to where they are all known: to the end when it is
+        the `final` part, at least `upto`."""
+        shadow = plain(text)
+        end = len(text) if final else max(upto, _settled(shadow, start))
+        if end <= start:
+            return [], start
+        begin = self._rest_of_open(text, start, end)
+        found = [Secret(start, begin, "secret", "")] if begin > start else []
+        found += self._keys.find(shadow, begin, end)
+        lowered = shadow.lower()
+        lowered = lowered if len(lowered) == len(text) else shadow
+        found += (secret for secret in self._known(text) if begin <= secret.start < end)
+        found += (secret for secret in by_form(shadow, begin) if secret.start < end)
+        words = by_words(shadow, lowered, max(0, begin - LOOK_BACK))
+        found += (secret for secret in words if begin <= secret.start < end)
+        if self._after_key:
+            found.append(Secret(start, start, KEY, ""))
+        apart = list(_apart(found, shadow))
+        if apart:
+            last = apart[-1]
+            self._after_key = last.kind == KEY and _blank(shadow, last.end, end)
+            end = last.end if self._after_key and not final else max(end, last.end)
+            self._open = not final and last.end == len(text)
+        return apart, end
+
+    def _rest_of_open(self, text: str, start: int, end: int) -> int:
+        if not self._open:
+            return start
+        self._open = False
+        run = _RUN.match(text, start, end)
+        return run.end() if run else start
+
+
+def _settled(shadow: str, start: int) -> int:
+    """Up to where a text that goes on is settled: the end of its last line, or within a line that is too long."""
+    end = shadow.rfind("\n", start) + 1
+    if end:
+        end = max(start, _before_encoded(shadow, start, end))
+    return end if len(shadow) - max(end, start) <= LONGEST_LINE else len(shadow) - MARGIN
+
+
 def _before_encoded(text: str, start: int, end: int) -> int:
-    """Where the encoded lines begin that end at `end`, the last of them short: the end of a private key may follow."""
+    """Where the encoded lines begin that end at `end`; the last may be short. The end of a private key may follow."""
     at, found = end, end
     while at > start and end - at < LONGEST_LINE // 2:
         line = max(start, text.rfind("\n", start, at - 1) + 1)

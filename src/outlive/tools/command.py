@@ -16,7 +16,8 @@ from contextlib import suppress
 from glob import glob
 from pathlib import Path
 
-from outlive.tools.output import Edges, Spool
+from outlive.secrets import Masker, mask
+from outlive.tools.output import Edges, MaskedBytes, Spool
 from outlive.tools.sandbox import Launch
 
 GRACE = 2.0
@@ -37,6 +38,7 @@ class Command:
         env: Mapping[str, str],
         timeout: float | None = None,
         spool: Spool | None = None,
+        mask: Masker = mask,
         live: Callable[[bytes], None] | None = None,
     ) -> None:
         self.text = text
@@ -44,7 +46,8 @@ class Command:
         self.began = time.monotonic()
         self.spool = spool or Spool(None)
         self.live = live
-        """Given what is printed, as it is, on a thread of ours; None from when nobody looks any more."""
+        """Given what is printed, masked, on a thread of ours; None from when nobody looks any more."""
+        self._masked = MaskedBytes(mask.stream())
         self._unread = Edges()
         self._lock = threading.Lock()
         self._exited, self._silent = threading.Event(), threading.Event()
@@ -115,6 +118,7 @@ class Command:
     def take(self) -> str:
         """What was printed since the last look."""
         with self._lock:
+            self._keep(self._masked.release(all=not self.running))
             unread, self._unread = self._unread, Edges()
             return unread.text(self.spool.where)
 
@@ -165,14 +169,19 @@ class Command:
     def _read(self, out: int) -> None:
         while data := os.read(out, 1 << 16):
             with self._lock:
-                self._unread.add(data)
-                self.spool.add(data)
-            if (live := self.live) is not None:
-                live(data)
+                shown = self._keep(self._masked.add(data))
+            if shown and (live := self.live) is not None:
+                live(shown)
         os.close(out)
         with self._lock:
+            self._keep(self._masked.release(all=True))
             self.spool.close()
         self._silent.set()
+
+    def _keep(self, shown: bytes) -> bytes:
+        self._unread.add(shown)
+        self.spool.add(shown)
+        return shown
 
     def _wait(self) -> None:
         self._popen.wait()
