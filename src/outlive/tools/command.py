@@ -6,6 +6,7 @@ that keeps the output open cannot hold up who waits: the command has ended when 
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from glob import glob
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from outlive.tools.sandbox import Launch
 
 GRACE = 2.0
 """Seconds between asking a group to end and ending it."""
+WORDS = 0.2
+"""Seconds after which the whole words of an unfinished line are shown."""
 LINGER = 0.2
 """Seconds in which the rest of the output may come after the program has ended."""
 
@@ -167,16 +171,29 @@ class Command:
     # -- the threads
 
     def _read(self, out: int) -> None:
-        while data := os.read(out, 1 << 16):
-            with self._lock:
-                shown = self._keep(self._masked.add(data))
-            if shown and (live := self.live) is not None:
-                live(shown)
+        poll = select.poll()
+        poll.register(out, select.POLLIN)
+        waiting = False  # for the rest of a line, of which whole words can be shown meanwhile
+        while True:
+            if waiting and not poll.poll(WORDS * 1000):
+                waiting = False
+                self._show(lambda: self._masked.release(all=False))
+            elif data := os.read(out, 1 << 16):
+                waiting = True
+                self._show(partial(self._masked.add, data))
+            else:
+                break
         os.close(out)
+        self._show(lambda: self._masked.release(all=True))
         with self._lock:
-            self._keep(self._masked.release(all=True))
             self.spool.close()
         self._silent.set()
+
+    def _show(self, masked: Callable[[], bytes]) -> None:
+        with self._lock:
+            shown = self._keep(masked())
+        if shown and (live := self.live) is not None:
+            live(shown)
 
     def _keep(self, shown: bytes) -> bytes:
         self._unread.add(shown)
