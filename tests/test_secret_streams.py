@@ -155,6 +155,18 @@ def test_a_key_with_something_before_each_line_is_hidden(prefix: str) -> None:
     assert not pieces(private_key().replace("PRIVATE KEY", ""), masked, 12)
 
 
+@pytest.mark.parametrize("before", ["key: ", 'TLS_KEY="', "export A=1 KEY=", "{"])
+def test_a_key_that_begins_behind_other_words_is_hidden_to_its_end(before: str) -> None:
+    assert mask(f"{before}{private_key()}\nafter it") == f"{before}[masked private key]\nafter it"
+
+
+def test_encoded_lines_are_held_back_until_it_is_known_what_they_end_with() -> None:
+    rows = private_key().split("\n")[5:]
+    stream = mask.stream()
+    assert stream.feed("\n".join(rows[:-1]) + "\n") == stream.release() == ""
+    assert stream.feed(rows[-1] + "\n") + stream.finish() == "[masked private key]\n"
+
+
 def test_the_lines_before_the_end_of_a_key_are_hidden_though_its_beginning_is_missing() -> None:
     rows = private_key().split("\n")
     masked = mask("\n".join(["ls", "some words here", *rows[5:], "done"]))

@@ -165,9 +165,9 @@ def test_what_a_hook_says_is_masked_before_it_is_cut(tmp_path: Path) -> None:
 
 def test_tasks_hold_no_secrets(bench: Workbench) -> None:
     bench.call("task_create", subject=f"use {KEY}", description=f"the key is {KEY}\n{PEM}")
-    bench.call("task_update", id=1, subject=f"still {KEY}", description=f"and {KEY}")
-    bench.call("task_claim", id=1)
-    bench.call("task_complete", id=1, result=f"used {KEY}")
+    bench.call("task_update", task_id=1, subject=f"still {KEY}", description=f"and {KEY}")
+    bench.call("task_claim", task_id=1)
+    bench.call("task_complete", task_id=1, result=f"used {KEY}")
     graph = TaskGraph(bench.tasks)
     graph.create("password: Tr0ub4dor3x", metadata={KEY: {"password": "Tr0ub4dor3x", "deep": [KEY]}}, owner="me")
     for path in (bench.root / ".tasks").rglob("*"):

@@ -75,7 +75,9 @@ class KeyBlocks:
         self._foreign = 0 if encoded else self._foreign + 1
         self._inside = self._foreign < _FOREIGN
         words = line.split()
-        short = len(words) == self._words + 1 and _LAST.search(line) and (not self._words or not words[-1].islower())
+        short = (
+            len(words) in (1, self._words + 1) and _LAST.search(line) and not (self._words and words[-1].islower())
+        )
         return encoded or bool(short) or _HEADER.match(line) is not None
 
 
@@ -125,7 +127,7 @@ class Scan:
         """The secrets from `start` on, in order and apart, and up to where they are all known: to the end when it is
         the `final` part, at least `upto`."""
         shadow = plain(text)
-        end = len(text) if final else max(upto, _settled(shadow, start))
+        end = len(text) if final else _settled(shadow, start, upto)
         if end <= start:
             return [], start
         begin = self._rest_of_open(text, start, end)
@@ -155,12 +157,13 @@ class Scan:
         return run.end() if run else start
 
 
-def _settled(shadow: str, start: int) -> int:
+def _settled(shadow: str, start: int, upto: int) -> int:
     """Up to where a text that goes on is settled: the end of its last line, or within a line that is too long."""
-    end = shadow.rfind("\n", start) + 1
-    if end:
-        end = max(start, _before_encoded(shadow, start, end))
-    return end if len(shadow) - max(end, start) <= LONGEST_LINE else len(shadow) - MARGIN
+    line = max(start, shadow.rfind("\n", start) + 1)
+    end = _before_encoded(shadow, start, line)
+    if end == line:
+        end = max(end, upto)
+    return end if len(shadow) - end <= LONGEST_LINE else len(shadow) - MARGIN
 
 
 def _before_encoded(text: str, start: int, end: int) -> int:
