@@ -60,13 +60,14 @@ def test_a_command_that_kills_itself_is_named_with_its_signal(bench: Workbench) 
 
 
 def test_output_arrives_while_the_command_runs(bench: Workbench) -> None:
+    """Lines when they end, whole words of a line that does not end yet."""
     command = (
-        "echo one; until test -e a; do sleep 0.02; done; printf 'tw\\xc3'; until test -e b; do sleep 0.02; done; "
+        "echo one; until test -e a; do sleep 0.02; done; printf 'tw \\xc3'; until test -e b; do sleep 0.02; done; "
     )
 
     async def watched() -> None:
         running = asyncio.create_task(bench.acall("bash", command=command + "printf '\\xb6\\n'"))
-        for seen, name in (("one\n", "a"), ("one\ntw", "b")):
+        for seen, name in (("one\n", "a"), ("one\ntw ", "b")):
             while "".join(text for _, text in bench.streamed) != seen:
                 await asyncio.sleep(0.01)
             bench.write(name, "")
@@ -74,7 +75,7 @@ def test_output_arrives_while_the_command_runs(bench: Workbench) -> None:
 
     asyncio.run(watched())
     assert {call for call, _ in bench.streamed} == {"call_bash"}
-    assert "".join(text for _, text in bench.streamed) == "one\ntwö\n"
+    assert "".join(text for _, text in bench.streamed) == "one\ntw ö\n"
 
 
 def test_there_is_no_input_and_no_terminal(bench: Workbench) -> None:

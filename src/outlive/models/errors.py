@@ -8,10 +8,14 @@ ModelError
 """
 
 from outlive.errors import OutliveError
+from outlive.secrets import mask
 
 
 class ModelError(OutliveError):
-    pass
+    """Providers repeat in their messages what they were sent, keys too."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(mask(message))
 
 
 class Unavailable(ModelError):

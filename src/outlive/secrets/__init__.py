@@ -1,40 +1,141 @@
 """Secrets in text: found before they are written, masked before they are shown.
 
-The detectors of detect-secrets know the keys of most providers; the rules here add what they miss (keys of model
-providers, fine-grained tokens, passwords in plain sentences) and drop what is only long (hashes, uuids, paths).
-The library is loaded when a text has something in it that could be a secret, so a look at ordinary text costs little.
+`forms.py` is a table of the keys that say whose they are, and of the words before passwords; `judging.py` tells a
+secret from a hash, a path or a stand-in; `finding.py` puts both together; `scanning.py` looks through a text, at once
+or as it arrives, and knows when it is inside of a private key. The time grows with the text only.
 """
 
+import re
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from outlive.errors import OutliveError
-from outlive.secrets.finding import assigned, blocks, known, spoken
-from outlive.secrets.library import from_library
-from outlive.secrets.places import Secret
+from outlive.secrets.finding import LOOK_BACK, Secret
+from outlive.secrets.scanning import LONGEST_LINE, KeyLines, Scan
+
+__all__ = [
+    "KeyLines",
+    "MaskedStream",
+    "Masker",
+    "Secret",
+    "SecretFound",
+    "find",
+    "mask",
+    "mask_value",
+    "refuse",
+    "shown",
+]
+SHORTEST = 8
+"""Characters of a known value: shorter ones are words, and masking words would make a log unreadable."""
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
 
 
 class SecretFound(OutliveError):
     """A text has a secret in it and was not written. The message names the kind, never the value."""
 
 
-def find(text: str) -> list[Secret]:
-    """All secrets in a text, in order, none within another."""
-    lowered = text.lower()
-    lowered = lowered if len(lowered) == len(text) else text
-    found = [
-        *blocks(text),
-        *known(text),
-        *assigned(text, lowered),
-        *spoken(text, lowered),
-        *from_library(text, lowered),
-    ]
-    apart: list[Secret] = []
-    for secret in sorted(found, key=_by_place):
-        if not apart or secret.start >= apart[-1].end:
-            apart.append(secret)
-        elif secret.end > apart[-1].end:
-            apart[-1] = Secret(apart[-1].start, secret.end, apart[-1].kind)
-    return apart
+class Masker:
+    """Masks what looks like a secret, and the values of an environment whose names say that they are one."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        named = {name: value for name, value in (environment or {}).items() if _SECRET_NAME.search(name)}
+        self._known = {
+            line.strip(): name
+            for name, value in named.items()
+            for line in value.splitlines()
+            if len(line.strip()) >= SHORTEST
+        }
+        self._clean = ("", "")
+
+    def find(self, text: str, *, inside: bool = False) -> list[Secret]:
+        """All secrets in a text, in order, none within another. `inside`: it begins within a private key."""
+        return Scan(self._values, inside=inside).settle(text, 0, final=True)[0]
+
+    def __call__(self, text: str) -> str:
+        """The text with each secret replaced by its kind or its name. Masking twice changes nothing."""
+        if any(text is clean for clean in self._clean):
+            return text
+        text = shown(text, self.find(text))
+        self._clean = (self._clean[-1], text)
+        return text
+
+    def lines(self, lines: Sequence[str], of_keys: Container[int] = (), *, longest: int | None = None) -> list[str]:
+        """Lines that follow each other, each masked and then cut; those `of_keys`, by index, are of private keys."""
+        text = "\n".join(lines)
+        secrets, found, at = deque(self.find(text)), [], 0
+        for number, line in enumerate(lines):
+            end = len(line) if longest is None else min(len(line), longest)
+            here: list[Secret] = []
+            while secrets and secrets[0].start <= at + len(line):
+                here.append(secrets.popleft())
+            if number in of_keys:
+                found.append(shown(line, self.find(line, inside=True), 0, end))
+            else:
+                found.append(shown(text, here, at, at + end))
+            at += len(line) + 1
+            if here and here[-1].end > at:
+                secrets.appendleft(here[-1])
+        return found
+
+    def stream(self) -> "MaskedStream":
+        """Masks a text that arrives in pieces."""
+        return MaskedStream(Scan(self._values))
+
+    def _values(self, text: str) -> Iterator[Secret]:
+        there = [value for value in self._known if value in text]
+        if there:
+            either = re.compile("|".join(map(re.escape, sorted(there, key=len, reverse=True))))
+            for match in either.finditer(text):
+                name = self._known[match[0]]
+                yield Secret(match.start(), match.end(), name, f"[{name}]")
+
+
+class MaskedStream:
+    """A text in pieces of any size, masked as it would be in one: what is given out is settled."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._text = ""
+        self._start = 0
+        self._more: list[str] = []
+        self._waiting = 0
+
+    def feed(self, text: str) -> str:
+        """What can be shown now; the rest of an unfinished line is kept back, within bounds."""
+        self._more.append(text)
+        self._waiting += len(text)
+        ends = "\n" in text or "\r" in text
+        return self._settle(final=False) if ends or self._waiting > LONGEST_LINE else ""
+
+    def release(self) -> str:
+        """The whole words of the unfinished line, for a reader who waits for it."""
+        return self._settle(final=False, words=True)
+
+    def finish(self) -> str:
+        """The rest. More may follow nevertheless."""
+        return self._settle(final=True)
+
+    def _settle(self, *, final: bool, words: bool = False) -> str:
+        text = self._text + "".join(self._more)
+        upto = max(text.rfind(space, self._start) for space in " \t\n") + 1 if words else 0
+        found, end = self._scan.settle(text, self._start, final=final, upto=upto)
+        masked = shown(text, found, self._start, end)
+        kept = max(0, end - LOOK_BACK)
+        self._text, self._start, self._more = text[kept:], end - kept, []
+        self._waiting = len(text) - end
+        return masked
+
+
+def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None = None) -> str:
+    """A part of a text with its secrets masked, also those that the part cuts."""
+    end = len(text) if end is None else end
+    parts, at = [], start
+    for secret in secrets:
+        if secret.end > start and secret.start < end:
+            parts += [text[at : secret.start], secret.shown]
+            at = secret.end
+    return "".join([*parts, text[at:end]]) if parts else text[start:end]
 
 
 def refuse(text: str, what: str) -> None:
@@ -47,27 +148,26 @@ def refuse(text: str, what: str) -> None:
         )
 
 
-def mask(text: str) -> str:
-    """The text with each secret replaced by its kind. Masking twice changes nothing."""
-    parts, end = [], 0
-    for secret in find(text):
-        parts += [text[end : secret.start], f"[masked {secret.kind}]"]
-        end = secret.end
-    return "".join([*parts, text[end:]]) if parts else text
+mask = Masker()
+find = mask.find
 
 
-def mask_value(value: Any, name: str = "") -> Any:
+def mask_value(value: Any, name: str = "", *, by: Callable[[str], str] = mask) -> Any:
     """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
     if isinstance(value, str):
         head = f"{name}: "
-        shown = mask(head + value) if name else mask(value)
-        return shown.removeprefix(head) if name and shown.startswith(head) else mask(value)
-    if isinstance(value, dict):
-        return {mask(str(key)): mask_value(item, str(key)) for key, item in value.items()}
+        masked = by(head + value) if name else ""
+        return masked.removeprefix(head) if name and masked.startswith(head) else by(value)
     if isinstance(value, (list, tuple)):
-        return [mask_value(item, name) for item in value]
-    return value
-
-
-def _by_place(secret: Secret) -> tuple[int, int]:
-    return secret.start, -secret.end
+        return type(value)([mask_value(item, name, by=by) for item in value])
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        masked = unique = by(key) if isinstance(key, str) else key
+        number = 1
+        while unique in found:  # two keys that look alike when they are masked
+            number += 1
+            unique = f"{masked} {number}"
+        found[unique] = mask_value(item, str(key), by=by)
+    return found

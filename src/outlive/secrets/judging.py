@@ -3,10 +3,29 @@
 import base64
 import math
 import re
+from typing import Any, cast
 
-HASH = re.compile(r"(?i)(?:sha\d+[:-])?(?:[0-9a-f]{7,40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
-UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-STAND_IN = re.compile(
+
+class _Lazy:
+    """A pattern that is compiled when it is first used: most texts need few of them, and a command starts sooner."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        pattern = re.compile(self._source, self._flags)
+        self.match, self.search, self.fullmatch = pattern.match, pattern.search, pattern.fullmatch
+        return getattr(pattern, name)
+
+
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, later."""
+    return cast(re.Pattern[str], _Lazy(source, flags))
+
+
+HASH = lazy(r"(?i)(?:sha\d+[:-])?(?:[0-9a-f]{7,40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
+UUID = lazy(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+STAND_IN = lazy(
     r"(?i)[*•.x_-]+|<.*>?|%.*%|\[.*|\(.*|\{+|\{.*\}\W*|\{\w+:.*"
     r"|\$[({].*|\$[a-z_]\w*(?:(?:->|::|[.\[/:]).*)?|\$\d"
     r"|[a-z_$][\w.:<>\[\]-]*\((?:.*\)[\])};,:?!]*(?:(?:\.|\[|->).*)?|(?:[^)]*[(,=|])?|[^)0-9]*)"
@@ -15,18 +34,20 @@ STAND_IN = re.compile(
     r"|password|passwd|secret|token|none|null|true|false|required|optional|undefined"
 )
 """What stands where a secret would, and is none."""
-TECHNICAL = re.compile(
+TECHNICAL = lazy(
     r"(?i)(?:sha|md|aes|rsa|hs|rs|es|ps|bcrypt|scrypt|argon|pbkdf|base|utf|oauth|ed|x|tls|ssl|hmac-?sha|ascii|iso|http|"
     r"ipv|win|ecdsa-?p?|chacha|blake|crc|uuid-?v?|v)[-_]?\d[\w.-]{0,8}(?:[-_][a-z]+)*(?::[0-9a-f]*)?"
     r"|[a-z]+(?:-[a-z]+)*[-@=~<>]+\d+(?:\.\d+)+|[a-z_]{3,}=[a-z0-9_-]+|[a-z]+-\d{1,3}|\d+[-_]?[a-z]{1,12}|1password"
 )
 """Names of methods and formats, packages with their version, counts with their unit."""
-CODE = re.compile(
+CODE = lazy(
     r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[\[(),;]*|[A-Za-z_]\w*\[\w*\][),;]*|[A-Z][A-Za-z]+\[[^0-9]*"
     r"|_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}|[a-z]+(?:_[a-z0-9]+){3,}|urn:[a-z].*"
 )
 """An expression: a member of something, an element of something, a type, a long name."""
-PATH = re.compile(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
+ORDINARY = lazy(r"[a-z]+(?:[-_.][a-z]+)+|[A-Z]+(?:[-_.][A-Z]+)+")
+"""Words of one case with signs between them."""
+PATH = lazy(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
 
 
 def is_presented(value: str, scheme: str) -> bool:
@@ -69,16 +90,16 @@ def is_strong(value: str) -> bool:
 
 
 def worth_hiding(name: str, value: str, quoted: bool) -> bool:
-    if len(value) < 6 or any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE)):
-        return False
-    if re.match(r"\d+:", value):
+    if len(value) < 6 or re.match(r"\d+:", value):
         return False
     mixed = kinds(value)
     if re.search("[0-9]", value):
-        return mixed >= 2 or len(value) >= 12
-    if re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
-        return len(value) >= 17 or name.isupper()
-    return mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
+        hidden = mixed >= 2 or len(value) >= 12
+    elif re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
+        hidden = len(value) >= 17 or name.isupper()
+    else:
+        hidden = mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
+    return hidden and not any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE))
 
 
 def looks_random(value: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import asdict
+from msgspec.structs import replace as with_fields
 
 from outlive.context.directives import tagged
 from outlive.context.engine import Request
@@ -20,6 +21,7 @@ from outlive.loop import Ending, Loop
 from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
+from outlive.secrets import Masker, mask
 from outlive.session.door import Door
 from outlive.session.remembering import Remembering
 from outlive.session.session import Session
@@ -65,6 +67,8 @@ class Parts:
     """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
     summaries: Summaries = "asked"
     owner: str = "agent"
+    mask: Masker = mask
+    """Takes the secrets out of what tools read and print."""
 
 
 class Gauge(Struct, frozen=True):
@@ -84,7 +88,7 @@ class Agent:
         self.spending = Spending()
         self.limits: tuple[Limit, ...] = ()
         """Those of the present run."""
-        self.processes = Processes(mask=session.masked)
+        self.processes = Processes(mask=parts.mask)
         self._watchers: list[Watcher] = []
         self._queued: deque[str] = deque()
         self._compaction: str | None = None
@@ -110,8 +114,9 @@ class Agent:
             processes=self.processes,
             sandbox=parts.sandbox,
             skills=parts.skills,
-            output=lambda call_id, text: self.tell(ToolOutput(call_id, session.masked(text))),
+            output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
             owner=parts.owner,
+            mask=parts.mask,
         )
 
     # -- what a face does
@@ -151,6 +156,7 @@ class Agent:
         try:
             async with asyncio.timeout(seconds):
                 ending = await self._work
+                ending = with_fields(ending, text=self.session.masked(ending.text))
         except TimeoutError:
             ending = Ending("limit", detail=f"the limit of {seconds:g} s is reached (--max-time)")
         except asyncio.CancelledError:

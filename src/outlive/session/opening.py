@@ -19,8 +19,8 @@ from outlive.messages import call_file, is_writing
 from outlive.models.choose import choose
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
+from outlive.secrets import Masker
 from outlive.session.agent import Agent, Parts, Summaries
-from outlive.session.masking import masker
 from outlive.session.prompt import system_prompt
 from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import WINDOW, Session
@@ -103,6 +103,7 @@ class Opener:
         self.options = options = options or Options()
         self.settings: Settings = settings(workspace)
         self.dotenv = DotEnv(workspace)
+        self.masker = Masker({**self.dotenv.variables, **os.environ})
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
@@ -154,7 +155,7 @@ class Opener:
         policy = policy_named(
             self.options.policy or str(context.get("policy", "rich")), own if isinstance(own, dict) else {}
         )
-        return {"window": window, "policy": policy, "mask": masker({**self.dotenv.variables, **os.environ})}
+        return {"window": window, "policy": policy, "mask": self.masker}
 
     # -- its parts
 
@@ -175,12 +176,13 @@ class Opener:
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
-            hooks=CommandHooks(self.settings.hooks, root, session=session.id),
+            hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
             system=self._system(session, skills, instructions, remembering.index),
             limits=self._limits,
             summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            mask=self.masker,
         )
         agent = Agent(session, parts)
         agent.remembering = agent.desk.extras[MEMORIES] = remembering
@@ -197,7 +199,7 @@ class Opener:
 
     def _notice(self, session: Session, text: str) -> None:
         session.note(text)
-        self._notices.append(text)
+        self._notices.append(session.masked(text))
 
     def _mode(self, session: Session) -> Mode:
         """The settings' for a new session; for an old one its own, if it was the user who chose it."""

@@ -270,11 +270,13 @@ class Remembering:
 
     def _offer(self, offers: Iterable[Candidate]) -> None:
         for offer in offers:
-            self._tell(f"worth remembering? {offer.description} (/remember {offer.body[:80]})")
+            self._tell(f"worth remembering? {offer.description} (/remember {mask(offer.body)[:80]})")
 
     def _learn(self, candidate: Candidate) -> None:
         if candidate.needs_confirmation:
-            self._tell(f"not remembered without your word: {candidate.description} (/remember {candidate.body[:80]})")
+            self._tell(
+                f"not remembered without your word: {candidate.description} (/remember {mask(candidate.body)[:80]})"
+            )
             return
         try:
             self._tell(self._keep(candidate))

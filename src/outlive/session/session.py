@@ -36,6 +36,7 @@ from outlive.events import (
     UserSaid,
 )
 from outlive.messages import Block, Image, Text, call_file
+from outlive.secrets import mask_value
 from outlive.session.handoff import handoff_note
 from outlive.session.masking import Mask, masked
 from outlive.session.world import GONE, SEEN, Seen, World, compare
@@ -239,7 +240,8 @@ class Session:
     def note(self, *texts: str, kind: str = "note") -> None:
         """Things the harness noticed; the state block says them until the user speaks again."""
         if texts:
-            self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(texts)])
+            masked = map(self.masked, texts)
+            self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(masked)])
 
     # -- requests and passes
 
@@ -332,6 +334,7 @@ class Session:
     def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
         """Use another system prompt and other tools from here on; whether anything differs."""
         system = self.masked(system)
+        tools = mask_value(tools, by=self.masked)
         if (system, tools) == (self.engine.past.system, self.engine.past.tools):
             return False
         self.log(SystemChanged, system=system, tools=tools)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from outlive.errors import OutliveError
 from outlive.memory.book import Memories
 from outlive.memory.consolidate import Busy, Report, consolidate, due, last_time
+from outlive.secrets import mask
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.memory_protocol import MemoryReader
@@ -125,7 +126,7 @@ class Tidying:
         if report.problem:
             self._tell(f"memories not consolidated: {report.problem} (it is tried again when it is due again)")
         elif report.notes:
-            what = "".join(sign for sign in "; ".join(report.notes) if sign.isprintable())
+            what = "".join(sign for sign in mask("; ".join(report.notes)) if sign.isprintable())
             what = what if len(what) <= _NAMED else f"{what[:_NAMED]}…"
             step = f"{'u' if report.scope == 'user' else ''}{report.step}"
             self._tell(f"memories consolidated: {what} (outlive memory log; outlive memory undo {step})")

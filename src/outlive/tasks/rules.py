@@ -1,4 +1,7 @@
-"""What a field may hold, and who may act on a task that is held. Pure; refusals say the way out."""
+"""What a field may hold, and who may act on a task that is held. Pure; refusals say the way out.
+
+Secrets are masked in every text that gets into a task: tasks are files that others read.
+"""
 
 import shlex
 from collections.abc import Iterable, Sized
@@ -8,6 +11,7 @@ from typing import Any
 import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
+from outlive.secrets import mask, mask_value
 from outlive.stores.records import LONGEST_LEASE, MAX_DEPENDENCIES, STATUSES, Status, Task
 from outlive.tasks.refs import some
 
@@ -30,21 +34,21 @@ def subject(text: str) -> str:
         raise InvalidTask(
             "the subject must be one line without control characters; put the rest into the description"
         )
-    return text
+    return mask(text)
 
 
 def long_text(text: str, what: str) -> str:
     if len(_text(text, what)) > MAX_TEXT:
         raise InvalidTask(f"{what} has {len(text):,} characters, at most {MAX_TEXT:,} are allowed")
-    return text
+    return mask(text)
 
 
 def name(text: str, what: str) -> str:
     """An owner, a label: something short that is shown on one line."""
     text = _text(text, what).strip()
     if not text or len(text) > MAX_LABEL or not text.isprintable():
-        raise InvalidTask(f"{what} {text[:80]!r} must be 1 to {MAX_LABEL} printable characters")
-    return text
+        raise InvalidTask(f"{what} {mask(text)[:80]!r} must be 1 to {MAX_LABEL} printable characters")
+    return mask(text)
 
 
 def labels(values: Iterable[str]) -> tuple[str, ...]:
@@ -88,7 +92,7 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
         raise InvalidTask(f"metadata must be plain JSON: {error}") from None
     if b"\\u0000" in encoded:
         raise InvalidTask("metadata must not contain the NUL character")
-    decoded: dict[str, Any] = msgspec.json.decode(encoded)
+    decoded: dict[str, Any] = mask_value(msgspec.json.decode(encoded))
     return decoded
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from outlive.errors import ConflictError, CycleError, DamagedRecord, DependencyError, FutureVersion
 from outlive.regular import UnusableFile, read_regular
+from outlive.secrets import mask_value
 from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
 from outlive.stores.records import MAX_TASK_BYTES, Change, Task, task_from_json, task_to_json, wrong_mark
 from outlive.tasks import shape
@@ -73,7 +74,9 @@ def read_folder(folder: Path) -> Bundle:
             raise DamagedRecord(f"{error}. Nothing was imported.") from None
         moment = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
         for place, form in _json_lines(raw.replace(b"\n", b" "), str(path)):
-            bundle.tasks.append(task_from_json(form, where=place.partition(", line")[0], written_at=moment))
+            bundle.tasks.append(
+                task_from_json(mask_value(form), where=place.partition(", line")[0], written_at=moment)
+            )
     return _checked(bundle, str(folder))
 
 
@@ -133,6 +136,7 @@ def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
 def _take(bundle: Bundle, place: str, form: Any) -> None:
     if not isinstance(form, dict):
         raise DamagedRecord(f"{place}: expected a JSON object, found {type(form).__name__}. Nothing was imported.")
+    form = mask_value(form)
     if form.get("outlive") == "tasks":
         if form.get("version", 0) > EXPORT_VERSION:
             raise FutureVersion(f"{place}: exported by a newer outlive; upgrade outlive to import it")

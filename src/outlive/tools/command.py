@@ -6,6 +6,7 @@ that keeps the output open cannot hold up who waits: the command has ended when 
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -13,14 +14,18 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from glob import glob
 from pathlib import Path
 
-from outlive.tools.output import Edges, Spool
+from outlive.secrets import Masker, mask
+from outlive.tools.output import Edges, MaskedBytes, Spool
 from outlive.tools.sandbox import Launch
 
 GRACE = 2.0
 """Seconds between asking a group to end and ending it."""
+WORDS = 0.2
+"""Seconds after which the whole words of an unfinished line are shown."""
 LINGER = 0.2
 """Seconds in which the rest of the output may come after the program has ended."""
 
@@ -37,6 +42,7 @@ class Command:
         env: Mapping[str, str],
         timeout: float | None = None,
         spool: Spool | None = None,
+        mask: Masker = mask,
         live: Callable[[bytes], None] | None = None,
     ) -> None:
         self.text = text
@@ -44,7 +50,8 @@ class Command:
         self.began = time.monotonic()
         self.spool = spool or Spool(None)
         self.live = live
-        """Given what is printed, as it is, on a thread of ours; None from when nobody looks any more."""
+        """Given what is printed, masked, on a thread of ours; None from when nobody looks any more."""
+        self._masked = MaskedBytes(mask.stream())
         self._unread = Edges()
         self._lock = threading.Lock()
         self._exited, self._silent = threading.Event(), threading.Event()
@@ -115,6 +122,7 @@ class Command:
     def take(self) -> str:
         """What was printed since the last look."""
         with self._lock:
+            self._keep(self._masked.release(all=not self.running))
             unread, self._unread = self._unread, Edges()
             return unread.text(self.spool.where)
 
@@ -163,16 +171,34 @@ class Command:
     # -- the threads
 
     def _read(self, out: int) -> None:
-        while data := os.read(out, 1 << 16):
-            with self._lock:
-                self._unread.add(data)
-                self.spool.add(data)
-            if (live := self.live) is not None:
-                live(data)
+        poll = select.poll()
+        poll.register(out, select.POLLIN)
+        waiting = False  # for the rest of a line, of which whole words can be shown meanwhile
+        while True:
+            if waiting and not poll.poll(WORDS * 1000):
+                waiting = False
+                self._show(lambda: self._masked.release(all=False))
+            elif data := os.read(out, 1 << 16):
+                waiting = True
+                self._show(partial(self._masked.add, data))
+            else:
+                break
         os.close(out)
+        self._show(lambda: self._masked.release(all=True))
         with self._lock:
             self.spool.close()
         self._silent.set()
+
+    def _show(self, masked: Callable[[], bytes]) -> None:
+        with self._lock:
+            shown = self._keep(masked())
+        if shown and (live := self.live) is not None:
+            live(shown)
+
+    def _keep(self, shown: bytes) -> bytes:
+        self._unread.add(shown)
+        self.spool.add(shown)
+        return shown
 
     def _wait(self) -> None:
         self._popen.wait()

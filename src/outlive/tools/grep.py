@@ -10,10 +10,11 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, BinaryIO
 
 from msgspec import Meta, Struct
 
+from outlive.secrets import KeyLines, shown
 from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
@@ -24,6 +25,8 @@ from outlive.tools.workspace import Listing, files_below
 LIMIT = 100
 SECONDS = 30.0
 LONGEST_LINE = 300
+AROUND = 4_096
+"""Bytes on both sides of what is shown of a long line that are looked at for a secret that the part would cut."""
 MOST = 100_000
 """Characters in one answer."""
 
@@ -106,6 +109,7 @@ class _Search:
                 finally:
                     late.cancel()
                     process.kill()
+                    found.close()
                 complaints = errors.text()
         return self._outcome(desk, found, complaints)
 
@@ -203,6 +207,8 @@ class _Found:
         self._used = 0
         self._file = ""
         self._last = 0
+        self._source: BinaryIO | None = None
+        self._keys: KeyLines | None = None
 
     def take(self, kind: str, data: dict[str, Any]) -> bool:
         """Whether more is wanted."""
@@ -215,13 +221,42 @@ class _Found:
             return True  # what stands before a match that is one too many
         file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
         if file != self._file:
+            self._open_keys(file)
             self._add(_printed(self._desk.fence.shown(self._folder / file)))
         elif number > self._last + 1:
             self._add("   --")
         self._file, self._last = file, number
         start = data["submatches"][0]["start"] if data["submatches"] else 0
-        self._add(f"{number:>5}{':' if kind == 'match' else '-'}{_cut(_bytes(data['lines']), start)}")
+        self._add(f"{number:>5}{':' if kind == 'match' else '-'}{self._cut(_bytes(data['lines']), start, number)}")
         return True
+
+    def _cut(self, raw: bytes, start: int, number: int) -> str:
+        """A line without its secrets, or of a long one the part around the match."""
+        raw = raw.rstrip(b"\r\n")
+        inside = self._keys is not None and number in self._keys
+        if len(raw) <= LONGEST_LINE:
+            line = raw.decode("utf-8", "replace")
+            return shown(line, self._desk.mask.find(line, inside=inside))
+        first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
+        around = raw[max(0, first - AROUND) : first + LONGEST_LINE + AROUND].decode("utf-8", "replace")
+        skipped = len(raw[max(0, first - AROUND) : first].decode("utf-8", "replace"))
+        length = len(raw[first : first + LONGEST_LINE].decode("utf-8", "ignore"))
+        text = shown(around, self._desk.mask.find(around, inside=inside), skipped, skipped + length)
+        return f"{'…' if first else ''}{text}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"
+
+    def _open_keys(self, file: str) -> None:
+        """Which lines of the file are of private keys: a line by itself does not tell."""
+        self.close()
+        try:
+            self._source = os.fdopen(os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+        except OSError:
+            return
+        self._keys = KeyLines(self._source)
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+        self._source = self._keys = None
 
     def _starts_anew(self, data: dict[str, Any]) -> bool:
         same = os.fsdecode(_bytes(data["path"])).removeprefix("./") == self._file
@@ -249,13 +284,3 @@ def _bytes(value: dict[str, str]) -> bytes:
 
 def _printed(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-def _cut(raw: bytes, start: int) -> str:
-    """A line, or of a long one the part around the match."""
-    raw = raw.rstrip(b"\r\n")
-    if len(raw) <= LONGEST_LINE:
-        return raw.decode("utf-8", "replace")
-    first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
-    shown = raw[first : first + LONGEST_LINE].decode("utf-8", "ignore")
-    return f"{'…' if first else ''}{shown}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"

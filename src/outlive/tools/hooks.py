@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.errors import ConfigError
+from outlive.secrets import Masker, mask
 from outlive.tools.runner import HookAnswer
 from outlive.tools.sandbox import shell
 
@@ -55,8 +56,11 @@ no_hooks = NoHooks()
 class CommandHooks:
     """Hooks as `outlive.toml` has them, run in order; the first that blocks is the last to run."""
 
-    def __init__(self, config: Mapping[str, Sequence[Mapping[str, Any]]], root: Path, *, session: str = "") -> None:
+    def __init__(
+        self, config: Mapping[str, Sequence[Mapping[str, Any]]], root: Path, *, session: str = "", mask: Masker = mask
+    ) -> None:
         self.root = root
+        self._mask = mask
         self.session = session
         self._hooks = {event: [_hook(event, entry) for entry in entries] for event, entries in config.items()}
 
@@ -81,11 +85,30 @@ class CommandHooks:
             return _failed(event, hook, f"it took longer than {hook.timeout:g} s and was stopped")
         except OSError as error:
             return _failed(event, hook, f"it cannot be started ({error.strerror})")
+        complaint = self._mask(err.decode("utf-8", errors="replace").strip())[:LONGEST_SAID]
         if code == BLOCKS:
-            return HookAnswer(_short(err) or f"{hook.command} said no, without a reason")
+            return HookAnswer(complaint or f"{hook.command} said no, without a reason")
         if code != 0:
-            return _failed(event, hook, f"exit code {code} {_short(err)}".strip())
-        return _understood(event, hook, out)
+            return _failed(event, hook, f"exit code {code} {complaint}".strip())
+        return self._understood(event, hook, out)
+
+    def _understood(self, event: str, hook: Hook, out: bytes) -> HookAnswer:
+        text = out.decode("utf-8", errors="replace").strip()
+        if not text:
+            return HookAnswer()
+        if len(out) > MOST_OUTPUT:
+            return _failed(event, hook, f"it said more than {MOST_OUTPUT // 1024} KB")
+        try:
+            form = json.loads(text)
+        except ValueError:
+            form = None
+        if not isinstance(form, dict) or not all(isinstance(form.get(key, ""), str) for key in ("block", "context")):
+            said = self._mask(text)[:200]
+            return _failed(event, hook, f'it did not answer with {{"block": …}} or {{"context": …}}: {said}')
+        blocked, context = (self._mask(form.get(key, ""))[:LONGEST_SAID] for key in ("block", "context"))
+        if "block" in form and not blocked:
+            blocked = f"{hook.command} said no, without a reason"
+        return HookAnswer(blocked, context)
 
 
 def _hook(event: str, entry: Mapping[str, Any]) -> Hook:
@@ -156,28 +179,6 @@ async def _bounded(pipe: asyncio.StreamReader | None) -> bytes:
     return bytes(kept)
 
 
-def _understood(event: str, hook: Hook, out: bytes) -> HookAnswer:
-    text = out.decode("utf-8", errors="replace").strip()
-    if not text:
-        return HookAnswer()
-    if len(out) > MOST_OUTPUT:
-        return _failed(event, hook, f"it said more than {MOST_OUTPUT // 1024} KB")
-    try:
-        form = json.loads(text)
-    except ValueError:
-        form = None
-    if not isinstance(form, dict) or not all(isinstance(form.get(key, ""), str) for key in ("block", "context")):
-        return _failed(event, hook, f'it did not answer with {{"block": …}} or {{"context": …}}: {text[:200]}')
-    blocked = form.get("block", "")
-    if "block" in form and not blocked:
-        blocked = f"{hook.command} said no, without a reason"
-    return HookAnswer(blocked[:LONGEST_SAID], form.get("context", "")[:LONGEST_SAID])
-
-
 def _failed(event: str, hook: Hook, why: str) -> HookAnswer:
     said = f"the hook {hook.command!r} for {event} failed: {why}"
     return HookAnswer(blocked=said) if event in GUARDS else HookAnswer(context=said)
-
-
-def _short(raw: bytes) -> str:
-    return raw.decode("utf-8", errors="replace").strip()[:LONGEST_SAID]

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from outlive.regular import open_to_read
+from outlive.secrets import find, shown
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 LARGEST_FILE = 32_000
@@ -88,9 +89,10 @@ def _cut(text: str, room: int, *, unread: int = 0) -> str:
     if len(text) <= limit:
         return text
     left = len(text) - limit
+    text = shown(text, find(text), 0, limit)
     if unread > 0:
-        return f"{text[:limit]}\n(cut here: the file has {unread + READ:,} bytes; read the file for the rest)"
-    return f"{text[:limit]}\n(cut here: {left} of {len(text)} characters are left out; read the file for them)"
+        return f"{text}\n(cut here: the file has {unread + READ:,} bytes; read the file for the rest)"
+    return f"{text}\n(cut here: {left} of {left + limit} characters are left out; read the file for them)"
 
 
 def _up_to_git(root: Path) -> list[Path]:

@@ -1,9 +1,11 @@
 """Why a text was not found in a file: the places that come closest, and what differs there."""
 
 import heapq
+import io
 import re
 from difflib import SequenceMatcher
 
+from outlive.secrets import KeyLines, mask
 from outlive.tools.diff import printable
 
 LINES = 20_000
@@ -84,5 +86,8 @@ def _listed(places: list[int], length: int) -> str:
 
 def _shown(lines: list[str], at: int, length: int) -> str:
     """Lines of the file exactly as they are, numbered as read_file does."""
-    rows = [f"{at + n + 1:>5}\t{line[:COMPARED]}" for n, line in enumerate(lines[at : at + min(length, SHOWN)])]
+    keys = KeyLines(io.BytesIO("\n".join(lines).encode("utf-8", "replace")))
+    of_keys = {n for n in range(min(length, SHOWN)) if at + n + 1 in keys}
+    found = mask.lines(lines[at : at + min(length, SHOWN)], of_keys, longest=COMPARED)
+    rows = [f"{at + n + 1:>5}\t{line}" for n, line in enumerate(found)]
     return printable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > SHOWN else "")

@@ -1,20 +1,31 @@
 """What a command prints, bounded: beginning and end in memory, the whole in a file once it is long, up to a cap."""
 
+import codecs
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 
+from outlive.secrets import MaskedStream
 from outlive.stores.files.disk import private_folder
 
 EDGE = 100_000
 """Bytes that are kept of the beginning, and as many of the end."""
 CAP = 10 * 2**20
 """Bytes that the file takes. A command may print for days."""
-LONGEST_LINE = 64 * 1024
-"""Bytes that are looked at as one line for secrets."""
-MASKING = 5.0
-"""Seconds that looking for secrets may take; what is not looked through is not kept."""
+
+
+class MaskedBytes:
+    """What a program prints, on its way to a reader: secrets are masked here, before anything is cut or kept."""
+
+    def __init__(self, stream: MaskedStream) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def add(self, data: bytes) -> bytes:
+        return _encoded(self._stream.feed(self._decoder.decode(data)))
+
+    def release(self, *, all: bool) -> bytes:
+        """What is held back of an unfinished line: whole words, or all of it."""
+        return _encoded(self._stream.finish() if all else self._stream.release())
 
 
 class Edges:
@@ -48,23 +59,13 @@ class Edges:
 class Spool:
     """The whole output in a file, made only when memory does not hold it."""
 
-    def __init__(
-        self,
-        path: Path | None,
-        *,
-        cap: int = CAP,
-        edge: int = EDGE,
-        mask: Callable[[str], str] | None = None,
-    ) -> None:
+    def __init__(self, path: Path | None, *, cap: int = CAP, edge: int = EDGE) -> None:
         self.path = path
-        self._mask = mask
         self.problem = ""
         self.kept = 0
         self._cap = cap
         self._edge = edge
         self._first = bytearray()
-        self._open_line = b""
-        self._spent = 0.0
         self._file = -1
 
     def add(self, data: bytes) -> None:
@@ -75,25 +76,7 @@ class Spool:
             if len(self._first) <= 2 * self._edge:
                 return
             data, self._first = bytes(self._first), bytearray()
-        self._write(self.path, self._whole_lines(data) if self._mask is not None else data)
-
-    def _whole_lines(self, data: bytes) -> bytes:
-        """What can be masked: the rest of the last line is waited for, within bounds."""
-        data = self._open_line + data
-        whole = data.rfind(b"\n") + 1
-        whole = whole if len(data) - whole <= LONGEST_LINE else len(data)
-        self._open_line = data[whole:]
-        return self._masked(data[:whole])
-
-    def _masked(self, data: bytes) -> bytes:
-        if self._mask is None or not data:
-            return data
-        began = time.monotonic()
-        text = self._mask(data.decode("utf-8", "surrogateescape"))
-        self._spent += time.monotonic() - began
-        if self._spent > MASKING:
-            self.problem = f"to look for secrets in it took longer than {MASKING:g} s"
-        return text.encode("utf-8", "surrogateescape")
+        self._write(self.path, data)
 
     def _write(self, path: Path, data: bytes) -> None:
         try:
@@ -119,11 +102,13 @@ class Spool:
 
     def close(self) -> None:
         self._first.clear()
-        if self._file >= 0 and self.path is not None and not self.problem:
-            self._write(self.path, self._masked(self._open_line))
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _new_file(path: Path) -> int:

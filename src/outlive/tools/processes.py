@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from threading import Thread
 
+from outlive.secrets import Masker, mask
 from outlive.tools.command import Command
 from outlive.tools.errors import ToolError
 from outlive.tools.output import Spool
@@ -21,9 +22,9 @@ SPOOLS = ".task_outputs/commands"
 
 class Processes:
     """Starts commands and knows those that still run. `hidden` are variables that commands do not see; `mask` takes
-    secrets out of what they print before it is kept in a file."""
+    secrets out of what they print before it is kept or shown."""
 
-    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Callable[[str], str] | None = None) -> None:
+    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
         self._hidden = hidden
         self._mask = mask
         self._running: set[Command] = set()
@@ -46,7 +47,8 @@ class Processes:
             cwd=root,
             env=careful({name: value for name, value in os.environ.items() if name not in self._hidden}),
             timeout=timeout,
-            spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt", mask=self._mask),
+            spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt"),
+            mask=self._mask,
             live=live,
         )
         self._running.add(command)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from outlive.context.keeping import Kept
 from outlive.events import KnownEvent
 from outlive.messages import Image
+from outlive.secrets import Masker, mask
 from outlive.state import WorkingState
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.errors import ToolError as ToolError  # whoever writes a tool finds it here
@@ -98,6 +99,8 @@ class Desk:
     subagent: Subagent | None = None
     rules_of: Callable[[str], str] = lambda _: ""
     """What the project says to whoever touches this file, when it has not been said yet."""
+    mask: Masker = mask
+    """Takes the secrets out of what is read, before it is cut."""
     owner: str = "agent"
     """In whose name tasks are claimed."""
     call_id: str = ""

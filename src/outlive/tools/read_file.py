@@ -7,6 +7,7 @@ from typing import Annotated, BinaryIO
 
 from msgspec import Meta, Struct
 
+from outlive.secrets import KeyLines, Masker
 from outlive.tools.files import HASHED, PEEK, Coding, Sum, coding, kind_of, open_file, size_text, summed
 from outlive.tools.images import LARGEST as LARGEST_IMAGE
 from outlive.tools.images import image, media_type, problem
@@ -65,14 +66,14 @@ def _read(given: ReadFileInput, desk: Desk) -> Outcome:
             )
         elif how.name == "utf-8":
             file.seek(len(how.mark))
-            outcome = Outcome(_lines(given, file, total, state.st_size))
+            outcome = Outcome(_lines(given, file, total, state.st_size, desk.mask))
         else:
-            outcome = Outcome(_recoded(given, file, how, state.st_size))
+            outcome = Outcome(_recoded(given, file, how, state.st_size, desk.mask))
     desk.seen.note(real, state, "" if total is None else total.digest)
     return outcome
 
 
-def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int) -> str:
+def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask: Masker) -> str:
     if size > HASHED:
         raise ToolError(f"{given.path} is {how.name}, {size_text(size)}: too large to be converted; use bash (iconv)")
     try:
@@ -81,7 +82,7 @@ def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int) -> st
         raise ToolError(f"{given.path} begins like {how.name} and is none: {error.reason} at {error.start}") from None
     total = summed(source)
     source.seek(0)
-    return f"{_lines(given, source, total, size)}\n[it is written in {how.name}]"
+    return f"{_lines(given, source, total, size, mask)}\n[it is written in {how.name}]"
 
 
 def _picture(path: str, file: BinaryIO, kind: str, size: int) -> Outcome:
@@ -91,26 +92,38 @@ def _picture(path: str, file: BinaryIO, kind: str, size: int) -> Outcome:
     return Outcome(f"[{path}: {kind}, {size_text(size)}]", images=(image(raw, kind),))
 
 
-def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int) -> str:
+def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, mask: Masker) -> str:
     count = None if total is None else total.newlines + total.ends_open
     if count == 0:
         return f"({given.path} is empty)"
-    if not _skip(file, given.offset - 1):
+    begin = file.tell()
+    if not _skip(file, given.offset - 2):
         raise ToolError(_behind(given, count, size))
-    rows: list[str] = []
+    before = _line(file)[0] if given.offset > 1 else b""
+    lines: list[str] = []
+    notes: dict[int, str] = {}
     used = 0
-    while len(rows) < given.limit and used < MOST:
+    while len(lines) < given.limit and used < MOST:
         raw, cut = _line(file)
         if not raw:
             break
-        text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        if cut or len(text) > LONGEST_LINE:
-            text = text[:LONGEST_LINE] + f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
-        rows.append(f"{given.offset + len(rows):>5}\t{text}")
-        used += len(rows[-1]) + 1
-    if not rows:
+        lines.append(_text(raw))
+        if cut or len(lines[-1]) > LONGEST_LINE:
+            notes[len(lines)] = f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
+        used += min(len(lines[-1]), LONGEST_LINE) + 7
+    if not lines:
         raise ToolError(_behind(given, count, size))
-    return "\n".join([*rows, *_note(given, len(rows), count, size, total, file)])
+    note = _note(given, len(lines), count, size, total, file)
+    file.seek(begin)
+    keys = KeyLines(file)
+    of_keys = {number + 1 for number in range(len(lines)) if given.offset + number in keys}
+    shown = mask.lines([_text(before), *lines], of_keys, longest=LONGEST_LINE)
+    rows = (f"{given.offset + n - 1:>5}\t{text}{notes.get(n, '')}" for n, text in enumerate(shown) if n)
+    return "\n".join([*rows, *note])
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
 def _behind(given: ReadFileInput, count: int | None, size: int) -> str:

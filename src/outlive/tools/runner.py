@@ -1,5 +1,6 @@
 """A call from the model to its outcome: checked, seen by hooks, allowed or not, run. Nothing a model sends raises."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Iterator
 from dataclasses import replace
@@ -13,6 +14,9 @@ from outlive.errors import OutliveError
 from outlive.messages import ToolCall
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
 from outlive.tools.toolbox import Toolbox
+
+LONG = 16 * 1024
+"""Characters of an outcome that are looked through for secrets beside the loop."""
 
 
 class Verdict(Struct, frozen=True):
@@ -83,7 +87,7 @@ class Runner:
         verdict = await self.gate.allows(tool, given, desk)
         if not verdict.allowed:
             raise ToolError(verdict.reason)
-        outcome = await tool.run(given, desk)
+        outcome = await _masked(await tool.run(given, desk), desk)
         if not outcome.is_error and (rules := [text for path in tool.paths(given) if (text := desk.rules_of(path))]):
             outcome = with_fields(outcome, text="\n\n".join([outcome.text, *rules]))
         after = await self.hooks.fire(
@@ -91,3 +95,10 @@ class Runner:
         )
         said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
+
+
+async def _masked(outcome: Outcome, desk: Desk) -> Outcome:
+    """Without secrets. A long text is looked through in a thread, so that the loop goes on."""
+    if len(outcome.text) < LONG:
+        return with_fields(outcome, text=desk.mask(outcome.text))
+    return with_fields(outcome, text=await asyncio.to_thread(desk.mask, outcome.text))

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from outlive.messages import ToolCall
 from outlive.models.protocol import UNREADABLE
+from outlive.secrets import mask
 from outlive.tools.protocol import Tool, ToolError
 
 LONGEST_NAME = 80
@@ -59,7 +60,7 @@ class Toolbox:
             )
         if UNREADABLE in call.input:
             raise ToolError(
-                f"the arguments of {call.name} are not a JSON object: {str(call.input[UNREADABLE])[:200]!r}; "
+                f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
                 f"it takes {_takes(tool.input)}"
             )
         try:

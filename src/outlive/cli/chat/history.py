@@ -9,6 +9,7 @@ import msgspec
 from prompt_toolkit.history import History
 
 from outlive.regular import MIB, open_regular, open_to_read
+from outlive.secrets import mask
 
 LONGEST = 100_000
 """Characters of one entry; what is longer is kept for this session only."""
@@ -41,7 +42,7 @@ class ProjectHistory(History):
     def store_string(self, string: str) -> None:
         if len(string) > LONGEST:
             return
-        line = msgspec.json.encode(string.encode("utf-8", "replace").decode()) + b"\n"
+        line = msgspec.json.encode(mask(string).encode("utf-8", "replace").decode()) + b"\n"
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._keep_out_of_git()
