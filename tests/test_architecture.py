@@ -31,6 +31,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.events",),
     ("outlive.live",),
     ("outlive.messages",),
+    ("outlive.shell",),
     ("outlive.secrets",),
     ("outlive.config", "outlive.errors"),
 )
