@@ -20,7 +20,7 @@ from outlive.errors import ConfigError
 from outlive.secrets import mask
 from outlive.stores.locations import path_of
 from outlive.tools.asking import MODES
-from outlive.tools.rules import Rules
+from outlive.tools.rules import Rules, narrowed
 
 OUT_OF_REACH = (
     "bash(outlive trust*)",
@@ -124,7 +124,11 @@ def grants(workspace: Workspace) -> list[str]:
 
 
 def remembered(root: Path) -> tuple[str, ...]:
-    """What the user always allows in this project."""
+    """What the user always allows in this project. Rules of older versions count in the narrow meaning of today's."""
+    return tuple(dict.fromkeys(filter(None, map(narrowed, _remembered_as_written(root)))))
+
+
+def _remembered_as_written(root: Path) -> tuple[str, ...]:
     path = _project(root)
     try:
         form = json.loads(path.read_text(encoding="utf-8"))
@@ -140,7 +144,7 @@ def remembered(root: Path) -> tuple[str, ...]:
 
 def remember(root: Path, rule: str) -> None:
     """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
-    rules = [*dict.fromkeys((*remembered(root), rule))]
+    rules = [*dict.fromkeys((*_remembered_as_written(root), rule))]
     keep(_project(root), json.dumps({"project": str(root.resolve()), "allow": rules}, indent=1) + "\n")
 
 
