@@ -33,6 +33,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.live",),
     ("outlive.messages",),
     ("outlive.config",),
+    ("outlive.shell",),
     ("outlive.secrets",),
     ("outlive.regular",),
     ("outlive.private",),

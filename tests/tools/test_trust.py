@@ -1,5 +1,6 @@
 """A project's file may forbid; it permits only once the user has trusted it as it is."""
 
+import json
 import os
 import subprocess
 import sys
@@ -137,15 +138,27 @@ def test_no_agent_speaks_for_the_user_by_way_of_the_command_line(project: Path, 
 
 
 def test_always_is_remembered_per_project_outside_of_it(project: Path, mine: Path, tmp_path: Path) -> None:
-    remember(project, "bash(pytest*)")
-    remember(project, "bash(pytest*)")
-    remember(project, "edit_file(src/**)")
-    assert remembered(project) == ("bash(pytest*)", "edit_file(src/**)")
-    assert settings(Workspace.find(project)).allow == ("bash(pytest*)", "edit_file(src/**)")
+    remember(project, "bash(=make test)")
+    remember(project, "bash(=make test)")
+    remember(project, "edit_file(=src/a.py)")
+    assert remembered(project) == ("bash(=make test)", "edit_file(=src/a.py)")
+    assert settings(Workspace.find(project)).allow == ("bash(=make test)", "edit_file(=src/a.py)")
     assert remembered(tmp_path) == ()
     assert sorted(path.name for path in project.iterdir()) == ["outlive.toml"]
     (kept,) = mine.glob("projects/*/permissions.json")
     assert os.stat(kept).st_mode & 0o077 == 0
+
+
+def test_what_an_older_version_remembered_too_widely_counts_narrowly_and_stays_on_disk(
+    project: Path, mine: Path
+) -> None:
+    remember(project, "bash(=ls)")
+    (kept,) = mine.glob("projects/*/permissions.json")
+    old = ["bash(pytest*)", "bash(make test *)", "edit_file(src/**)", "bash(rm -rf build)"]
+    kept.write_text(json.dumps({"project": str(project), "allow": old}))
+    assert remembered(project) == ("bash(pytest ...)", "bash(=rm -rf build)")
+    remember(project, "bash(=ls)")
+    assert json.loads(kept.read_text())["allow"] == [*old, "bash(=ls)"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"allow": 1}', '{"allow": [1]}', "\x00"])

@@ -13,7 +13,7 @@ from msgspec import Struct
 from outlive.tools.asking import Answer, Asker, Mode, Question
 from outlive.tools.fence import Fence
 from outlive.tools.protocol import Desk, Tool, ToolError
-from outlive.tools.rules import Rules
+from outlive.tools.rules import LONGEST_SEARCHED, Rules
 from outlive.tools.runner import Verdict
 
 FREE = ("look", "state", "tasks")
@@ -21,6 +21,8 @@ FREE_IN_PLAN = ("look", "state")
 
 UNASKED = "was not run: it needs the user's word and nobody is here to ask"
 """What a refusal says where there is no face; a face without a person tells by it what it has to report."""
+LONGEST_HINT = 300
+"""Characters of a rule that such a refusal names."""
 _YES = Verdict(True)
 
 
@@ -48,7 +50,10 @@ class Permissions:
             paths = _paths(tool, given, desk.fence)
         except ToolError as error:
             return Verdict(False, str(error))
-        if rule := self._rules.denied(tool.name, subject, {*paths, *tool.paths(given)}):
+        if self._rules.too_long(tool.name, subject):
+            return Verdict(False, _too_long(tool.name, subject))
+        # In a thread: a hundred thousand characters take a moment, in which a Ctrl-C must be heard.
+        if rule := await asyncio.to_thread(self._rules.denied, tool.name, subject, {*paths, *tool.paths(given)}):
             return Verdict(False, f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user")
         mode = self._mode()
         if mode == "plan" and tool.effect not in FREE_IN_PLAN:
@@ -80,6 +85,13 @@ def _paths(tool: Tool[Any], given: Struct, fence: Fence) -> tuple[str, ...]:
     return tuple(fence.shown(check(path)) for path in tool.paths(given))
 
 
+def _too_long(name: str, subject: str) -> str:
+    return (
+        f"{name}: the command has {len(subject):,} characters; the user's deny rules are looked for in at most "
+        f"{LONGEST_SEARCHED:,}. Write what is long to a file with write_file, then run that"
+    )
+
+
 def _planning(name: str) -> str:
     return (
         f"{name} was not run: this is plan mode, nothing that writes or runs is allowed. Look, think, then present "
@@ -94,8 +106,10 @@ def _refused(name: str, answer: Answer) -> Verdict:
 
 def _headless(tool: Tool[Any], subject: str, always: tuple[str, ...]) -> str:
     mode = "accept-edits" if tool.effect == "edit" else "bypass"
-    rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in always or (tool.name,))
-    return (
-        f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {rules}, "
-        f"or with --permission-mode {mode}"
+    rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in always)
+    way = (
+        f"{rules}, or with --permission-mode {mode}"
+        if len(rules) in range(1, LONGEST_HINT)
+        else f"--permission-mode {mode}"
     )
+    return f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {way}"

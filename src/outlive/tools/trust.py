@@ -16,7 +16,7 @@ from outlive.errors import ConfigError
 from outlive.regular import read_regular
 from outlive.secrets import mask
 from outlive.tools.asking import MODES
-from outlive.tools.rules import Rules
+from outlive.tools.rules import Rules, narrowed
 
 OUT_OF_REACH = (
     "bash(outlive trust*)",
@@ -78,7 +78,11 @@ def grants(workspace: Workspace) -> list[str]:
 
 
 def remembered(project: Path) -> tuple[str, ...]:
-    """What the user always allows in this project."""
+    """What the user always allows in this project. Rules of older versions count in the narrow meaning of today's."""
+    return tuple(dict.fromkeys(filter(None, map(narrowed, _remembered_as_written(project)))))
+
+
+def _remembered_as_written(project: Path) -> tuple[str, ...]:
     path = _project(project)
     try:
         form = json.loads(read_regular(path, LARGEST).decode())
@@ -94,7 +98,7 @@ def remembered(project: Path) -> tuple[str, ...]:
 
 def remember(project: Path, rule: str) -> None:
     """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
-    rules = [*dict.fromkeys((*remembered(project), rule))]
+    rules = [*dict.fromkeys((*_remembered_as_written(project), rule))]
     keep(_project(project), json.dumps({"project": str(project.resolve()), "allow": rules}, indent=1) + "\n")
 
 

@@ -105,6 +105,21 @@ def test_the_rule_behind_always_is_shown() -> None:
     assert lines == ["? bash rm -rf build", "  y yes   n no, and why   Enter no", "  a always bash(rm *)"]
 
 
+def test_always_says_that_it_is_for_the_very_line_that_is_shown() -> None:
+    texts = asked(Question("bash", "rm x", always=("bash(=rm x)",)), armed=True, reason=False)
+    assert [text.plain for text in texts] == [
+        "? bash rm x",
+        "  y yes   n no, and why   Enter no",
+        "  a always, exactly this",
+    ]
+
+
+def test_rules_that_say_something_else_than_the_question_are_shown_whole() -> None:
+    long = f"edit_file(={'folder/' * 60}a.py)"
+    texts = asked(Question("edit_file", "a.py", always=(long,)), armed=True, reason=False)
+    assert texts[-1].plain == f"  a always {long}"
+
+
 def test_what_cannot_be_remembered_is_said_to_be_for_once() -> None:
     texts = asked(Question("bash", "a > b"), armed=True, reason=False)
     assert [text.plain for text in texts][1:] == [

@@ -27,7 +27,7 @@ HASTY = "yna"
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
 """The names of the file, which the question says as well."""
 PREVIEW_LINES = 200
-LONGEST_RULE = 160
+LONGEST_NOTE = 160
 LONG_SUBJECT = 6
 """Lines; a longer subject is printed, where it can be scrolled to."""
 
@@ -66,7 +66,7 @@ class Questions:
                 self.open, self.reason, self._answer = None, False, None
                 self._changed()
             if answer.choice == "always":
-                self._show(note("·", Text(f"allowed from now on: {_rule(question)}", "quiet")))
+                self._show(note("·", Text(f"allowed from now on: {cut(_rules(question), LONGEST_NOTE)}", "quiet")))
             return answer
 
     @property
@@ -123,7 +123,8 @@ def asked(question: Question, *, armed: bool, reason: bool, writing: bool = Fals
         return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
     lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
     if question.always:
-        lines.append([("a", f"always {_rule(question)}")])
+        exact = question.always == (f"{question.tool}(={question.subject})",)
+        lines.append([("a", "always, exactly this" if exact else f"always {_rules(question)}")])
     once = [] if question.always else [Text("  only this once: no plain rule covers all of it", "quiet")]
     return [head, *(_keys(line, armed=armed) for line in lines), *once]
 
@@ -137,9 +138,9 @@ def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
     return text
 
 
-def _rule(question: Question) -> str:
+def _rules(question: Question) -> str:
     """What would be allowed from now on, on one line."""
-    return cut(clean(" and ".join(question.always)).replace("\n", "⏎"), LONGEST_RULE)
+    return clean(" and ".join(question.always)).replace("\n", "⏎")
 
 
 def _is_long(question: Question) -> bool:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 from outlive.context.ledger.runners import family_of, unwrapped
-from outlive.context.ledger.shell import CommandLine, Simple
+from outlive.context.ledger.shell import CommandLine
+from outlive.shell.lenient import Program
 
 _NO_RUN = frozenset({"--help", "-h", "--version", "-V", "--collect-only", "--co", "--list", "--list-tests", "--init"})
 _VALUES = {
@@ -82,7 +83,7 @@ def runs_of(line: CommandLine) -> list[Placed]:
     return [Placed(run, at) for at, run in found if run is not None]
 
 
-def _run(simple: Simple) -> Run | None:
+def _run(simple: Program) -> Run | None:
     words = unwrapped(simple.words)
     if not words or _NO_RUN.intersection(words):
         return None

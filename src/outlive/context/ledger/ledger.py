@@ -68,15 +68,16 @@ class Ledger:
             self._looked(looked, event, text)
             return
         command = command_of(call)
+        line = read_line(command, folder_of(call))
         if exit_code is None and command:
             exit_code = framed_exit(text, is_error=is_error)
         done = not is_error or exit_code is not None
         if done and (command or not text.startswith(_REFUSED)):
-            self._files(call, event, text, exit_code)
+            self._files(call, line, event, text, exit_code)
         for url in _URL.findall(str(call.input.get("url", "")) + " " + command):
             _newest(self.urls, url, event)
         if command:
-            self._command(call, event, text, exit_code, well=call.name == _SAYS_WHEN_NOT_WELL and not is_error)
+            self._command(call, line, event, text, exit_code, well=call.name == _SAYS_WHEN_NOT_WELL and not is_error)
         if is_error or exit_code:
             self._errors(event, text)
 
@@ -91,13 +92,12 @@ class Ledger:
             self.background.pop(name, None)
             self._calls.pop(name, None)
 
-    def _files(self, call: ToolCall, event: int, text: str, exit_code: int | None) -> None:
+    def _files(self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None) -> None:
         changed, written = tool_changes(call)
         name, command, content = call_file(call), command_of(call), call.input.get("content")
         if name and not changed and looks(call):
             _newest(self.read, name, event)
         if command:
-            line = read_line(command, folder_of(call))
             changed += [*shell_changes(line, text, failed=bool(exit_code)), *heredoc_patch(command)]
         for path in filter(is_work, changed):
             _newest(self.written, path, event)
@@ -105,8 +105,9 @@ class Ledger:
         if written and isinstance(content, str):
             self.hashes[written] = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
-    def _command(self, call: ToolCall, event: int, text: str, exit_code: int | None, *, well: bool) -> None:
-        line = read_line(command_of(call), folder_of(call))
+    def _command(
+        self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
+    ) -> None:
         for _, commit, subject in _COMMIT.findall(text) if text.startswith("[") or "\n[" in text else ():
             self.commits[commit] = subject[:LONGEST]
         self._killed(line)

@@ -1,0 +1,22 @@
+"""The parse of a command line. The parser is loaded on first use: most commands of outlive never need it."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+
+@cache
+def _language() -> "Language":
+    import tree_sitter_bash
+    from tree_sitter import Language
+
+    return Language(tree_sitter_bash.language())
+
+
+def parse(source: bytes) -> "Node":
+    """The root of the syntax tree. The caller has bounded the source."""
+    from tree_sitter import Parser
+
+    return Parser(_language()).parse(source).root_node
