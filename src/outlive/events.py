@@ -8,6 +8,7 @@ Version 1: the first.
 Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
 results, may stand elsewhere (`stores/log_elsewhere.py`), and the digest of a pass may stand as the rows in which it
 differs from the one before (`stores/log_digests.py`).
+Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -20,7 +21,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 2
+VERSION = 3
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -73,6 +74,20 @@ class UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
     """Words of the user (or of whoever drives the session)."""
 
     blocks: tuple[Block, ...]
+    queued: tuple[int, ...] = ()
+    """The `UserQueued` events whose words these are."""
+
+
+class UserQueued(Base, frozen=True, kw_only=True, tag="user_queued"):
+    """Words of the user that wait. They enter the view as the `UserSaid` that names this event."""
+
+    text: str
+
+
+class Unqueued(Base, frozen=True, kw_only=True, tag="unqueued"):
+    """The user took back words that waited."""
+
+    events: tuple[int, ...]
 
 
 class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
@@ -272,6 +287,8 @@ KnownEvent = (
     | Forked
     | Renewed
     | UserSaid
+    | UserQueued
+    | Unqueued
     | AssistantSaid
     | ToolStarted
     | ToolFinished

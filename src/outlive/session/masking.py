@@ -19,6 +19,7 @@ from outlive.events import (
     StateChanged,
     SystemChanged,
     ToolFinished,
+    UserQueued,
     UserSaid,
 )
 from outlive.messages import Block, Text, ToolCall, ToolResult
@@ -50,7 +51,7 @@ def masked(event: Event, mask: Mask) -> Event:
         case UserSaid() | AssistantSaid():
             blocks = tuple(_block(block, mask) for block in event.blocks)
             return event if blocks == event.blocks else replace(event, blocks=blocks)
-        case ToolFinished() | Noted() | DirectiveGiven():
+        case ToolFinished() | Noted() | DirectiveGiven() | UserQueued():
             text = mask(event.text)
             return event if text == event.text else replace(event, text=text)
         case PlanChanged() | StateChanged() | GoalSet() | SystemChanged() | DirectiveDropped() | Checkpointed():

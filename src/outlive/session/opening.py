@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast, get_args, get_type_hints
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
-from outlive.config import Workspace, addresses, default_owner, environment, home
+from outlive.config import SMALLEST_WINDOW, Workspace, addresses, default_owner, environment, home
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
@@ -52,17 +54,17 @@ class Options(Struct, frozen=True, kw_only=True):
     model: str | None = None
     fallback: str | None = None
     mode: Mode | None = None
-    window: int | None = None
+    window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
     policy: str | None = None
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     add_dirs: tuple[str, ...] = ()
     sandbox: bool | None = None
     network: bool = False
-    max_turns: int | None = None
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    max_time: float | None = None
+    max_turns: Annotated[int, Meta(ge=1)] | None = None
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_time: Annotated[float, Meta(ge=0)] | None = None
 
 
 def open_agent(
@@ -74,7 +76,7 @@ def open_agent(
     asker: Asker | None = None,
     **options: Any,
 ) -> Agent:
-    """An agent in a folder, for programs: close it when done.
+    """An agent in a folder, for programs: close it when done. A model given by name is closed with it.
 
     `tools` come besides the standard ones; `options` are the fields of `Options`. Without an `asker` whatever would
     have to be asked is refused.
@@ -82,7 +84,11 @@ def open_agent(
     named = model if isinstance(model, str) else None
     given = None if isinstance(model, str) else model
     opener = Opener(Workspace.find(Path(folder)), Options(model=named, **options), model=given, tools=tools)
-    agent = opener.open(session, asker=asker)
+    try:
+        agent = opener.open(session, asker=asker)
+    except BaseException:
+        opener.close()
+        raise
     agent.closing.append(opener.close)
     return agent
 
@@ -99,17 +105,20 @@ class Opener:
         tools: Iterable[Tool[Any]] = (),
     ) -> None:
         self.workspace = workspace
-        self.options = options = options or Options()
+        self.options = options = _checked(options or Options())
         self.settings: Settings = settings(workspace)
         self.environment = environment(workspace.root)
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
-        self.logs = open_log_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
-        tasks = open_task_store(workspace.store_url, base=workspace.root, durability=workspace.durability)
-        self.graph = TaskGraph(tasks)
         add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
         self._extra = [_folder(workspace.root, name) for name in add]
+        place: dict[str, Any] = {"base": workspace.root, "durability": workspace.durability}
+        with ExitStack() as undo:
+            self.logs = open_log_store(workspace.store_url, **place)
+            undo.callback(self.logs.close)
+            self.graph = TaskGraph(open_task_store(workspace.store_url, **place))
+            undo.pop_all()
 
     def choose(self, spec: str | None = None) -> Model:
         """A model by its name, with the settings' fallback."""
@@ -179,7 +188,7 @@ class Opener:
             chose_mode=lambda id, mode: _remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
         )
-        agent = Agent(session, parts)
+        agent = Agent(session, parts, owns_model=model is not self._model)
         agent.remembering = agent.desk.extras[MEMORIES] = remembering
         for name, digest in session.files_seen().items():
             agent.desk.seen.restore((root / name).resolve(), digest)
@@ -304,6 +313,19 @@ class Opener:
     def close(self) -> None:
         self.logs.close()
         self.graph.store.close()
+
+
+def _checked(options: Options) -> Options:
+    """The options, each of its kind and within its bounds. Raises ConfigError that names what it takes."""
+    try:
+        return msgspec.convert(asdict(options), Options)
+    except msgspec.ValidationError as error:
+        problem, _, name = str(error).partition(" - at `$.")
+        name = name.partition("`")[0].partition("[")[0]
+        value = getattr(options, name, None)
+        choices = [one for part in get_args(get_type_hints(Options)[name]) for one in get_args(part)]
+        takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
+        raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
 def _remember_mode(agent: Agent, session: str, mode: Mode) -> None:

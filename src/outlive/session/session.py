@@ -180,10 +180,13 @@ class Session:
         """Append one event: checked, written, then seen by the engine."""
         return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
-    def user_said(self, words: str | tuple[Block, ...]) -> UserSaid:
-        """The user speaks; standing instructions among the words are kept as directives, verbatim."""
+    def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
+        """The user speaks; standing instructions among the words are kept as directives, verbatim.
+
+        `queued` are the events of words that waited and are said now.
+        """
         blocks = (Text(words),) if isinstance(words, str) else words
-        said = self._made(UserSaid, blocks=blocks)
+        said = self._made(UserSaid, blocks=blocks, queued=queued)
         events: list[Event] = [said]
         own = (own_words(block.text) for block in blocks if isinstance(block, Text))
         for text in dict.fromkeys(text for part in own for text in detect(part)):

@@ -117,7 +117,6 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
         ending = Ending("done", detail=str(error))
     finally:
         await agent.close()
-        await agent.parts.model.close()
     _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form, out)
     gathered.say()
     if out.failure is not None:
