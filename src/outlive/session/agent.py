@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 from outlive.context.directives import tagged
 from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
-from outlive.events import Compacted, Event, ModeChanged, Unqueued, UsageReported, UserQueued
+from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
 from outlive.limits import Limit
 from outlive.live import Live, ToolOutput
 from outlive.loop import Ending, Loop
@@ -24,9 +24,12 @@ from outlive.session.door import Door
 from outlive.session.remembering import Remembering
 from outlive.session.session import Session
 from outlive.session.spending import Spending
+from outlive.session.started import OrphanChoice, became
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import MODES, Mode
 from outlive.tools.fence import Fence
+from outlive.tools.orphan import Orphan
+from outlive.tools.process_table import identify
 from outlive.tools.processes import Processes
 from outlive.tools.protocol import Desk
 from outlive.tools.runner import Gate, Hooks, Runner
@@ -96,6 +99,12 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.orphans: tuple[Orphan, ...] = ()
+        """Commands that outlived the process that worked in this session before, until `take_over`."""
+        self.orphan_choice: OrphanChoice | None = None
+        """What becomes of them: what the user said beforehand, if anything."""
+        self._news: list[str] = []
+        """What the next request has to say about them."""
         self.notices: list[str] = []
         """What a face has to tell the user when it opens: it was noted before anybody watched."""
         self.closing: list[Callable[[], object]] = []
@@ -131,6 +140,7 @@ class Agent:
             return await self._ask((Text(words),) if isinstance(words, str) else words)
 
     async def _ask(self, words: tuple[Block, ...]) -> Ending:
+        await self.take_over()
         queued = dict(self.session.engine.past.queued)
         blocks = (*map(Text, queued.values()), *words)
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
@@ -148,7 +158,25 @@ class Agent:
         with self._alone():
             return await self._go_on()
 
+    async def take_over(self, choice: OrphanChoice | None = None) -> None:
+        """Stop, wait for or adopt what still runs from before, and answer its calls with what became of it.
+
+        It is stopped when nobody chose. A run does this before anything else.
+        """
+        said: dict[str, list[str]] = {}
+        for orphan in self.orphans:
+            chosen = choice or self.orphan_choice or "stop"
+            sentence = await became(orphan, chosen, self.processes)
+            for pid in orphan.pids() if chosen == "adopt" else ():  # so that it is found again after another death
+                self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
+            said.setdefault(orphan.call, []).append(sentence)
+        self.orphans = ()
+        waiting = {call.id for call in self.session.engine.past.waiting}
+        self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
+        self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
+
     async def _go_on(self) -> Ending:
+        await self.take_over()
         self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
@@ -294,7 +322,9 @@ class Agent:
         """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
         for event, words in list(self.session.engine.past.queued.items()):
             self.session.user_said(words, queued=(event,))
-        self.session.note(*keep_claims(self.desk), *filter(None, (limit.hint() for limit in self.limits)))
+        news, self._news = self._news, []
+        hints = filter(None, (limit.hint() for limit in self.limits))
+        self.session.note(*news, *keep_claims(self.desk), *hints)
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
             if await self._compact(focus, summary=self.parts.summaries != "never") is None:

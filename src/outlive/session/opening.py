@@ -26,6 +26,7 @@ from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import WINDOW, Session
 from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
+from outlive.session.started import OrphanChoice, orphans_of
 from outlive.session.subagents import Subagents
 from outlive.session.tidying import Consolidation
 from outlive.stores import open_log_store, open_task_store
@@ -65,6 +66,8 @@ class Options(Struct, frozen=True, kw_only=True):
     max_cost: Annotated[float, Meta(ge=0)] | None = None
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_time: Annotated[float, Meta(ge=0)] | None = None
+    orphans: OrphanChoice | None = None
+    """What becomes of commands that still run when a session is resumed."""
 
 
 def open_agent(
@@ -135,7 +138,11 @@ class Opener:
             model = self._model or self.choose()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
+            orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
+            opened.settle(but={orphan.call for orphan in orphans})
             agent = self._agent(opened, model, memories, asker)
+            agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
+            agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
             undo.pop_all()
             return agent
 
@@ -149,7 +156,6 @@ class Opener:
         session = Session.resume(self.logs, id, **self._session_options(model))
         for call in filter(is_writing, session.engine.past.waiting):
             sweep(self._fence(), call_file(call))
-        session.settle()
         return session
 
     def _session_options(self, model: Model) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 Two threads belong to it, one that reads and one that waits, so that it goes on whatever the event loop does. A child
 that keeps the output open cannot hold up who waits: the command has ended when the program that was started has.
+
+The program waits behind a gate until its process was recorded, and it ends with us, also when we are killed.
 """
 
 import asyncio
@@ -13,15 +15,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from glob import glob
 from pathlib import Path
 
+from outlive.events import Process
 from outlive.tools.output import Edges, Spool
+from outlive.tools.process_table import identify
+from outlive.tools.process_table import running as running_processes
+from outlive.tools.sandbox import shell
+from outlive.tools.watchdog import WATCHDOG
 
 GRACE = 2.0
 """Seconds between asking a group to end and ending it."""
 LINGER = 0.2
 """Seconds in which the rest of the output may come after the program has ended."""
+_GATE = 'read -r _ && exec "$@" </dev/null'
+"""Run with its input as the gate: a line opens it; when we die before, nothing is run."""
 
 
 class Command:
@@ -37,7 +45,9 @@ class Command:
         timeout: float | None = None,
         spool: Spool | None = None,
         live: Callable[[bytes], None] | None = None,
+        record: Callable[[Process], object] = lambda _: None,
     ) -> None:
+        """`record` is called with its process before the command does anything."""
         self.text = text
         self.timed_out = False
         self.began = time.monotonic()
@@ -50,21 +60,37 @@ class Command:
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
         out, into = os.pipe()
+        gate, opened = os.pipe()
         try:
             self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
-                list(argv),
+                [*_gatekeeper(), *argv],
                 cwd=cwd,
                 env=dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=gate,
                 stdout=into,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except BaseException:
             os.close(out)
+            os.close(opened)
             raise
         finally:
             os.close(into)
+            os.close(gate)
+        self.process = identify(self.pid)
+        try:
+            WATCHDOG.watch(self.process)
+            record(self.process)
+            with suppress(BrokenPipeError):  # somebody killed it already
+                os.write(opened, b"\n")
+        except BaseException:
+            os.close(opened)
+            self._popen.wait()
+            os.close(out)
+            self.forget()
+            raise
+        os.close(opened)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
         for thread in [*threads, *filter(None, [self._timer])]:
@@ -142,6 +168,10 @@ class Command:
         """End the whole group at once."""
         self._signal(signal.SIGKILL)
 
+    def forget(self) -> None:
+        """All of it has ended: it need not be ended with us."""
+        WATCHDOG.leave(self.process)
+
     def _signal(self, number: signal.Signals) -> None:
         """To the group. Once its first process is reaped, the number may belong to somebody else's."""
         if self._popen.returncode is not None and _exists(self.pid):
@@ -184,17 +214,16 @@ def _resolve(told: "asyncio.Future[None]") -> None:
         told.set_result(None)
 
 
+def _gatekeeper() -> list[str]:
+    """A shell that passes the environment on as it is; `-p` keeps bash from running what BASH_ENV names."""
+    program = shell()
+    return [program, *(["-p"] if program.endswith("bash") else []), "-c", _GATE, "outlive"]
+
+
 def _lives(group: int) -> bool:
     """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
-    processes = glob("/proc/[0-9]*/stat")
-    if not processes:
-        return True
-    for path in processes:
-        with suppress(OSError):
-            state, _, number = Path(path).read_text(errors="replace").rpartition(")")[2].split()[:3]
-            if int(number) == group and state not in "ZX":
-                return True
-    return False
+    found = [row.group for row in running_processes()]
+    return not found or group in found
 
 
 def _exists(pid: int) -> bool:

@@ -19,6 +19,7 @@ from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.watchdog import WATCHDOG
 from outlive.tools.workspace import cut_short, files_below
 
 LIMIT = 100
@@ -91,9 +92,17 @@ class _Search:
         found = _Found(desk, self.folder, self.given.limit)
         with tempfile.TemporaryFile() as asked:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
-            with subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
-                argv, cwd=self.folder, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            ) as process:
+            with (
+                subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
+                    argv,
+                    cwd=self.folder,
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                ) as process,
+                WATCHDOG.watching(process.pid),
+            ):
                 self._process = process
                 late = threading.Timer(SECONDS, self._too_late)
                 late.daemon = True

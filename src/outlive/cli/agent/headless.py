@@ -143,7 +143,7 @@ class _Output:
 
 
 def _interruptible(agent: Agent) -> None:
-    """The first Ctrl-C (or SIGTERM) interrupts, the second one leaves."""
+    """The first Ctrl-C, SIGTERM or SIGHUP interrupts, the second one leaves."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -151,7 +151,7 @@ def _interruptible(agent: Agent) -> None:
             os._exit(EXIT["interrupted"])  # a second time, or while all is being put away: the log is on disk
         agent.interrupt()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop)
 
 

@@ -44,6 +44,8 @@ class Lines:
         loop.add_signal_handler(signal.SIGINT, self._stop)
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
+            if self.talk.working:  # it asks what becomes of commands that still run
+                await self._rest()
             if first:
                 self.talk.say(first)
                 await self._rest()

@@ -22,7 +22,7 @@ from outlive.models.protocol import Model
 from outlive.session.agent import Agent
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionInfo
-from outlive.tools.asking import Asker
+from outlive.tools.asking import Asker, Question
 
 PATIENCE = 3.0
 """Seconds that a run gets to stop before the terminal closes without it."""
@@ -92,6 +92,15 @@ class Talk:
             self.show(item)
         for notice in opened.notices:
             self.show(note("·", Text(one_line(notice), "warn"), "warn"))
+        if opened.orphans and opened.orphan_choice is None:
+            self.start(self._take_over(opened))
+
+    async def _take_over(self, agent: Agent) -> None:
+        """Ask what becomes of commands that a process which died left running."""
+        subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in agent.orphans)
+        question = Question("still running:", subject, yes="stop it", no="leave it running in the background")
+        answer = await self._ask(question)
+        await agent.take_over("stop" if answer.choice == "yes" else "adopt")
 
     def farewell(self) -> None:
         """How to come back, when there is something to come back to."""
