@@ -173,11 +173,15 @@ class Command:
         WATCHDOG.leave(self.process)
 
     def _signal(self, number: signal.Signals) -> None:
-        """To the group. Once its first process is reaped, the number may belong to somebody else's."""
+        """To the group and its session. Once its first process is reaped, the number may be somebody else's."""
         if self._popen.returncode is not None and _exists(self.pid):
             return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+        for row in running_processes():
+            if row.session == self.pid != row.group:  # a job that a shell put into a group of its own
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(row.pid, number)
 
     def _expire(self) -> None:
         if self.running:

@@ -1,4 +1,4 @@
-"""Processes of this machine: which run, in which group, since when; and how to know one again in another process.
+"""Processes of this machine: which run, in which group and session, since when; and how to know one again later.
 
 A number alone is not enough, the system uses it again: a group is known by its number, the start time of its first
 process, and the machine with its boot and PID namespace. What a command started carries `MARK` in its environment,
@@ -28,6 +28,7 @@ class Row(NamedTuple):
 
     pid: int
     group: int
+    session: int
 
 
 def mark(session: str, call: str) -> str:
@@ -62,19 +63,19 @@ def running() -> Iterator[Row]:
     if _HAS_PROC:
         for path in _PROC.iterdir():
             if path.name.isdecimal() and (fields := _stat(int(path.name))) and fields[0] not in "ZX":
-                yield Row(int(path.name), int(fields[2]))
+                yield Row(int(path.name), int(fields[2]), int(fields[3]))
         return
     for line in _ps("-axo", "pid=,pgid=,stat=").splitlines():
         pid, group, state = line.split()[:3]
         if state[0] not in "ZX":
-            yield Row(int(pid), int(group))
+            yield Row(int(pid), int(group), int(group))
 
 
 def living(process: Process, marked: str = "", *, anywhere: bool = False) -> list[int]:
-    """Processes that still run of a group (or of one process that leads none), by number.
+    """Processes that still run of a group and of the session that its first process leads, by number.
 
-    Once its first process is gone the group's number proves nothing: then those count whose environment is `marked`,
-    in the group or (`anywhere`) outside of it as well.
+    Once that one is gone the number proves nothing: then those count whose environment is `marked`, in the group or
+    (`anywhere`) outside of it as well.
     """
     if process.machine != machine():
         return []

@@ -29,9 +29,15 @@ for entry in $watched; do
         [ "${20}" = "${entry#*:}" ] || continue
     fi
     kill -s KILL -- "-$group"
+    for path in /proc/[0-9]*; do
+        read -r stat <"$path/stat" || continue
+        set -- ${stat##*) }
+        [ "$4" != "$group" ] || kill -s KILL "${path#/proc/}"
+    done
 done
 """
-"""A group whose first process started at another time is not ours: its number was used again."""
+"""A group whose first process started at another time is not ours: its number was used again. Jobs that a shell put
+into groups of their own are still of the session that the first process leads."""
 _PATIENCE = 5.0
 """Seconds for it to end when it has nothing more to watch."""
 
