@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from outlive.events import Process
@@ -59,43 +59,40 @@ class Command:
         self._exited, self._silent = threading.Event(), threading.Event()
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
-        out, into = os.pipe()
-        gate, opened = os.pipe()
-        try:
-            self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
-                [*_gatekeeper(), *argv],
-                cwd=cwd,
-                env=dict(env),
-                stdin=gate,
-                stdout=into,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(out)
-            os.close(opened)
-            raise
-        finally:
-            os.close(into)
-            os.close(gate)
-        self.process = identify(self.pid)
-        try:
-            WATCHDOG.watch(self.process)
-            record(self.process)
-            with suppress(BrokenPipeError):  # somebody killed it already
-                os.write(opened, b"\n")
-        except BaseException:
-            os.close(opened)
-            self._popen.wait()
-            os.close(out)
-            self.forget()
-            raise
-        os.close(opened)
+        out = self._start([*_gatekeeper(), *argv], cwd, env, record)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
         for thread in [*threads, *filter(None, [self._timer])]:
             thread.daemon = True
             thread.start()
+
+    def _start(self, argv: list[str], cwd: Path, env: Mapping[str, str], record: Callable[[Process], object]) -> int:
+        """Start it behind its gate, record it, open the gate; where its output is read."""
+        with ExitStack() as descriptors, ExitStack() as undo:
+            out, into = os.pipe()
+            undo.callback(os.close, out)
+            descriptors.callback(os.close, into)
+            gate, opening = os.pipe()
+            descriptors.callback(os.close, gate)
+            with os.fdopen(opening, "wb", buffering=0) as door:
+                self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
+                    argv,
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=gate,
+                    stdout=into,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                undo.callback(self._popen.wait)
+                self.process = identify(self.pid)
+                undo.callback(self.forget)
+                WATCHDOG.watch(self.process)
+                record(self.process)
+                with suppress(BrokenPipeError):  # somebody killed it already
+                    door.write(b"\n")
+            undo.pop_all()
+            return out
 
     # -- looking
 
