@@ -11,6 +11,8 @@ EXAMPLES: list[ev.Event] = [
     ev.ToolStarted(id=31, time=1.0, parent=30, calls=("a", "b")),
     ev.SessionStarted(id=1, time=1.5, session="s", system="be good", tools=({"name": "read"},)),
     ev.UserSaid(id=2, time=2, parent=1, blocks=(Text("go"),)),
+    ev.UserQueued(id=32, time=2, parent=31, text="and the docs"),
+    ev.Unqueued(id=33, time=2, parent=32, events=(32,)),
     ev.AssistantSaid(id=3, time=3, parent=2, blocks=(Text("ok"), ToolCall("c", "read", {"p": [1, None]}))),
     ev.ToolFinished(id=4, time=4, parent=3, call_id="c", text="漢\ud7ff\n", exit_code=0),
     ev.GoalSet(id=5, time=5, goal="g", criteria=("c",)),

@@ -12,6 +12,7 @@ OutliveError
 │   ├── ConflictError      the status does not allow it
 │   └── LeaseError         someone else holds it, or the fencing token is stale
 ├── NothingReady           no task can be claimed now
+├── AgentBusy              an agent was asked for something while it works
 └── StoreError             the place where state is kept
     ├── StoreUnavailable   cannot be reached, read or written (permissions, disk full, connection)
     ├── DamagedRecord      a record exists but cannot be understood
@@ -72,6 +73,10 @@ class LeaseError(TaskError):
 
 
 class NothingReady(OutliveError):
+    pass
+
+
+class AgentBusy(OutliveError):
     pass
 
 

@@ -8,6 +8,8 @@ Version 1: the first.
 Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
 results, may stand elsewhere (`stores/log_elsewhere.py`), and the digest of a pass may stand as the rows in which it
 differs from the one before (`stores/log_digests.py`).
+Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
+`tool_started` may name the process of a command.
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -20,7 +22,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 2
+VERSION = 3
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -73,6 +75,20 @@ class UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
     """Words of the user (or of whoever drives the session)."""
 
     blocks: tuple[Block, ...]
+    queued: tuple[int, ...] = ()
+    """The `UserQueued` events whose words these are."""
+
+
+class UserQueued(Base, frozen=True, kw_only=True, tag="user_queued"):
+    """Words of the user that wait. They enter the view as the `UserSaid` that names this event."""
+
+    text: str
+
+
+class Unqueued(Base, frozen=True, kw_only=True, tag="unqueued"):
+    """The user took back words that waited."""
+
+    events: tuple[int, ...]
 
 
 class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
@@ -83,10 +99,22 @@ class AssistantSaid(Base, frozen=True, kw_only=True, tag="assistant_said"):
     model: str = ""
 
 
+class Process(Struct, frozen=True, omit_defaults=True):
+    """A process group, so that it can be known again: `started` and `machine` are as the system tells them."""
+
+    group: int
+    started: str
+    machine: str
+
+
 class ToolStarted(Base, frozen=True, kw_only=True, tag="tool_started"):
-    """These calls are about to run. A call that started and has no result may or may not have done its work."""
+    """These calls are about to run. A call that started and has no result may or may not have done its work.
+
+    Of a command it comes a second time, with its process, which does nothing before this event is on disk.
+    """
 
     calls: tuple[str, ...]
+    process: Process | None = None
 
 
 class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
@@ -272,6 +300,8 @@ KnownEvent = (
     | Forked
     | Renewed
     | UserSaid
+    | UserQueued
+    | Unqueued
     | AssistantSaid
     | ToolStarted
     | ToolFinished

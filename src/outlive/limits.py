@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from hashlib import sha256
 from typing import Protocol
 
 from msgspec import Struct
@@ -9,6 +10,9 @@ from msgspec import Struct
 from outlive.context.engine import Request
 from outlive.messages import ToolCall
 from outlive.tools.protocol import Outcome
+
+LONGEST_ROUND = 5
+"""Steps: rounds up to this length are noticed when they repeat."""
 
 
 class Step(Struct, frozen=True):
@@ -32,6 +36,10 @@ class Limit:
 
     def after(self, step: Step) -> str:
         """Why there is no further round."""
+        return ""
+
+    def hint(self) -> str:
+        """What the model has to know before its next request, once."""
         return ""
 
 
@@ -97,21 +105,52 @@ class Time(Limit):
 
 
 class Repetition(Limit):
-    """The same calls with the same outcome, over and over: a model that is stuck."""
+    """The same step, or the same round of up to five steps, with the same outcomes over and over: a stuck model.
+
+    `most` rounds end the run; halfway the model is told.
+    """
 
     def __init__(self, most: int = 6) -> None:
         self.most = most
-        self.last = ""
-        self.times = 0
+        self._hint = ""
+        self._last: deque[tuple[str, bytes]] = deque(maxlen=LONGEST_ROUND)
+        """The newest steps: what was called, and a digest of the calls with their outcomes."""
+        self._repeats = dict.fromkeys(range(1, LONGEST_ROUND + 1), 0)
+        """By length of a round: how many steps in a row equal the step one round before."""
 
     def after(self, step: Step) -> str:
-        calls = [(call.name, call.input) for call in step.calls]
-        now = json.dumps([calls, [outcome.text for outcome in step.outcomes]], sort_keys=True, default=repr)
-        self.times = self.times + 1 if now == self.last else 1
-        self.last = now
-        if self.times < self.most:
-            return ""
-        return f"the model called {step.calls[0].name} with the same outcome {self.times} times in a row"
+        now = step.calls[0].name, _digest(step)
+        for length in self._repeats:
+            again = length <= len(self._last) and self._last[-length] == now
+            self._repeats[length] = self._repeats[length] + 1 if again else 0
+        self._last.append(now)
+        if length := self._round(self.most):
+            return f"the model {self._said(length, self.most)}"
+        halfway = self.most // 2
+        if halfway > 1 and (length := self._round(halfway)) and self._repeats[length] == length * (halfway - 1):
+            said = self._said(length, halfway)
+            self._hint = f"you {said}; the run ends after {self.most}. Try something else, or say what is missing"
+        return ""
+
+    def hint(self) -> str:
+        hint, self._hint = self._hint, ""
+        return hint
+
+    def _round(self, times: int) -> int:
+        """The shortest round that was made so many times in a row, 0 if none was."""
+        return next((length for length, same in self._repeats.items() if same >= length * (times - 1)), 0)
+
+    def _said(self, length: int, times: int) -> str:
+        names = [name for name, _ in self._last][-length:]
+        if length == 1:
+            return f"called {names[0]} with the same outcome {times} times in a row"
+        return f"made the same {length} steps ({', '.join(names)}) with the same outcomes {times} times in a row"
+
+
+def _digest(step: Step) -> bytes:
+    calls = [(call.name, call.input) for call in step.calls]
+    text = json.dumps([calls, [outcome.text for outcome in step.outcomes]], sort_keys=True, default=repr)
+    return sha256(text.encode("utf-8", "replace")).digest()
 
 
 class Thrashing(Limit):

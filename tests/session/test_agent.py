@@ -29,7 +29,9 @@ from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.session.agent import Agent
 from outlive.stores import open_log_store
-from outlive.testing.scripted import ScriptedModel, call, calls, say
+from outlive.testing import ScriptedModel, call, calls, say
+from outlive.testing.scripted import reply_of
+from outlive.testing.simulator import Step
 from outlive.tools.instructions import Instructions
 from outlive.tools.read_file import ReadFile
 from outlive.tools.runner import HookAnswer
@@ -71,7 +73,7 @@ def test_it_works_until_the_model_stops_calling_tools(tmp_path: Path) -> None:
 
 
 def test_it_goes_on_because_of_calls_and_not_because_of_a_stop_reason(tmp_path: Path) -> None:
-    sloppy = Reply(calls(call("echo", text="a")).blocks, stop="end")
+    sloppy = Reply(reply_of(call("echo", text="a")).blocks, stop="end")
     model = ScriptedModel([sloppy, say("done")])
     agent, _ = make_agent(tmp_path, model)
     assert ask(agent).text == "done"
@@ -119,7 +121,7 @@ def test_what_the_gate_does_not_allow_does_not_run(tmp_path: Path) -> None:
 # -- limits
 
 
-def endless(request: Request) -> Reply:
+def endless(request: Request) -> Step:
     return calls(call("echo", text=str(len(request.messages))))
 
 
@@ -155,10 +157,20 @@ def test_the_same_call_over_and_over_is_noticed(tmp_path: Path) -> None:
     assert "same outcome 6 times" in ending.detail
 
 
+def test_a_round_of_two_steps_over_and_over_is_noticed_and_the_model_is_told_before(tmp_path: Path) -> None:
+    model = ScriptedModel([call("echo", text="a"), call("write", text="b")] * 100)
+    agent, seen = make_agent(tmp_path, model, limits=lambda spending: [Repetition(6)])
+    ending = ask(agent)
+    assert (ending.why, len(model.requests)) == ("limit", 12)
+    assert "the same 2 steps (echo, write)" in ending.detail
+    assert [event.text for event in seen if isinstance(event, Noted) and "Try something else" in event.text]
+    assert "Try something else" in said_last(model.requests[6])
+
+
 def test_a_window_that_is_too_small_for_the_work_is_said(tmp_path: Path) -> None:
     long = "\n".join(f"line {number} of something" for number in range(150))
 
-    def next_one(request: Request) -> Reply:
+    def next_one(request: Request) -> Step:
         return calls(call("echo", text=f"{len(model.requests)} {long}"))
 
     model = ScriptedModel([next_one] * 60)
@@ -300,12 +312,12 @@ def test_interrupted_calls_get_an_honest_result(tmp_path: Path) -> None:
 
 
 def test_words_said_meanwhile_are_heard_at_the_next_seam(tmp_path: Path) -> None:
-    def second(request: Request) -> Reply:
+    def second(request: Request) -> Step:
         assert "use tabs" in said_last(request)
         agent.queue("and be quick")
         return say("almost")
 
-    def first(request: Request) -> Reply:
+    def first(request: Request) -> Step:
         agent.queue("use tabs")
         return calls(call("echo", text="a"))
 
@@ -352,7 +364,7 @@ def test_a_summary_that_does_not_come_costs_nothing_but_a_note(tmp_path: Path) -
 def test_a_summary_is_asked_for_whenever_a_pass_is_due_where_the_settings_say_so(tmp_path: Path) -> None:
     long = "\n".join(f"line {number} of something" for number in range(300))
 
-    def play(request: Request) -> Reply:
+    def play(request: Request) -> Step:
         if "summary of this session" in said_last(request):
             return say("Asked: go.\nDecided: keep the old parser.\nNext: the tests.")
         return calls(call("echo", text=f"{len(model.requests)} {long}")) if len(model.requests) < 24 else say("ok")
@@ -422,7 +434,7 @@ def test_instructions_that_changed_are_used_from_the_next_turn_on(tmp_path: Path
 
 
 def test_sub_agents_work_in_parallel_with_their_own_logs_and_fewer_tools(tmp_path: Path) -> None:
-    def play(request: Request) -> Reply:
+    def play(request: Request) -> Step:
         words = " ".join(plain_text(message.blocks) for message in request.messages)
         if "go" in words:
             return say("all done") if answered(request.messages) else calls(*sent)
@@ -447,7 +459,7 @@ def test_sub_agents_work_in_parallel_with_their_own_logs_and_fewer_tools(tmp_pat
 
 
 def test_sub_agents_spend_what_is_left_of_the_same_budget(tmp_path: Path) -> None:
-    def play(request: Request) -> Reply:
+    def play(request: Request) -> Step:
         words = " ".join(plain_text(message.blocks) for message in request.messages)
         if "<task>" in words:
             return calls(call("echo", text=str(len(model.requests))))

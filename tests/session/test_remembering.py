@@ -15,7 +15,6 @@ from outlive.memory.extract import Candidate, against
 from outlive.memory.inject import shown_in
 from outlive.memory.transfer import Imported, import_memories
 from outlive.messages import Text, plain_text
-from outlive.models.protocol import Reply
 from outlive.session import remembering
 from outlive.session.opening import open_agent
 from outlive.session.remembering import NEAR, Extraction, Remembering
@@ -23,7 +22,8 @@ from outlive.session.session import Session
 from outlive.stores import open_log_store
 from outlive.stores.log_protocol import LogStore
 from outlive.stores.memory_records import Memory
-from outlive.testing.scripted import ScriptedModel, call, calls, say
+from outlive.testing import ScriptedModel, call, calls, say
+from outlive.testing.simulator import Step
 from tests.agents import run
 from tests.talk import talk
 
@@ -237,7 +237,7 @@ class Model(ScriptedModel):
         self.seen: list[Request] = []
         self.questions: list[str] = []
 
-    def answer(self, request: Request) -> Reply:
+    def answer(self, request: Request) -> Step:
         if not request.tools:
             self.questions.append(plain_text(request.messages[-1].blocks))
             return say("all of them" if "Which of these" in self.questions[-1] else NOTHING)

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from outlive.config.home import read_settings
+from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
 
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
@@ -13,7 +14,6 @@ SUMMARIES = ("asked", "always", "never")
 SMALLEST_WINDOW = 1000
 EXTRACTIONS = ("auto", "always", "never")
 CONSOLIDATIONS = ("auto", "rules", "never")
-DURABILITIES = ("full", "process")
 AGENT: Mapping[str, type] = {
     "model": str,
     "fallback": str,

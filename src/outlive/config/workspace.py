@@ -13,6 +13,7 @@ CHECKOUT = ("outlive.toml", ".git")
 MARKERS = (*CHECKOUT, ".tasks", ".transcripts", ".memory")
 SETTINGS = "outlive.toml"
 DEFAULT_STORE = "files:.tasks"
+DURABILITIES = ("full", "process")
 
 
 class Store(TypedDict):

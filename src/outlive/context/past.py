@@ -17,10 +17,13 @@ from outlive.events import (
     Checkpointed,
     Compacted,
     Event,
+    Forked,
     Noted,
     SessionStarted,
     SystemChanged,
     ToolFinished,
+    Unqueued,
+    UserQueued,
     UserSaid,
 )
 from outlive.messages import ToolCall, plain_text, tool_calls
@@ -43,6 +46,8 @@ class Past:
         self.ledger = Ledger()
         self.state = WorkingState()
         self.notes: list[str] = []
+        self.queued: dict[int, str] = {}
+        """What the user said that the model has not been told yet, by event."""
         self.system = ""
         self.tools: tuple[dict[str, object], ...] = ()
         self.words = 0.0
@@ -62,6 +67,7 @@ class Past:
         self.last_id = max(self.last_id, event.id)
         self.last_time = max(self.last_time, event.time)
         self.state = self.state.apply(event)
+        self._queue(event)
         match event:
             case SessionStarted() | SystemChanged():
                 self.system, self.tools = event.system, event.tools
@@ -93,6 +99,18 @@ class Past:
             case _:
                 pass
         return None
+
+    def _queue(self, event: Event) -> None:
+        """What waits to be said; what waited when a session was forked is said in that session alone."""
+        match event:
+            case UserQueued():
+                self.queued[event.id] = event.text
+            case UserSaid(queued=heard) | Unqueued(events=heard) if heard:
+                self.queued = {number: text for number, text in self.queued.items() if number not in heard}
+            case Forked():
+                self.queued = {}
+            case _:
+                pass
 
     def _add(self, unit: Unit) -> None:
         self.units.append(unit)

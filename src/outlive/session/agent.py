@@ -1,9 +1,8 @@
 """An agent: a session, a model and tools, wired together. A face drives it and watches what happens."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
@@ -14,7 +13,8 @@ from msgspec.structs import replace as with_fields
 
 from outlive.context.directives import tagged
 from outlive.context.engine import Request
-from outlive.events import Compacted, Event, ModeChanged, UsageReported
+from outlive.errors import AgentBusy, ConfigError
+from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
 from outlive.limits import Limit
 from outlive.live import Live, ToolOutput
 from outlive.loop import Ending, Loop
@@ -26,9 +26,12 @@ from outlive.session.door import Door
 from outlive.session.remembering import Remembering
 from outlive.session.session import Session
 from outlive.session.spending import Spending
+from outlive.session.started import OrphanChoice, became
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import MODES, Mode
 from outlive.tools.fence import Fence
+from outlive.tools.orphan import Orphan
+from outlive.tools.process_table import identify
 from outlive.tools.processes import Processes
 from outlive.tools.protocol import Desk
 from outlive.tools.runner import Gate, Hooks, Runner
@@ -82,15 +85,17 @@ class Gauge(Struct, frozen=True):
 class Agent:
     """Works in one session until it is closed."""
 
-    def __init__(self, session: Session, parts: Parts) -> None:
+    def __init__(self, session: Session, parts: Parts, *, owns_model: bool = False) -> None:
+        """`owns_model`: nobody else uses the model, so it is closed with the agent."""
         self.session = session
         self.parts = parts
+        self._owns_model = owns_model
         self.spending = Spending()
         self.limits: tuple[Limit, ...] = ()
         """Those of the present run."""
         self.processes = Processes(mask=parts.mask)
         self._watchers: list[Watcher] = []
-        self._queued: deque[str] = deque()
+        self._busy = False
         self._compaction: str | None = None
         self._stops = 0
         self._work: asyncio.Task[Ending] | None = None
@@ -98,6 +103,12 @@ class Agent:
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
         """The memory of this session, where it has one."""
+        self.orphans: tuple[Orphan, ...] = ()
+        """Commands that outlived the process that worked in this session before, until `take_over`."""
+        self.orphan_choice: OrphanChoice | None = None
+        """What becomes of them: what the user said beforehand, if anything."""
+        self._news: list[str] = []
+        """What the next request has to say about them."""
         self.notices: list[str] = []
         """What a face has to tell the user when it opens: it was noted before anybody watched."""
         self.closing: list[Callable[[], object]] = []
@@ -125,9 +136,18 @@ class Agent:
         """Show everything that happens from now on: events of the log, and what passes by live."""
         self._watchers.append(watcher)
 
-    async def ask(self, words: str | tuple[Block, ...]) -> Ending:
-        """Say something and let the agent work until it comes to rest."""
-        blocks = (Text(words),) if isinstance(words, str) else words
+    async def ask(self, words: str | tuple[Block, ...] = ()) -> Ending:
+        """Say what is queued, then `words`, and let the agent work until it comes to rest.
+
+        Raises AgentBusy while it works on something else.
+        """
+        with self._alone():
+            return await self._ask((Text(words),) if isinstance(words, str) else words)
+
+    async def _ask(self, words: tuple[Block, ...]) -> Ending:
+        await self.take_over()
+        queued = dict(self.session.engine.past.queued)
+        blocks = (*map(Text, queued.values()), *words)
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
         if answer.blocked:
             return Ending("hook", detail=answer.blocked)
@@ -135,11 +155,33 @@ class Agent:
         if self.remembering is not None:
             more.append(await self.remembering.relevant(plain_text(blocks), self._answer_to))
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
-        self.session.user_said((*blocks, *map(Text, filter(None, more))))
-        return await self.go_on()
+        self.session.user_said((*blocks, *map(Text, filter(None, more))), queued=tuple(queued))
+        return await self._go_on()
 
     async def go_on(self) -> Ending:
-        """Work from where the log ends, as after a crash."""
+        """Work from where the log ends, as after a crash. Raises AgentBusy while it works."""
+        with self._alone():
+            return await self._go_on()
+
+    async def take_over(self, choice: OrphanChoice | None = None) -> None:
+        """Stop, wait for or adopt what still runs from before, and answer its calls with what became of it.
+
+        It is stopped when nobody chose. A run does this before anything else.
+        """
+        said: dict[str, list[str]] = {}
+        for orphan in self.orphans:
+            chosen = choice or self.orphan_choice or "stop"
+            sentence = await became(orphan, chosen, self.processes)
+            for pid in orphan.pids() if chosen == "adopt" else ():  # so that it is found again after another death
+                self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
+            said.setdefault(orphan.call, []).append(sentence)
+        self.orphans = ()
+        waiting = {call.id for call in self.session.engine.past.waiting}
+        self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
+        self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
+
+    async def _go_on(self) -> Ending:
+        await self.take_over()
         self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
@@ -176,17 +218,24 @@ class Agent:
     @property
     def unfinished(self) -> bool:
         """Whether the log ends in the middle of a run: `go_on` would have something to do."""
-        units = self.session.engine.past.units
-        return bool(units) and (units[-1].kind == "user" or bool(units[-1].calls))
+        past = self.session.engine.past
+        units = past.units
+        return bool(past.queued) or (bool(units) and (units[-1].kind == "user" or bool(units[-1].calls)))
 
     def queue(self, words: str) -> None:
-        """Say something while the agent works; it hears it at the next seam."""
-        self._queued.append(words)
+        """Say something while the agent works: it is logged now, and heard at the next seam or after a resume."""
+        self.session.log(UserQueued, text=words)
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        """What was queued and has not been heard yet."""
+        return tuple(self.session.engine.past.queued.values())
 
     def unqueue(self) -> tuple[str, ...]:
         """Take back what was queued and has not been heard yet, as after an interruption."""
-        words = tuple(self._queued)
-        self._queued.clear()
+        words = self.queued
+        if words:
+            self.session.log(Unqueued, events=tuple(self.session.engine.past.queued))
         return words
 
     def interrupt(self) -> None:
@@ -196,8 +245,9 @@ class Agent:
             self._work.cancel()
 
     async def compact(self, focus: str = "") -> Compacted | None:
-        """Make a pass now, with a summary by the model; None when nothing is gained."""
-        return await self._compact(focus, summary=self.parts.summaries != "never")
+        """Make a pass now, with a summary by the model; None when nothing is gained. Raises AgentBusy."""
+        with self._alone():
+            return await self._compact(focus, summary=self.parts.summaries != "never")
 
     @property
     def mode(self) -> Mode:
@@ -206,13 +256,18 @@ class Agent:
 
     def set_mode(self, mode: Mode) -> None:
         """The user chose another mode."""
+        if mode not in MODES:
+            raise ConfigError(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
         self.parts.chose_mode(self.session.id, mode)
         if mode != self.session.state.mode:
             self.session.log(ModeChanged, mode=mode)
 
-    def use_model(self, model: Model) -> None:
-        """Go on with another model."""
-        self.parts = replace(self.parts, model=model)
+    async def use_model(self, model: Model) -> None:
+        """Go on with another model, which is the agent's from now on; one that it owned before is closed."""
+        before, owned = self.parts.model, self._owns_model
+        self.parts, self._owns_model = replace(self.parts, model=model), True
+        if owned and before is not model:
+            await before.close()
 
     @property
     def gauge(self) -> Gauge:
@@ -220,22 +275,20 @@ class Agent:
         return Gauge(engine.used, engine.next_pass, engine.window)
 
     async def close(self) -> None:
-        """End what still runs and let the session go; the model stays open for others."""
-        if self._work is not None:
-            self.interrupt()
-            await asyncio.wait([self._work])
-        try:
-            if self._learning is not None:
-                if self.remembering is not None:
-                    self.remembering.hurry()
-                await self._learning
-        finally:
+        """End what still runs and let go of all that the agent owns; a model that was given to it stays open."""
+        async with AsyncExitStack() as stack:
+            for close in (*self.closing, self.session.close, self.processes.close):
+                stack.callback(close)
+            if self._owns_model:
+                stack.push_async_callback(self.parts.model.close)
             if self.remembering is not None:
-                self.remembering.close()
-            self.processes.close()
-            self.session.close()
-            for close in self.closing:
-                close()
+                stack.callback(self.remembering.close)
+                self.remembering.hurry()
+            if self._work is not None:
+                self.interrupt()
+                await asyncio.wait([self._work])
+            if self._learning is not None:
+                await self._learning
 
     async def __aenter__(self) -> Self:
         return self
@@ -244,6 +297,20 @@ class Agent:
         await self.close()
 
     # -- inside
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One thing at a time: two would write into each other's turns."""
+        if self._busy:
+            raise AgentBusy(
+                f"session {self.session.id!r} is at work: await what it does, say more with queue(), "
+                "or open another session for work beside it"
+            )
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
 
     def tell(self, happened: Event | Live) -> None:
         """Show something to all watchers."""
@@ -259,19 +326,21 @@ class Agent:
 
     async def _at_seam(self) -> None:
         """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
-        while self._queued:
-            self.session.user_said(self._queued.popleft())
-        self.session.note(*keep_claims(self.desk))
+        for event, words in list(self.session.engine.past.queued.items()):
+            self.session.user_said(words, queued=(event,))
+        news, self._news = self._news, []
+        hints = filter(None, (limit.hint() for limit in self.limits))
+        self.session.note(*news, *keep_claims(self.desk), *hints)
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
-            if await self.compact(focus) is None:
+            if await self._compact(focus, summary=self.parts.summaries != "never") is None:
                 self.session.note("the pass that was asked for was not made: there was nothing to gain")
         elif self.parts.summaries == "always" and self.session.due():
             await self._compact("", summary=True)
 
     async def _at_rest(self, text: str) -> bool:
         """Whether there is more to do though the model has come to rest."""
-        if self._queued:
+        if self.queued:
             return True
         answer = await self.parts.hooks.fire("Stop", text=text)
         if not answer.blocked or self._stops >= STOP_HOOKS:

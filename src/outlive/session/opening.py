@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast, get_args, get_type_hints
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
+from outlive.config.sections import SMALLEST_WINDOW
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.book import Memories
@@ -26,6 +29,7 @@ from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import WINDOW, Session
 from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
+from outlive.session.started import OrphanChoice, orphans_of
 from outlive.session.subagents import Subagents
 from outlive.session.tidying import Consolidation
 from outlive.stores import open_log_store, open_task_store
@@ -53,17 +57,19 @@ class Options(Struct, frozen=True, kw_only=True):
     model: str | None = None
     fallback: str | None = None
     mode: Mode | None = None
-    window: int | None = None
+    window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
     policy: str | None = None
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     add_dirs: tuple[str, ...] = ()
     sandbox: bool | None = None
     network: bool = False
-    max_turns: int | None = None
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    max_time: float | None = None
+    max_turns: Annotated[int, Meta(ge=1)] | None = None
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_time: Annotated[float, Meta(ge=0)] | None = None
+    orphans: OrphanChoice | None = None
+    """What becomes of commands that still run when a session is resumed."""
 
 
 def open_agent(
@@ -75,7 +81,7 @@ def open_agent(
     asker: Asker | None = None,
     **options: Any,
 ) -> Agent:
-    """An agent in a folder, for programs: close it when done.
+    """An agent in a folder, for programs: close it when done. A model given by name is closed with it.
 
     `tools` come besides the standard ones; `options` are the fields of `Options`. Without an `asker` whatever would
     have to be asked is refused.
@@ -83,7 +89,11 @@ def open_agent(
     named = model if isinstance(model, str) else None
     given = None if isinstance(model, str) else model
     opener = Opener(Workspace.find(Path(folder)), Options(model=named, **options), model=given, tools=tools)
-    agent = opener.open(session, asker=asker)
+    try:
+        agent = opener.open(session, asker=asker)
+    except BaseException:
+        opener.close()
+        raise
     agent.closing.append(opener.close)
     return agent
 
@@ -100,17 +110,20 @@ class Opener:
         tools: Iterable[Tool[Any]] = (),
     ) -> None:
         self.workspace = workspace
-        self.options = options = options or Options()
+        self.options = options = _checked(options or Options())
         self.settings: Settings = settings(workspace)
         self.dotenv = DotEnv(workspace)
         self.masker = Masker({**self.dotenv.variables, **os.environ})
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
-        self.logs = open_log_store(**workspace.store)
-        self.graph = TaskGraph(open_task_store(**workspace.store))
         add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
         self._extra = [_folder(workspace.root, name) for name in add]
+        with ExitStack() as undo:
+            self.logs = open_log_store(**workspace.store)
+            undo.callback(self.logs.close)
+            self.graph = TaskGraph(open_task_store(**workspace.store))
+            undo.pop_all()
 
     def choose(self, spec: str | None = None) -> Model:
         """A model by its name, with the settings' fallback."""
@@ -130,7 +143,11 @@ class Opener:
             model = self._model or self.choose()
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
+            orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
+            opened.settle(but={orphan.call for orphan in orphans})
             agent = self._agent(opened, model, memories, asker)
+            agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
+            agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
             undo.pop_all()
             return agent
 
@@ -144,7 +161,6 @@ class Opener:
         session = Session.resume(self.logs, id, **self._session_options(model))
         for call in filter(is_writing, session.engine.past.waiting):
             sweep(self._fence(), call_file(call))
-        session.settle()
         return session
 
     def _session_options(self, model: Model) -> dict[str, Any]:
@@ -184,7 +200,7 @@ class Opener:
             owner=default_owner() or f"session {session.id}",
             mask=self.masker,
         )
-        agent = Agent(session, parts)
+        agent = Agent(session, parts, owns_model=model is not self._model)
         agent.remembering = agent.desk.extras[MEMORIES] = remembering
         for name, digest in session.files_seen().items():
             agent.desk.seen.restore((root / name).resolve(), digest)
@@ -313,6 +329,19 @@ class Opener:
     def close(self) -> None:
         self.logs.close()
         self.graph.store.close()
+
+
+def _checked(options: Options) -> Options:
+    """The options, each of its kind and within its bounds. Raises ConfigError that names what it takes."""
+    try:
+        return msgspec.convert(asdict(options), Options)
+    except msgspec.ValidationError as error:
+        problem, _, name = str(error).partition(" - at `$.")
+        name = name.partition("`")[0].partition("[")[0]
+        value = getattr(options, name, None)
+        choices = [one for part in get_args(get_type_hints(Options)[name]) for one in get_args(part)]
+        takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
+        raise ConfigError(f"{name} = {value!r}: {takes}") from None
 
 
 def _folder(root: Path, name: str) -> Path:

@@ -4,7 +4,7 @@ The log is the truth. Everything here can be had again from it alone: `Session.r
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -30,7 +30,6 @@ from outlive.events import (
     SessionStarted,
     SystemChanged,
     ToolFinished,
-    ToolStarted,
     Undone,
     UsageReported,
     UserSaid,
@@ -39,6 +38,7 @@ from outlive.messages import Block, Image, Text, call_file
 from outlive.secrets import mask_value
 from outlive.session.handoff import handoff_note
 from outlive.session.masking import Mask, masked
+from outlive.session.started import Started
 from outlive.session.world import GONE, SEEN, Seen, World, compare
 from outlive.state import WorkingState, made_way
 from outlive.stores.log_lines import mended
@@ -51,7 +51,7 @@ DAMAGE = "damage"
 RECONCILED = "reconciled"
 SUMMARY = "summary"
 LOST = (
-    "[interrupted: the process ended while this ran. It may have done all, part or none of its work: "
+    "[interrupted: the process ended while this ran.{} It may have done all, part or none of its work: "
     "look before doing it again]"
 )
 NOT_RUN = "[not run: the process ended before this started; call it again if it is still needed]"
@@ -84,7 +84,8 @@ class Session:
         self._mask = mask
         self._watchers: list[Callable[[Event], None]] = []
         self._seen = Seen()
-        self._started: set[str] = set()
+        self.started = Started()
+        """The commands that its log knows of."""
         self.began = clock()
         """When the session began, or the one that it is a fork of."""
         self._passes: set[int] = set()
@@ -181,10 +182,13 @@ class Session:
         """Append one event: checked, written, then seen by the engine."""
         return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
-    def user_said(self, words: str | tuple[Block, ...]) -> UserSaid:
-        """The user speaks; standing instructions among the words are kept as directives, verbatim."""
+    def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
+        """The user speaks; standing instructions among the words are kept as directives, verbatim.
+
+        `queued` are the events of words that waited and are said now.
+        """
         blocks = (Text(words),) if isinstance(words, str) else words
-        said = self._made(UserSaid, blocks=blocks)
+        said = self._made(UserSaid, blocks=blocks, queued=queued)
         events: list[Event] = [said]
         own = (own_words(block.text) for block in blocks if isinstance(block, Text))
         for text in dict.fromkeys(text for part in own for text in detect(part)):
@@ -317,18 +321,23 @@ class Session:
         if self._world is None or not (self._unreconciled or after_pass):
             return False
         background = self.engine.past.ledger.background
-        found = compare(self._world, self._seen, background, restarted=self._unreconciled)
+        found = compare(self._world, self._seen, background, self.started.runs, restarted=self._unreconciled)
         self._unreconciled = False
         if found.data:
             self.log(Checkpointed, label=SEEN, data=found.data)
         self.note(*found.notes, kind=RECONCILED)
         return bool(found.notes)
 
-    def settle(self) -> int:
-        """Answer calls that a dead process left open, honestly; how many there were."""
-        open_calls = self.engine.past.waiting
+    def settle(self, became: Mapping[str, str] | None = None, *, but: Container[str] = ()) -> int:
+        """Answer calls that a dead process left open, honestly; how many there were.
+
+        `became` says of calls what became of their commands; calls in `but` are answered later.
+        """
+        open_calls = [call for call in self.engine.past.waiting if call.id not in but]
         for call in open_calls:
-            self.tool_finished(call.id, LOST if call.id in self._started else NOT_RUN, is_error=True)
+            more = f" {became[call.id]}." if became and call.id in became else ""
+            text = LOST.format(more) if call.id in self.started.unanswered else NOT_RUN
+            self.tool_finished(call.id, text, is_error=True)
         return len(open_calls)
 
     def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
@@ -382,12 +391,9 @@ class Session:
 
     def _remember(self, event: Event) -> None:
         self._seen.take(event)
+        self.started.take(event)
         if isinstance(event, SessionStarted):
             self.began = event.time
-        elif isinstance(event, AssistantSaid):
-            self._started = set()
-        elif isinstance(event, ToolStarted):
-            self._started.update(event.calls)
         elif isinstance(event, Compacted):
             self._passes.add(event.id)
         elif isinstance(event, Checkpointed):

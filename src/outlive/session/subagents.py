@@ -13,10 +13,10 @@ from outlive.models.errors import ModelError
 from outlive.session.agent import Agent
 from outlive.session.session import Session
 from outlive.session.spending import Spending
+from outlive.session.started import LINK
 from outlive.stores.log_names import subagent_id
 from outlive.tools.protocol import Outcome
 
-LINK = "subagent"
 MOST_TURNS = 60
 MOST_AT_ONCE = 8
 """One answer may ask for thousands; the rest wait for their turn."""

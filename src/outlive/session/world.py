@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,8 +100,18 @@ class Difference:
     data: dict[str, Any]
 
 
-def compare(world: World, seen: Seen, background: Mapping[str, str], *, restarted: bool) -> Difference:
-    """Look again at all that was seen. `restarted`: what ran under the last process's own names is out of reach."""
+def compare(
+    world: World,
+    seen: Seen,
+    background: Mapping[str, str],
+    runs: Callable[[str], bool | None] = lambda _: None,
+    *,
+    restarted: bool,
+) -> Difference:
+    """Look again at all that was seen. `restarted`: what ran under the last process's own names is out of reach.
+
+    `runs` tells of a process whether it runs, better than its number alone can; None where it does not know.
+    """
     now = {name: world.hash(name) for name in seen.files}
     moved = {name: found for name, found in now.items() if found and found != seen.files[name]}
     notes = []
@@ -114,15 +124,20 @@ def compare(world: World, seen: Seen, background: Mapping[str, str], *, restarte
     if head and head != seen.head:
         notes.append(f"git HEAD moved from {seen.head[:12]} to {head[:12]}")
         data["head"] = head
-    ended = [name for name in background if name not in seen.gone and _ended(world, name, restarted)]
+    ended = [
+        name for name in background if name not in seen.gone and _ended(_known(runs(name), world, name), restarted)
+    ]
     if ended:
         notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:NAMED]))
         data["gone"] = ended
     return Difference(notes, data)
 
 
-def _ended(world: World, name: str, restarted: bool) -> bool:
-    running = world.runs(name)
+def _known(running: bool | None, world: World, name: str) -> bool | None:
+    return world.runs(name) if running is None else running
+
+
+def _ended(running: bool | None, restarted: bool) -> bool:
     return restarted if running is None else not running
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.config import home as home_folder
+from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
 from outlive.stores.locations import FORMS, MEMORY, path_of
 
@@ -30,9 +31,7 @@ def open_task_store(
     `clock` replaces the clock of the engine, for tests.
     """
     base = base or Path.cwd()
-    scheme, separator, rest = url.partition(":")
-    if not separator or not rest:
-        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    scheme = _scheme(url, durability)
     options = {} if clock is None else {"clock": clock}
     if scheme == "files":
         from outlive.stores.files.tasks import FileTaskStore
@@ -48,15 +47,13 @@ def open_task_store(
         from outlive.stores.sql.tasks import SQLTaskStore
 
         return SQLTaskStore(PostgresDatabase(url), **options)
-    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+    raise _unknown(url)
 
 
 def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durability: str = "full") -> "LogStore":
     """Open the engine that holds session logs, by the same URL: for files, `.transcripts` beside the task folder."""
     base = base or Path.cwd()
-    scheme, separator, rest = url.partition(":")
-    if not separator or not rest:
-        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    scheme = _scheme(url, durability)
     if scheme == "files":
         from outlive.stores.files.log import FileLogStore
 
@@ -71,7 +68,7 @@ def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durab
         from outlive.stores.sql.postgres import PostgresDatabase
 
         return SQLLogStore(PostgresDatabase(url))
-    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+    raise _unknown(url)
 
 
 def open_memory_store(
@@ -88,9 +85,7 @@ def open_memory_store(
     user's; with OUTLIVE_TRUST_MEMORIES all of it is. A server was chosen by the user, so all that it holds counts.
     """
     base = base or Path.cwd()
-    scheme, separator, rest = url.partition(":")
-    if not separator or not rest:
-        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    scheme = _scheme(url, durability)
     options: dict[str, Any] = {} if clock is None else {"clock": clock}
     options |= {} if os.environ.get("OUTLIVE_TRUST_MEMORIES") else {"home": home or home_folder()}
     if scheme == "files":
@@ -108,7 +103,7 @@ def open_memory_store(
 
         options.pop("home", None)
         return SQLMemoryStore(PostgresDatabase(url), **options)
-    raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+    raise _unknown(url)
 
 
 def open_user_memory(
@@ -121,3 +116,17 @@ def open_user_memory(
     store = FileMemoryStore(place, scope="user", durability=durability)
     store.clock = clock or store.clock
     return store
+
+
+def _scheme(url: str, durability: str) -> str:
+    """What comes before the colon. A durability that does not exist would quietly be the weaker one."""
+    scheme, _, rest = url.partition(":")
+    if not rest:
+        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+    if durability not in DURABILITIES:
+        raise ConfigError(f"durability = {durability!r}; it is one of {', '.join(DURABILITIES)}")
+    return scheme
+
+
+def _unknown(url: str) -> ConfigError:
+    return ConfigError(f"{url!r}: {url.partition(':')[0]!r} is not a kind of store; use {FORMS}")

@@ -40,6 +40,7 @@ class _UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
     """What the user said, as a line has it."""
 
     blocks: tuple[Block | Elsewhere, ...]
+    queued: tuple[int, ...] = ()
 
 
 class _ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):

@@ -2,7 +2,8 @@
 
 Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge
 it; `tasks/`, `log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the
-Anthropic and the OpenAI chat API, or drive one with `ScriptedModel`.
+Anthropic and the OpenAI chat API, or drive one with `ScriptedModel`. Both play steps made of `say`, `call`,
+`calls` and `think`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,32 +1,19 @@
-"""Models for tests: one that plays a script and fails on what is not in it, one that repeats a recorded session."""
+"""A model for tests that plays a script and fails on what is not in it."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable
 
 from outlive.context.engine import Request
 from outlive.context.valid import problems
-from outlive.events import AssistantSaid, Event
 from outlive.live import Arriving, TextArrived
-from outlive.messages import Block, Text, ToolCall
+from outlive.messages import Block, Text, Thinking, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.testing.simulator.steps import Call, Part, Say, Step, call, calls, say, think
 
-Turn = Reply | BaseException | Callable[[Request], Reply]
+__all__ = ["ScriptedModel", "Turn", "call", "calls", "numbered", "reply_of", "say", "think"]
+
+Answer = Step | Reply
+Turn = Answer | BaseException | Callable[[Request], Answer]
 """An answer, an error to raise, or a function that decides from the request."""
-
-
-def say(text: str) -> Reply:
-    """An answer in words, with which the model comes to rest."""
-    return Reply((Text(text),))
-
-
-def call(name: str, /, id: str = "", **given: object) -> ToolCall:
-    """A tool call; ids are given by the model that plays it."""
-    return ToolCall(id, name, dict(given))
-
-
-def calls(*made: ToolCall, text: str = "") -> Reply:
-    """An answer with tool calls."""
-    words: tuple[Block, ...] = (Text(text),) if text else ()
-    return Reply((*words, *made), stop="tools")
 
 
 class ScriptedModel:
@@ -52,7 +39,7 @@ class ScriptedModel:
         turn = self.turns[number]
         if isinstance(turn, BaseException):
             raise turn
-        reply = turn(request) if callable(turn) else turn
+        reply = reply_of(turn(request) if callable(turn) else turn)
         for block in reply.blocks:
             if isinstance(block, Text):
                 yield TextArrived(block.text)
@@ -68,9 +55,22 @@ class ScriptedModel:
         assert not unused, f"{unused} turns of the script were not used, the first: {self.turns[len(self.requests)]}"
 
 
-def replayed(events: Sequence[Event]) -> list[Turn]:
-    """The answers of a recorded session, as a script."""
-    return [Reply(event.blocks) for event in events if isinstance(event, AssistantSaid)]
+def reply_of(answer: Answer) -> Reply:
+    """A step as the reply of a model; a reply stays as it is."""
+    if isinstance(answer, Reply):
+        return answer
+    called = any(isinstance(part, Call) for part in answer.parts)
+    return Reply(tuple(map(_block, answer.parts)), stop="tools" if called else "end")
+
+
+def _block(part: Part) -> Block:
+    match part:
+        case Call():
+            return ToolCall(part.id, part.name, dict(part.input))
+        case Say():
+            return Text(part.text)
+        case _:
+            return Thinking(part.text)
 
 
 def numbered(blocks: tuple[Block, ...], turn: str) -> tuple[Block, ...]:

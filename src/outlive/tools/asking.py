@@ -16,6 +16,9 @@ class Question(Struct, frozen=True):
     preview: str = ""
     always: tuple[str, ...] = ()
     """The rules that "always" would remember, as people write them: `bash(git status*)`. None: only this once."""
+    yes: str = "yes"
+    no: str = ""
+    """What the answers mean, where it is not about a call; then a "no" needs no reason."""
 
 
 class Answer(Struct, frozen=True):

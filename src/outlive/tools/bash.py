@@ -8,7 +8,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from outlive.events import Process, ToolStarted
 from outlive.tools.command import Command
+from outlive.tools.orphan import Orphan
+from outlive.tools.process_table import mark
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
 
 TIMEOUT = 120.0
@@ -52,18 +55,14 @@ class Bash(Tool[BashInput]):
         _check(given)
         if given.background:
             desk.processes.check_room()
-            command = desk.processes.start(
-                desk.sandbox.launch(given.command), given.command, desk.root, timeout=given.timeout
-            )
+            command = _start(given.command, desk, given.timeout)
             handle = desk.processes.keep(command)
             return Outcome(
                 f"Runs in the background as {handle}, process {command.pid}. "
                 f'bash_output{{"handle": "{handle}"}} shows what it prints; it is ended with the session.'
             )
         timeout = TIMEOUT if given.timeout is None else given.timeout
-        live = _streamed(desk)
-        launch = desk.sandbox.launch(given.command)
-        command = desk.processes.start(launch, given.command, desk.root, timeout=timeout, live=live)
+        command = _start(given.command, desk, timeout, live=_streamed(desk))
         try:
             await command.finished()
         except asyncio.CancelledError:
@@ -82,9 +81,28 @@ class Bash(Tool[BashInput]):
         return Outcome(text, is_error=command.timed_out, exit_code=command.exit_code)
 
 
-def ending(command: Command) -> str:
+def _start(text: str, desk: Desk, timeout: float | None, live: Callable[[bytes], None] | None = None) -> Command:
+    """The command does nothing before the log knows its process: whoever resumes the session can look for it."""
+
+    def record(process: Process) -> None:
+        desk.session.log(ToolStarted, calls=(desk.call_id,), process=process)
+
+    return desk.processes.start(
+        desk.sandbox.launch(text),
+        text,
+        desk.root,
+        marked=mark(desk.session.id, desk.call_id),
+        timeout=timeout,
+        live=live,
+        record=record,
+    )
+
+
+def ending(command: Command | Orphan) -> str:
     """How a command ended, unless well: `exit code 137 (SIGKILL)`."""
     code = command.exit_code
+    if code is None:
+        return "exit code unknown"
     if not code:
         return ""
     known = {128 + number.value: number.name for number in signal.Signals}

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.bash import ending
 from outlive.tools.command import Command
+from outlive.tools.orphan import Orphan
 from outlive.tools.protocol import Desk, Outcome, Tool
 
 
@@ -32,13 +33,16 @@ class BashOutput(Tool[BashOutputInput]):
         was_running = command.running or command.left_behind or command.held
         if given.kill and was_running:
             await asyncio.to_thread(command.end)
+        runs = command.running
+        if not runs:
+            await command.finished()  # the last of its output may still be on the way
         text = command.take().rstrip("\n") or "(nothing new)"
-        state = _state(command, ended_now=given.kill and was_running)
+        state = _state(command, runs=runs, ended_now=given.kill and was_running)
         return Outcome(f"{text}\n[{given.handle.strip()}: {state}]", exit_code=command.exit_code)
 
 
-def _state(command: Command, *, ended_now: bool) -> str:
-    if command.running:
+def _state(command: Command | Orphan, *, runs: bool, ended_now: bool) -> str:
+    if runs:
         return f"runs, process {command.pid}"
     how = ending(command) or "exit code 0"
     ended = "ended on your word" if ended_now else "timed out" if command.timed_out else "finished"

@@ -2,6 +2,8 @@
 
 Two threads belong to it, one that reads and one that waits, so that it goes on whatever the event loop does. A child
 that keeps the output open cannot hold up who waits: the command has ended when the program that was started has.
+
+The program waits behind a gate until its process was recorded, and it ends with us, also when we are killed.
 """
 
 import asyncio
@@ -13,14 +15,17 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
-from glob import glob
 from pathlib import Path
 
+from outlive.events import Process
 from outlive.secrets import Masker, mask
 from outlive.tools.output import Edges, MaskedBytes, Spool
-from outlive.tools.sandbox import Launch
+from outlive.tools.process_table import identify
+from outlive.tools.process_table import running as running_processes
+from outlive.tools.sandbox import Launch, shell
+from outlive.tools.watchdog import WATCHDOG
 
 GRACE = 2.0
 """Seconds between asking a group to end and ending it."""
@@ -28,6 +33,8 @@ WORDS = 0.2
 """Seconds after which the whole words of an unfinished line are shown."""
 LINGER = 0.2
 """Seconds in which the rest of the output may come after the program has ended."""
+_GATE = 'read -r _ && exec "$@"'
+"""Run with its input as the gate: a line opens it; when we die before, nothing is run."""
 
 
 class Command:
@@ -44,7 +51,9 @@ class Command:
         spool: Spool | None = None,
         mask: Masker = mask,
         live: Callable[[bytes], None] | None = None,
+        record: Callable[[Process], object] = lambda _: None,
     ) -> None:
+        """`record` is called with its process before the command does anything."""
         self.text = text
         self.timed_out = False
         self.began = time.monotonic()
@@ -57,32 +66,44 @@ class Command:
         self._exited, self._silent = threading.Event(), threading.Event()
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
-        out, into = os.pipe()
-        try:
-            self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
-                launch.argv,
-                pass_fds=launch.descriptors,
-                cwd=cwd,
-                env=dict(env),
-                stdin=launch.stdin,
-                stdout=into,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(out)
-            launch.started()
-            launch.ended()
-            raise
-        finally:
-            os.close(into)
-            launch.started()
         self._launch = launch
+        out = self._start(cwd, env, record)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
         for thread in [*threads, *filter(None, [self._timer])]:
             thread.daemon = True
             thread.start()
+
+    def _start(self, cwd: Path, env: Mapping[str, str], record: Callable[[Process], object]) -> int:
+        """Start it behind its gate, record it, open the gate; where its output is read."""
+        with ExitStack() as descriptors, ExitStack() as undo:
+            descriptors.callback(self._launch.started)
+            undo.callback(self._launch.ended)
+            out, into = os.pipe()
+            undo.callback(os.close, out)
+            descriptors.callback(os.close, into)
+            gate, opening = os.pipe()
+            descriptors.callback(os.close, gate)
+            with os.fdopen(opening, "wb", buffering=0) as door:
+                self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
+                    [*_gatekeeper(), *self._launch.argv],
+                    pass_fds=self._launch.descriptors,
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=gate,
+                    stdout=into,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                undo.callback(self._popen.wait)
+                self.process = identify(self.pid)
+                undo.callback(self.forget)
+                WATCHDOG.watch(self.process)
+                record(self.process)
+                with suppress(BrokenPipeError):  # somebody killed it already
+                    door.write(b"\n")
+            undo.pop_all()
+            return out
 
     # -- looking
 
@@ -156,12 +177,20 @@ class Command:
         """End the whole group at once."""
         self._signal(signal.SIGKILL)
 
+    def forget(self) -> None:
+        """All of it has ended: it need not be ended with us."""
+        WATCHDOG.leave(self.process)
+
     def _signal(self, number: signal.Signals) -> None:
-        """To the group. Once its first process is reaped, the number may belong to somebody else's."""
+        """To the group and its session. Once its first process is reaped, the number may be somebody else's."""
         if self._popen.returncode is not None and _exists(self.pid):
             return
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+        for row in running_processes():
+            if row.session == self.pid != row.group:  # a job that a shell put into a group of its own
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(row.pid, number)
 
     def _expire(self) -> None:
         if self.running:
@@ -217,17 +246,16 @@ def _resolve(told: "asyncio.Future[None]") -> None:
         told.set_result(None)
 
 
+def _gatekeeper() -> list[str]:
+    """A shell that passes the environment on as it is; `-p` keeps bash from running what BASH_ENV names."""
+    program = shell()
+    return [program, *(["-p"] if program.endswith("bash") else []), "-c", _GATE, "outlive"]
+
+
 def _lives(group: int) -> bool:
     """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
-    processes = glob("/proc/[0-9]*/stat")
-    if not processes:
-        return True
-    for path in processes:
-        with suppress(OSError):
-            state, _, number = Path(path).read_text(errors="replace").rpartition(")")[2].split()[:3]
-            if int(number) == group and state not in "ZX":
-                return True
-    return False
+    found = [row.group for row in running_processes()]
+    return not found or group in found
 
 
 def _exists(pid: int) -> bool:

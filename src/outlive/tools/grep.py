@@ -20,6 +20,7 @@ from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
 from outlive.tools.programs import find_program
 from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.watchdog import WATCHDOG
 from outlive.tools.workspace import Listing, files_below
 
 LIMIT = 100
@@ -94,9 +95,17 @@ class _Search:
         found = _Found(desk, self.folder, self.given.limit)
         with tempfile.TemporaryFile() as asked:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
-            with subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
-                argv, cwd=self.folder, stdin=asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            ) as process:
+            with (
+                subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
+                    argv,
+                    cwd=self.folder,
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                ) as process,
+                WATCHDOG.watching(process.pid),
+            ):
                 self._process = process
                 late = threading.Timer(SECONDS, self._too_late)
                 late.daemon = True

@@ -20,6 +20,7 @@ from outlive.errors import ConfigError
 from outlive.secrets import Masker, mask
 from outlive.tools.runner import HookAnswer
 from outlive.tools.sandbox import shell
+from outlive.tools.watchdog import WATCHDOG
 
 TIMEOUT = 60.0
 MOST_OUTPUT = 64 * 1024
@@ -132,6 +133,11 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
         cwd=root,
         start_new_session=True,
     )
+    with WATCHDOG.watching(process.pid):
+        return await _talked(process, hook, given)
+
+
+async def _talked(process: asyncio.subprocess.Process, hook: Hook, given: bytes) -> tuple[int, bytes, bytes]:
     talk = asyncio.gather(_write(process.stdin, given), _bounded(process.stdout), _bounded(process.stderr))
     try:
         async with asyncio.timeout(hook.timeout):

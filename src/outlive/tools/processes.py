@@ -6,10 +6,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from threading import Thread
 
+from outlive.events import Process
 from outlive.secrets import Masker, mask
 from outlive.tools.command import Command
 from outlive.tools.errors import ToolError
+from outlive.tools.orphan import Orphan
 from outlive.tools.output import Spool
+from outlive.tools.process_table import MARK
 from outlive.tools.programs import careful
 from outlive.tools.sandbox import Launch
 
@@ -27,8 +30,8 @@ class Processes:
     def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
         self._hidden = hidden
         self._mask = mask
-        self._running: set[Command] = set()
-        self._handles: dict[str, Command] = {}
+        self._running: set[Command | Orphan] = set()
+        self._handles: dict[str, Command | Orphan] = {}
 
     def start(
         self,
@@ -36,20 +39,30 @@ class Processes:
         text: str,
         root: Path,
         *,
+        marked: str = "",
         timeout: float | None = None,
         live: Callable[[bytes], None] | None = None,
+        record: Callable[[Process], object] = lambda _: None,
     ) -> Command:
-        """Run it in `root`. It is ended with the session, whether or not it gets a handle."""
-        self._running = {command for command in self._running if command.running or command.left_behind}
+        """Run it in `root`. It is ended with the session, whether or not it gets a handle.
+
+        Its environment is `marked`; `record` is called with its process before it does anything.
+        """
+        ended = {command for command in self._running if not (command.running or command.left_behind)}
+        for gone in ended:
+            gone.forget()
+        self._running -= ended
+        shown = {name: value for name, value in os.environ.items() if name not in self._hidden}
         command = Command(
             launch,
             text=text,
             cwd=root,
-            env=careful({name: value for name, value in os.environ.items() if name not in self._hidden}),
+            env=careful(shown) | {MARK: marked},
             timeout=timeout,
             spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt"),
             mask=self._mask,
             live=live,
+            record=record,
         )
         self._running.add(command)
         return command
@@ -60,13 +73,14 @@ class Processes:
         if len(running) >= MOST:
             raise ToolError(f"{MOST} commands run in the background already: {', '.join(running)}; end one of them")
 
-    def keep(self, command: Command) -> str:
-        """A handle under which the command is found from now on."""
+    def keep(self, command: Command | Orphan) -> str:
+        """A handle under which the command is found from now on; it is ended with the session."""
+        self._running.add(command)
         handle = f"bg{len(self._handles) + 1}"
         self._handles[handle] = command
         return handle
 
-    def get(self, handle: str) -> Command:
+    def get(self, handle: str) -> Command | Orphan:
         """The command behind a handle. Raises ToolError with the handles there are."""
         command = self._handles.get(handle.strip())
         if command is None:
@@ -78,7 +92,7 @@ class Processes:
         return command
 
     @property
-    def background(self) -> dict[str, Command]:
+    def background(self) -> dict[str, Command | Orphan]:
         """All that got a handle, running or not."""
         return dict(self._handles)
 
@@ -89,4 +103,6 @@ class Processes:
             thread.start()
         for thread in ending:
             thread.join()
+        for command in self._running:
+            command.forget()
         self._running.clear()

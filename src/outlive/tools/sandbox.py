@@ -37,14 +37,13 @@ class Launch:
 
     argv: list[str]
     descriptors: tuple[int, ...] = ()
-    stdin: int = subprocess.DEVNULL
     clear_up: Callable[[], None] | None = None
 
     def started(self) -> None:
         """To be called once the process has been started, or could not be: it has its own descriptors."""
-        for descriptor in (*self.descriptors, *([self.stdin] if self.stdin >= 0 else [])):
+        for descriptor in self.descriptors:
             os.close(descriptor)
-        self.descriptors, self.stdin = (), subprocess.DEVNULL
+        self.descriptors = ()
 
     def ended(self) -> None:
         """To be called once the process has ended."""
@@ -82,7 +81,7 @@ class Sandbox:
 
     def launch(self, command: str) -> Launch:
         """How to run a shell command, inside the sandbox when it is on. Raises SandboxUnavailable."""
-        plain = [shell(), "-c", command]
+        plain = [shell(), "-c", _NO_INPUT, shell(), command]
         if not self.on:
             return Launch(plain)
         if why := self.problem():
@@ -106,7 +105,7 @@ class Sandbox:
         argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--", *plain]
         running = object()
         self._running.add(running)
-        return Launch(argv, descriptors, _no_input(), partial(self._clear_up, running, lock, protection))
+        return Launch(argv, descriptors, partial(self._clear_up, running, lock, protection))
 
     def _clear_up(self, running: object, lock: Path, protection: Protection) -> None:
         """Removes placeholders, unless another sandbox in this workspace relies on them: the last one does it."""
@@ -128,6 +127,8 @@ class Sandbox:
 _LAST_MOMENTS = 0.5
 """Seconds in which the kernel ends what a sandbox had started, after bubblewrap itself has ended."""
 _RESOLVER = "/run/systemd/resolve"
+_NO_INPUT = 'exec "$0" -c "$1" </dev/null'
+"""The command has no input. Inside of a sandbox it opens the sandbox's own device, not one of the machine."""
 
 
 def shell() -> str:
@@ -185,13 +186,6 @@ def _filter() -> int:
     os.write(descriptor, code)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-def _no_input() -> int:
-    """Standard input that is at its end. Not /dev/null: that would be a handle on a device of the machine."""
-    reading, writing = os.pipe()
-    os.close(writing)
-    return reading
 
 
 def _lock_file(root: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from outlive.messages import Text, Thinking, ToolCall
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Reply
-from outlive.testing.scripted import call, calls, say
+from outlive.testing import call, calls, say
 from outlive.tools.protocol import Desk, Outcome, Tool
 from tests.cli.chat.stage import PlanInput, Scene, Stage, act
 
@@ -59,14 +59,12 @@ def work(root: Path) -> Stage:
             stop="tools",
         ),
         calls(call("update_plan", steps=["Find the cause", "Fix the parser", "Run the tests"], current=2)),
-        calls(
-            call(
-                "edit_file",
-                path="parser.py",
-                old_text="    return name, value\n",
-                new_text="    # a value has no spaces around it\n    return name.strip(), value.strip()\n",
-            ),
-            text="The value keeps its space.",
+        say("The value keeps its space.")
+        + call(
+            "edit_file",
+            path="parser.py",
+            old_text="    return name, value\n",
+            new_text="    # a value has no spaces around it\n    return name.strip(), value.strip()\n",
         ),
         calls(call("bash", command="sleep 0.5; echo 12 passed")),
         say(PROSE),
@@ -148,7 +146,7 @@ def evil(root: Path) -> Stage:
     attack = "\x1b]0;owned\x07\x1b]2;owned\x1b\\\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b2J visible \u202e"
     stage = Stage(root)
     (root / "attack").write_text(attack)
-    stage.turns = [calls(call("bash", command="cat attack; false"), text=attack), say("The end.")]
+    stage.turns = [say(attack) + call("bash", command="cat attack; false"), say("The end.")]
     return stage
 
 

@@ -20,7 +20,7 @@ from outlive.models.errors import Unavailable
 from outlive.session.agent import Agent
 from outlive.session.remembering import Remembering
 from outlive.stores.log_reading import full_log
-from outlive.testing.scripted import ScriptedModel, call, calls, say
+from outlive.testing import ScriptedModel, call, calls, say
 from outlive.tools.asking import Answer, Asker, Question
 from tests.cli.chat.stage import Stage
 
@@ -91,7 +91,7 @@ def play(stage: Stage) -> Play:
 
 
 def test_a_run_shows_words_and_cards(stage: Stage, play: Play) -> None:
-    stage.turns = [calls(call("bash", command="echo hi"), text="Looking."), say("Done.")]
+    stage.turns = [say("Looking.") + call("bash", command="echo hi"), say("Done.")]
     face = play(lambda face: face.say("go"))
     assert face.lines[3:] == ["> go", "Looking.", "● bash echo hi ✓", "    hi", "Done."]
 

@@ -119,7 +119,6 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
         ending = Ending("done", detail=str(error))
     finally:
         await agent.close()
-        await agent.parts.model.close()
     _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form, out)
     gathered.say()
     if out.failure is not None:
@@ -146,7 +145,7 @@ class _Output:
 
 
 def _interruptible(agent: Agent) -> None:
-    """The first Ctrl-C (or SIGTERM) interrupts, the second one leaves."""
+    """The first Ctrl-C, SIGTERM or SIGHUP interrupts, the second one leaves."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -154,7 +153,7 @@ def _interruptible(agent: Agent) -> None:
             os._exit(EXIT["interrupted"])  # a second time, or while all is being put away: the log is on disk
         agent.interrupt()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop)
 
 

@@ -8,6 +8,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 MODES = ("ask", "accept-edits", "plan", "bypass")
+ORPHANS = ("stop", "wait", "adopt")
 FORMATS = ("text", "json", "stream-json")
 
 _OPTIONS = (
@@ -35,6 +36,12 @@ _OPTIONS = (
         "--resume",
         metavar="ID",
         help="Go on with this session (its id, how that begins, or the short one that is shown).",
+    ),
+    click.option(
+        "--orphans",
+        type=click.Choice(ORPHANS),
+        help="What becomes of commands that a killed session left running, when it is resumed; adopt keeps them in "
+        "the background.  [default: stop; a terminal asks]",
     ),
     click.option("--context-window", type=click.IntRange(min=4000), metavar="N", help="Tokens of a request at most."),
     click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),

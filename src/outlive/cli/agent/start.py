@@ -45,6 +45,7 @@ def start(options: Mapping[str, Any]) -> int:
         max_cost=options["max_cost"],
         max_tokens=options["max_tokens"],
         max_time=options["max_time"],
+        orphans=options["orphans"],
     )
     session = _session(workspace, options)
     if options["prompt"] is None:

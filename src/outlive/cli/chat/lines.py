@@ -41,16 +41,21 @@ class Lines:
         """Until the input ends or the user leaves; 1 when the last run did not come to its end."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._stop)
+        handled = {signal.SIGINT: self._stop, signal.SIGTERM: self._leave, signal.SIGHUP: self._leave}
+        for number, handle in handled.items():
+            loop.add_signal_handler(number, handle)
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
+            if self.talk.working:  # it asks what becomes of commands that still run
+                await self._rest()
             if first:
                 self.talk.say(first)
                 await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            for number in handled:
+                loop.remove_signal_handler(number)
             await self.talk.close()
         return 1 if self.talk.failed else 0
 
@@ -133,6 +138,11 @@ class Lines:
     def _stop(self) -> None:
         if not self.talk.stop():
             self._came.put_nowait(None)
+
+    def _leave(self) -> None:
+        self.talk.leaving = True
+        self.talk.stop()
+        self._came.put_nowait(None)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own, because reading a line cannot be cancelled."""

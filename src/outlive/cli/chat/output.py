@@ -1,6 +1,7 @@
 """The terminal as prompt_toolkit writes to it, but in one piece: what is erased, printed and drawn again goes out as
 one write, so that nothing flickers."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -40,7 +41,12 @@ class SteadyOutput(Vt100_Output):
         if self._held or not self._buffer:
             return
         self._buffer = [BEGIN, *self._buffer, END]
-        super().flush()
+        try:
+            super().flush()
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self._buffer.clear()  # the window was closed: nobody looks, and the session is to be left in order
 
 
 def reflows(environment: Mapping[str, str]) -> bool:

@@ -86,6 +86,8 @@ class Questions:
             self.answer(Answer("yes"))
         elif key == "a" and self.open.always:
             self.answer(Answer("always"))
+        elif key == "n" and self.open.no:
+            self.answer(Answer("no"))
         elif key == "n":
             self.reason = True
             self._changed()
@@ -121,7 +123,9 @@ def asked(question: Question, *, armed: bool, reason: bool, writing: bool = Fals
         return [head, Text("  no; tell it why, or just Enter", "quiet")]
     if writing:
         return [head, Text("  send what you are writing, or empty it (ctrl+u); then answer", "quiet")]
-    lines = [[("y", "yes"), ("n", "no, and why"), ("Enter", "no")]]
+    if question.no:
+        return [head, _keys([("y", question.yes), ("n", question.no)], armed=armed)]
+    lines = [[("y", question.yes), ("n", "no, and why"), ("Enter", "no")]]
     if question.always:
         exact = question.always == (f"{question.tool}(={question.subject})",)
         lines.append([("a", "always, exactly this" if exact else f"always {_rules(question)}")])

@@ -51,6 +51,8 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     if tasks:
         more = f" and {len(tasks) - SUBJECTS} more" if len(tasks) > SUBJECTS else ""
         rows.add_row("tasks", f"{len(tasks)} open: {', '.join(map(one_line, tasks[:SUBJECTS]))}{more}")
+    for words in agent.queued:
+        rows.add_row("queued", cut(one_line(words), 160))
     if agent.unfinished:
         rows.add_row("", Text("the last run was cut off · /continue goes on with it", "warn"))
     since = ago((now or time.time()) - past.last_time) if past.last_time else ""

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -109,7 +110,7 @@ class Screen:
         self.app.pre_run_callables.append(lambda: self._begin(first))
         ticking = asyncio.ensure_future(self._tick())
         try:
-            with overhearing(self.talk.note):
+            with overhearing(self.talk.note), suppress(EOFError):  # the window was closed
                 await self.app.run_async()
         finally:
             ticking.cancel()

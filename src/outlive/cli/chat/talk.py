@@ -22,7 +22,7 @@ from outlive.models.protocol import Model
 from outlive.session.agent import Agent
 from outlive.stores.log_names import is_subagent
 from outlive.stores.log_protocol import LogStore, SessionInfo
-from outlive.tools.asking import Asker
+from outlive.tools.asking import Asker, Question
 
 PATIENCE = 3.0
 """Seconds that a run gets to stop before the terminal closes without it."""
@@ -60,7 +60,6 @@ class Talk:
         self.leaving = False
         self.failed = False
         """Whether the last run ended badly."""
-        self.queued: list[str] = []
         self.busy_since = 0.0
         self.stopping = False
         """What runs was told to stop, and has not yet."""
@@ -93,6 +92,15 @@ class Talk:
             self.show(item)
         for notice in opened.notices:
             self.show(note("·", Text(one_line(notice), "warn"), "warn"))
+        if opened.orphans and opened.orphan_choice is None:
+            self.start(self._take_over(opened))
+
+    async def _take_over(self, agent: Agent) -> None:
+        """Ask what becomes of commands that a process which died left running."""
+        subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in agent.orphans)
+        question = Question("still running:", subject, yes="stop it", no="leave it running in the background")
+        answer = await self._ask(question)
+        await agent.take_over("stop" if answer.choice == "yes" else "adopt")
 
     def farewell(self) -> None:
         """How to come back, when there is something to come back to."""
@@ -100,7 +108,8 @@ class Talk:
             self.note(f"outlive --resume {one_line(self.agent.session.id)} goes on with this session")
 
     async def close(self) -> None:
-        """Stop what runs, and let go."""
+        """Stop what runs, and let go. What is queued stays queued, for when the session is resumed."""
+        self.leaving = True
         self.stop()
         if self._job is not None:
             await asyncio.wait([self._job], timeout=PATIENCE)
@@ -109,7 +118,6 @@ class Talk:
     async def _let_go(self) -> None:
         if self._agent is not None:
             await self._agent.close()
-            await self._agent.parts.model.close()
 
     # -- runs
 
@@ -117,10 +125,14 @@ class Talk:
     def working(self) -> bool:
         return self._job is not None
 
+    @property
+    def queued(self) -> list[str]:
+        """What was said meanwhile and the agent has not heard yet."""
+        return list(self._agent.queued) if self._agent is not None else []
+
     def say(self, words: str) -> None:
         """Start a run with these words; while one is going on, they wait for its next seam."""
         if self.working:
-            self.queued.append(words)
             self.agent.queue(words)
             self._changed()
         else:
@@ -175,12 +187,11 @@ class Talk:
         elif ended is not None:
             self.show(Item("block", ended))
         self.refresh()
-        left = "\n\n".join(self.agent.unqueue())
-        self.queued.clear()
-        if left and fine:
-            self.say(left)
-        elif left:
-            self._give_back(left)
+        if self.queued and not self.leaving:
+            if fine:
+                self.start(self.agent.ask())
+            else:
+                self._give_back("\n\n".join(self.agent.unqueue()))
         self._changed()
 
     # -- what is shown
@@ -206,8 +217,6 @@ class Talk:
 
     def _saw(self, happened: Event | Live) -> None:
         for item in self.transcript.take(happened):
-            if item.kind == "user" and self.queued:
-                self.queued.pop(0)
             self.show(item)
         if isinstance(happened, TasksSeen):
             self.refresh()

@@ -32,7 +32,7 @@ from outlive.events import (
 from outlive.live import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.session.session import DAMAGE
-from outlive.session.subagents import LINK
+from outlive.session.started import LINK
 from outlive.state import WorkingState
 from outlive.tools.asking import Question
 

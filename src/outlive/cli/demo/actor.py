@@ -17,7 +17,7 @@ from outlive.messages import Message, plain_text, tool_calls
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.session.opening import Opener, Options
-from outlive.testing.scripted import numbered
+from outlive.testing.scripted import numbered, reply_of
 
 WINDOW = 26_000
 POLICY = "rich,skeleton=0.12,lines=0.1"
@@ -47,7 +47,7 @@ class DemoModel:
         self._cache = Cache()
 
     async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        reply = answer(request)
+        reply = reply_of(answer(request))
         words = plain_text(reply.blocks)
         if words.startswith(f"Step {REFUSED_AT}:") and not self._refused.exists():
             self._refused.touch()

@@ -8,9 +8,9 @@ import re
 
 from outlive.cli.demo.project import MONTHS, PYTHON, TESTS
 from outlive.context.engine import Request
-from outlive.messages import ToolCall, ToolResult, plain_text
-from outlive.models.protocol import Reply
-from outlive.testing.scripted import call, calls, say
+from outlive.messages import ToolResult, plain_text
+from outlive.testing import call, calls, say
+from outlive.testing.simulator import Step
 
 RULES = (
     "Never touch anything under vendor/.",
@@ -52,14 +52,14 @@ def _noise(lines: int) -> str:
     return f'{PYTHON} -c "{code}"'
 
 
-def _steps() -> list[tuple[str, list[ToolCall]]]:
+def _steps() -> list[tuple[str, list[Step]]]:
     depends = {2: [1], 3: [2], 4: [2, 3]}
     made = [
         call("task_create", subject=subject, addBlockedBy=depends.get(number, []))
         for number, subject in enumerate(TASKS, 1)
     ]
     plan = call("update_plan", goal="The ledger reads every notation", steps=["look", "fix", "total", "document"])
-    steps: list[tuple[str, list[ToolCall]]] = [
+    steps: list[tuple[str, list[Step]]] = [
         ("A plan, and tasks that outlive this session.", [plan, *made]),
         ("What is there?", [call("glob", pattern="**/*.py"), call("read_file", path="ledger/parse.py")]),
         ("The rest of the code.", [call("read_file", path=f"{name}.py") for name in ("ledger/report", CHECKS)]),
@@ -102,7 +102,7 @@ Open: totals of the later months, the manual, the release
 Next: go on with the totals"""
 
 
-def answer(request: Request) -> Reply:
+def answer(request: Request) -> Step:
     """The next step, from the request alone."""
     if not request.tools:
         return say('{"memories": []}')  # the harness asks what is worth remembering
@@ -113,10 +113,10 @@ def answer(request: Request) -> Reply:
     results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
     if any("look before doing it again" in result.text for result in results):
         look = call("bash", command="cat totals.txt 2>/dev/null || echo 'no totals yet'")
-        return calls(look, text=f"Step {number}: that was interrupted. Look before doing it again.")
+        return say(f"Step {number}: that was interrupted. Look before doing it again.") + look
     if number == KILLED_AT and any("no totals yet" in result.text for result in results):
         number -= 1
     if number == len(STEPS):
         return say(LAST)
     words, made = STEPS[number]
-    return calls(*made, text=f"Step {number + 1}: {words}")
+    return say(f"Step {number + 1}: {words}") + calls(*made)

@@ -59,9 +59,10 @@ def call(name: str, input: Mapping[str, Any] | None = None, /, *, call_id: str =
     return Step((Call(name, {**(input or {}), **arguments}, call_id),))
 
 
-def calls(several: Iterable[Step]) -> Step:
-    """Call several tools in one answer: `calls([call(…), call(…)])`."""
-    return Step(tuple(part for step in several for part in step.parts))
+def calls(*several: Step | Iterable[Step]) -> Step:
+    """Call several tools in one answer: `calls(call(…), call(…))`, or `calls([call(…), call(…)])`."""
+    steps = [step for one in several for step in ([one] if isinstance(one, Step) else one)]
+    return Step(tuple(part for step in steps for part in step.parts))
 
 
 def read_steps(data: Any) -> list[Step]:

@@ -78,10 +78,7 @@ async def model(talk: Talk, words: str) -> RenderableType:
     if talk.around.choose is None:
         raise WrongUsage("the model cannot be changed here")
     chosen = talk.around.choose(words)
-    before = talk.agent.parts.model
-    talk.agent.use_model(chosen)
-    if before is not chosen:
-        await before.close()
+    await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 
 

@@ -1,0 +1,58 @@
+"""Limits as policies: which steps they let pass and which they do not."""
+
+from itertools import cycle, islice
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outlive.limits import LONGEST_ROUND, Repetition, Step
+from outlive.messages import ToolCall
+from outlive.tools.protocol import Outcome
+
+MOST = 6
+
+
+def step(name: str, outcome: str = "same") -> Step:
+    return Step((ToolCall(f"id {outcome}", name, {"of": name}),), (Outcome(outcome),))
+
+
+def names_of(length: int) -> list[str]:
+    return [f"tool_{number}" for number in range(length)]
+
+
+@given(length=st.integers(1, LONGEST_ROUND), before=st.lists(st.sampled_from("abcdefgh"), max_size=12))
+def test_a_round_of_any_length_up_to_five_ends_after_so_many_times(length: int, before: list[str]) -> None:
+    limit = Repetition(MOST)
+    for number, name in enumerate(before):
+        assert not limit.after(step(name, f"outcome {number}"))
+    said = [limit.after(step(name)) for name in islice(cycle(names_of(length)), length * MOST)]
+    assert said[:-1] == [""] * (length * MOST - 1)
+    assert f"{MOST} times in a row" in said[-1]
+    assert all(name in said[-1] for name in names_of(length))
+
+
+@given(length=st.integers(1, LONGEST_ROUND), rounds=st.integers(1, 4 * MOST), at=st.data())
+def test_a_round_in_which_one_outcome_differs_each_time_is_progress(
+    length: int, rounds: int, at: st.DataObject
+) -> None:
+    limit = Repetition(MOST)
+    changing = at.draw(st.integers(0, length - 1))
+    for number in range(rounds):
+        for place, name in enumerate(names_of(length)):
+            assert not limit.after(step(name, f"outcome {number}" if place == changing else "same"))
+
+
+@given(length=st.integers(1, LONGEST_ROUND))
+def test_the_model_is_told_once_halfway(length: int) -> None:
+    limit = Repetition(MOST)
+    hints = []
+    for name in islice(cycle(names_of(length)), length * MOST - 1):
+        limit.after(step(name))
+        hints.append(limit.hint())
+    assert [number for number, hint in enumerate(hints, 1) if hint] == [length * MOST // 2]
+    assert "Try something else" in "".join(hints)
+
+
+def test_a_longer_round_than_five_is_not_taken_for_one() -> None:
+    limit = Repetition(MOST)
+    assert not any(limit.after(step(name)) for name in islice(cycle(names_of(LONGEST_ROUND + 1)), 100))
