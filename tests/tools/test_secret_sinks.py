@@ -85,7 +85,7 @@ def test_half_a_key_is_not_shown_while_the_rest_is_waited_for(bench: Workbench) 
         f"printf 'it is {KEY[:half]}'; until test -e go; do sleep 0.05; done; echo '{KEY[half:]}'; sleep 60",
     )
     bench.call("bash", command="sh p.sh", background=True)
-    seen = []
+    seen: list[str] = []
     while not any("it is" in text for text in seen):
         seen.append(bench.call("bash_output", handle="bg1").text)
     bench.write("go", "")
