@@ -108,20 +108,17 @@ def test_values_of_the_environment_are_masked_across_pieces(cuts: list[int]) -> 
     assert in_pieces(text, cuts, Masker(ENVIRONMENT)) == masked == Masker(ENVIRONMENT)(text)
 
 
-@pytest.mark.parametrize("size", [1, 7, 4096, 65_536, 100_000])
-@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("size", [4096, 65_536, 100_000, 10_000_000])
+@pytest.mark.parametrize("name", [name for name, secret in SECRETS.items() if "\n" not in secret])
 def test_a_secret_in_a_line_without_end_is_masked(name: str, size: int) -> None:
     """Longer than is waited for: what is settled goes out, and nothing is cut where a secret is."""
-    if "\n" in SECRETS[name]:
-        pytest.skip("has lines")
     chosen = random.Random(size)
     filler = "some words, " * (LONGEST_LINE // 5)
     for _ in range(3):
         at = chosen.randrange(len(filler) // 12) * 12
         text = f"{filler[:at]}{SECRETS[name]} {filler[at:]}"
         stream = mask.stream()
-        given = range(0, len(text), size if size > 7 else len(text))
-        masked = "".join(stream.feed(text[n : n + given.step]) for n in given) + stream.finish()
+        masked = "".join(stream.feed(text[n : n + size]) for n in range(0, len(text), size)) + stream.finish()
         assert masked == mask(text)
         assert SECRETS[name] not in masked
 

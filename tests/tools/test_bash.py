@@ -117,7 +117,8 @@ def test_keys_of_providers_are_not_for_commands(bench: Workbench, monkeypatch: p
     monkeypatch.setenv("THE_USERS_OWN", "value")
     text = bench.call("bash", command="env").text
     assert "THE_USERS_OWN=value" in text
-    assert "secret" not in text
+    assert "sk-ant-secret" not in text
+    assert "sk-secret" not in text
 
 
 # -- large output
