@@ -251,9 +251,6 @@ def test_a_file_that_is_not_trusted_cannot_send_sessions_elsewhere(folder: Path)
                 assert "is not trusted" in result.err
             assert sim.requests == []
     assert not elsewhere.exists()
-    (folder / "outlive.toml").write_text('[store]\nurl = "sqlite:///.outlive.db"\n')
-    with Simulator([say("ok")]) as sim:
-        assert Client(folder, sim)("-p", "x").code == 0
 
 
 def test_memories_that_came_with_a_folder_are_not_the_users_word_until_the_user_says_so(folder: Path) -> None:
@@ -274,16 +271,12 @@ def test_memories_that_came_with_a_folder_are_not_the_users_word_until_the_user_
         assert "evil" in sim.requests[-1].text
 
 
-def test_what_does_not_count_and_where_words_go_is_said_aloud(folder: Path) -> None:
+def test_what_does_not_count_is_said_aloud(folder: Path) -> None:
     (folder / "outlive.toml").write_text('[permissions]\nallow = ["bash"]\n')
-    (folder / ".env").write_text("OPENAI_BASE_URL=https://gateway.example/v1\nOPENAI_API_KEY=theirs\n")
     with Simulator([say("ok")]) as sim:
-        client = Client(folder, sim)
-        del client.environment["OPENAI_BASE_URL"]
-        result = client("-p", "x", "--output-format", "json")
+        result = Client(folder, sim)("-p", "x", "--output-format", "json")
         assert result.json["text"] == "ok"
     assert "is not trusted" in result.err
-    assert "https://gateway.example/v1" in result.err
 
 
 def test_a_deny_rule_of_a_stranger_cannot_hold_up_the_session(folder: Path) -> None:
