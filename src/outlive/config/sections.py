@@ -6,7 +6,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from outlive.config.home import read_settings
-from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
 
 SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
@@ -61,15 +60,15 @@ def context_section(path: Path, form: Mapping[str, object]) -> Mapping[str, obje
     return context
 
 
-def store_section(path: Path, form: Mapping[str, object]) -> dict[str, str]:
+def store_section(path: Path, form: Mapping[str, object], durabilities: Sequence[str]) -> dict[str, str]:
     """The settings of the store, checked."""
     store = form.get("store", {})
     assert isinstance(store, dict)  # noqa: S101 - `load` lets nothing else through
     for key, value in store.items():
         if key not in ("url", "durability") or not isinstance(value, str):
             raise ConfigError(f"{path}: [store] {key} = {value!r} is not a setting; it takes url and durability")
-    if store.get("durability", "full") not in DURABILITIES:
-        raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {store['durability']!r}")
+    if store.get("durability", "full") not in durabilities:
+        raise ConfigError(f"{path}: durability must be one of {', '.join(durabilities)}, not {store['durability']!r}")
     return store
 
 

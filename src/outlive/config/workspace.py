@@ -90,7 +90,7 @@ class Workspace:
         from outlive.config import sections
 
         form, digest = sections.load(path)
-        settings = sections.store_section(path, form)
+        settings = sections.store_section(path, form, DURABILITIES)
         return cls(
             root,
             project=project,
