@@ -62,6 +62,25 @@ def test_its_state_is_what_it_was_and_it_goes_on(store: FileLogStore) -> None:
         session.user_said("still here")
 
 
+# -- a session of version 3 that died with a call open and words queued
+
+
+def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
+    golden = GOLDEN.parent / "session_v3"
+    lines = (golden / "log.jsonl").read_bytes().splitlines()
+    assert [encode(decode(line)) for line in lines] == lines
+    store = placed(tmp_path, golden)
+    log = store.read("golden")
+    assert (log.damage, len(log.events)) == ((), len(lines))
+    assert not any(isinstance(event, Unknown) for event in log.events)
+    with Session.resume(store, "golden") as session:
+        assert list(session.engine.past.queued.values()) == ["and then release"]
+        assert [process.group for _, _, process in session.started.commands.values()] == [2405]
+        assert list(session.started.orphans("golden")) == [], "it is the process of another machine"
+        assert session.settle() == 1
+        assert not problems(session.next_request().messages)
+
+
 # -- a session of version 1 with a large paste and pictures in its lines, twelve passes and an undo
 
 LARGE = Path(__file__).parent / "golden" / "session_v1_large"
