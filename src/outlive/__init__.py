@@ -6,7 +6,6 @@ Importing this package does nothing but define names; each public name is loaded
 TYPE_CHECKING = False  # typing.TYPE_CHECKING would load typing, which costs a command more than its whole answer
 if TYPE_CHECKING:
     from outlive.config import Workspace as Workspace
-    from outlive.errors import AgentBusy as AgentBusy
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
@@ -36,7 +35,6 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Agent": "outlive.session.agent",
-    "AgentBusy": "outlive.errors",
     "Change": "outlive.stores.records",
     "Desk": "outlive.tools.protocol",
     "Draft": "outlive.tasks.draft",

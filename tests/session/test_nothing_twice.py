@@ -11,6 +11,7 @@ from msgspec import Struct
 from outlive import Desk, Outcome, Tool, open_agent
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
+from outlive.session.orphans import orphans_of
 from outlive.session.started import Started
 from outlive.stores import open_log_store
 from outlive.testing import ScriptedModel, call, calls, say
@@ -97,18 +98,19 @@ def started(*events: Any) -> Started:
     return found
 
 
-def test_only_the_session_that_started_a_command_looks_for_it() -> None:
+def test_only_the_session_that_started_a_command_looks_for_it(tmp_path: Path) -> None:
     said = AssistantSaid(id=1, time=1.0, blocks=(ToolCall("c", "bash", {"command": "serve"}),))
     began = ToolStarted(id=2, time=2.0, calls=("c",), process=identify(os.getpgrp()))
     forked = Forked(id=3, time=3.0, session="s", at=2)
-    assert [orphan.text for orphan in started(said, began).orphans("s")] == ["bash serve"]
-    assert list(started(said, began, forked).orphans("t")) == []
+    logs = open_log_store(base=tmp_path)
+    assert [orphan.text for orphan in orphans_of("s", started(said, began), logs)] == ["bash serve"]
+    assert orphans_of("t", started(said, began, forked), logs) == []
 
 
-def test_a_log_of_before_has_no_processes_and_is_read_as_ever() -> None:
+def test_a_log_of_before_has_no_processes_and_is_read_as_ever(tmp_path: Path) -> None:
     line = b'{"type":"tool_started","id":2,"time":2.0,"parent":1,"calls":["c"]}'
     found = started(decode(line))
     assert found.unanswered == {"c"}
-    assert list(found.orphans("s")) == []
+    assert orphans_of("s", found, open_log_store(base=tmp_path)) == []
     assert found.runs("123") is None
     assert started(decode(line), ToolFinished(id=3, time=3.0, call_id="c", text="ok")).unanswered == set()

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from outlive import AgentBusy, OutliveError, open_agent
+from outlive import OutliveError, open_agent
 from outlive.context.engine import Request
-from outlive.errors import ConfigError
+from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
 from outlive.stores import open_log_store, open_memory_store, open_task_store

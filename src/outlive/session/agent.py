@@ -23,10 +23,10 @@ from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
 from outlive.secrets import Masker, mask
 from outlive.session.door import Door
+from outlive.session.orphans import OrphanChoice, became
 from outlive.session.remembering import Remembering
 from outlive.session.session import Session
 from outlive.session.spending import Spending
-from outlive.session.started import OrphanChoice, became
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.asking import MODES, Mode
 from outlive.tools.fence import Fence

@@ -24,12 +24,12 @@ from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
 from outlive.secrets import Masker
 from outlive.session.agent import Agent, Parts, Summaries
+from outlive.session.orphans import OrphanChoice, orphans_of
 from outlive.session.prompt import system_prompt
 from outlive.session.remembering import Extraction, Remembering
 from outlive.session.session import WINDOW, Session
 from outlive.session.settings import policy_named
 from outlive.session.spending import Spending
-from outlive.session.started import OrphanChoice, orphans_of
 from outlive.session.subagents import Subagents
 from outlive.session.tidying import Consolidation
 from outlive.stores import open_log_store, open_task_store

@@ -1,22 +1,13 @@
-"""Commands that a session started, by its log, and what to do with those that outlived the session's process."""
+"""Commands that a session started, by its log."""
 
-import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 
-from outlive.errors import StoreError
 from outlive.events import AssistantSaid, Checkpointed, Event, Forked, Process, ToolFinished, ToolStarted
 from outlive.messages import call_label, tool_calls
-from outlive.stores.log_protocol import LogStore
-from outlive.tools.orphan import Orphan
-from outlive.tools.process_table import living, mark, running
-from outlive.tools.processes import Processes
+from outlive.tools.process_table import living
 
 LINK = "subagent"
 """Checkpoints of this label say which session works for which."""
-OrphanChoice = Literal["stop", "wait", "adopt"]
-"""What becomes of a command that still runs when its session is resumed. Adopted, it is one in the background."""
 
 
 @dataclass(slots=True)
@@ -55,44 +46,3 @@ class Started:
         """Whether a group that was started here still runs; None when none of that number was."""
         found = self.commands.get(int(group)) if group.isascii() and group.isdecimal() else None
         return None if found is None else bool(living(found[2]))
-
-    def orphans(self, session: str) -> Iterable[Orphan]:
-        """Those that still run. Ask only when the process that started them is gone."""
-        groups = {row.group for row in running()}
-        for call, what, process in self.commands.values():
-            unanswered = call in self.unanswered
-            if unanswered or process.group in groups:
-                orphan = Orphan(call, what, process, mark(session, call), unanswered=unanswered)
-                if orphan.running:
-                    yield orphan
-
-
-def orphans_of(session: str, started: Started, logs: LogStore) -> list[Orphan]:
-    """What a session that died left running, and after it what its sub-agents did."""
-    found = list(started.orphans(session))
-    for child in started.children:
-        theirs = Started()
-        try:
-            for event in logs.read(child).events:
-                theirs.take(event)
-        except StoreError:  # its log was never written, or cannot be read
-            continue
-        found += theirs.orphans(child)
-    return found
-
-
-async def became(orphan: Orphan, choice: OrphanChoice, processes: Processes) -> str:
-    """Do with it what was chosen; a sentence that says what became of it."""
-    where = f"{orphan.text} (process group {orphan.pid})"
-    if choice == "adopt":
-        return (
-            f"{where} still runs, as {processes.keep(orphan)}: bash_output says when it has ended, and ends it with "
-            "kill. Do not start it a second time"
-        )
-    if choice == "wait":
-        await orphan.finished()
-        return f"{where} ran on, was waited for and has ended; its output and its exit code are lost"
-    await asyncio.to_thread(orphan.end)
-    if orphan.running:
-        return f"{where} still runs and could not be stopped"
-    return f"{where} was still running when the session was resumed, and was stopped then"
