@@ -128,6 +128,26 @@ def test_sloppy_calls_of_small_models_are_repaired_or_answered(folder: Path) -> 
     assert "not a JSON object" in answers[1]
 
 
+def test_an_answer_that_looks_like_a_call_is_no_traceback_and_the_session_goes_on(folder: Path) -> None:
+    call_as_text = '{{"name": "read_file", "arguments": {"path": "data.txt", "limit": 1}}}'
+    vowels = "```\n{'a', 'e'}\n```"
+    with Simulator([say(call_as_text), say(vowels), say(vowels)]) as sim:
+        client = Client(folder, sim, MODELS[1])
+        first = client("-p", "x")
+        assert (first.code, first.out, first.err) == (0, vowels + "\n", "")
+        assert "name_0 = 0" in sim.requests[1].last_results()[0].text
+        again = client("-p", "y", "--continue")
+        assert (again.code, again.out, again.err) == (0, vowels + "\n", "")
+
+
+def test_calls_that_stay_unreadable_end_with_a_code_of_their_own(folder: Path) -> None:
+    broken = say('<tool_call>{"name": "list_files", "arguments": {}}</tool_call>')
+    with Simulator([broken, broken]) as sim:
+        result = Client(folder, sim, MODELS[1])("-p", "x")
+        assert result.code == 3
+        assert "there is no tool 'list_files'" in result.err
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_answers_that_are_empty_refused_or_cut_off(folder: Path, model: str) -> None:
     long = call("write_file", path="long.txt", content="word " * 2000)
