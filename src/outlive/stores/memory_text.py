@@ -99,7 +99,7 @@ def _quick(front: str) -> dict[str, Any] | None:
         if value[0] in '"[{':
             try:
                 form[key] = msgspec.json.decode(value)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 return None
         elif _is_plain(value) or _MOMENT.fullmatch(value) or value.isdecimal():
             form[key] = value
