@@ -1,7 +1,8 @@
 """Everything that reads text from outside, fed with text that was made to be hard to read.
 
 Run as a program, it feeds each reader in a process of its own with a limit on processor time, and prints for each
-the text that it failed on, or nothing: a limit against hangs, far above what any of them takes and far below what a quadratic one would take.
+the text that it failed on, or nothing. The limit is against hangs: far above what any of them takes, and far below
+what a quadratic one would take.
 """
 
 import asyncio
@@ -68,7 +69,7 @@ Reader = Callable[[str], object]
 
 def readers() -> dict[str, Reader]:
     """All of them, by name. A new parser or tool belongs here."""
-    return {**_models(), **_context(), **_memory(), **_files(), **_terminal(), **_tools()}
+    return {**_models(), **_context(), **_memory(), **_files(), **_terminal(), **_tools(), **_safety()}
 
 
 def _models() -> dict[str, Reader]:
@@ -173,7 +174,8 @@ def _memory() -> dict[str, Reader]:
 
 
 def _files() -> dict[str, Reader]:
-    from outlive.config import Workspace, environment
+    from outlive.config import Workspace
+    from outlive.config.dotenv import DotEnv
     from outlive.models.importers import read_recording
     from outlive.tools.instructions import Instructions
     from outlive.tools.skills import Skills
@@ -203,7 +205,7 @@ def _files() -> dict[str, Reader]:
         "a recording of Claude Code": claude,
         "a recording of Codex": codex,
         "settings": lambda text: Workspace.find(file("outlive.toml", text).parent),
-        ".env": lambda text: environment(file(".env", text).parent),
+        ".env": lambda text: DotEnv(Workspace.find(file(".env", text).parent)).environment(),
         "instructions": lambda text: Instructions(file("AGENTS.md", text).parent),
         "a skill": lambda text: Skills(file(".outlive/skills/a/SKILL.md", f"---\n{text}\n---\n").parents[3]),
     }
@@ -261,7 +263,35 @@ def _call(tool: str, fields: list[str], required: list[str], text: str) -> None:
             asyncio.run(bench.runner.run(ToolCall("c", tool, {**short, field: given})))
 
 
-def attempt(name: str, read: Reader) -> str:
+def _safety() -> dict[str, Reader]:
+    from outlive.secrets import MaskedStream, mask, mask_value
+    from outlive.secrets.scanning import Scan
+    from outlive.shell import lenient, strict
+    from outlive.tools.globs import matches
+    from outlive.tools.rules import Rules
+
+    rules = Rules(["bash(git log ...)", "read_file(src/**)"], ["bash(rm*)", "write_file(**/a/**/b*)"])
+
+    def streamed(text: str) -> None:
+        stream = MaskedStream(Scan())
+        for at in range(0, len(text), 64):
+            stream.feed(text[at : at + 64])
+        stream.finish()
+
+    return {
+        "secrets": mask,
+        "secrets in a call": lambda text: mask_value({"a": text, text: [text]}),
+        "secrets as they arrive": streamed,
+        "a command line": strict.commands,
+        "a command line that ran": lenient.programs,
+        "what is denied": lambda text: rules.denied("bash", text, ()),
+        "what is allowed": lambda text: rules.allowed("bash", text, ()),
+        "what would always be allowed": lambda text: rules.always("bash", text, ()),
+        "a pattern of a rule": lambda text: matches("**/a*/**/b?", text),
+    }
+
+
+def attempt(read: Reader) -> str:
     """What went wrong when a reader was fed with all texts, in a process with a limit; nothing when all is well."""
     from outlive.errors import OutliveError
 
@@ -280,7 +310,7 @@ def attempt(name: str, read: Reader) -> str:
                 read(text)
             except OutliveError:
                 pass
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - it is told, with the text
                 os.write(sending, f": {type(error).__name__}: {str(error)[:200]}".encode())
                 os._exit(1)
         os._exit(0)
@@ -296,7 +326,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         tempfile.tempdir = folder
         for name, read in chosen.items():
-            print(json.dumps([name, attempt(name, read)]), flush=True)
+            print(json.dumps([name, attempt(read)]), flush=True)
     return 0
 
 

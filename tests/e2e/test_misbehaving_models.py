@@ -1,5 +1,7 @@
 """A model that does everything wrong never crashes the session nor gets more than it may."""
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,37 @@ def test_answers_that_are_empty_refused_or_cut_off(folder: Path, model: str) -> 
     with Simulator([say("never said")]) as sim:
         sim.faults.add(Fault.refusal(), at=1)
         assert Client(folder, sim, model)("-p", "x").code == 1
+
+
+HARD = ("x" * 290 + "\n") * 900
+NEARLY = '{"name": "bash", "arguments": {"command": {{' * 5_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(call("edit_file", path="hard.txt", old_text=HARD + "y", new_text="z"), id="a text not found"),
+        pytest.param(call("write_file", path="hard.txt", content=HARD[::-1] + "y"), id="a diff"),
+        pytest.param(call("bash", command="true; " * 40_000), id="a command line"),
+        pytest.param(say(NEARLY), id="text like calls"),
+    ],
+)
+def test_the_first_signal_ends_a_run_whatever_the_model_wrote(folder: Path, step: Step, number: int) -> None:
+    (folder / "hard.txt").write_text(HARD)
+    read = call("read_file", path="hard.txt", limit=1)
+    with Simulator([read, step, say("never")], window=1_000_000) as sim:
+        sim.faults.add(Fault.slow(3600.0), at=3)
+        client = Client(folder, sim, MODELS[1])
+        process = client.start("-p", "x", "--output-format", "stream-json", "--context-window", "900000")
+        assert process.stdout is not None
+        answers = (line for line in process.stdout if '"type":"assistant_said"' in line)
+        next(answers)
+        next(answers)  # the hard one is there, and is being worked on
+        os.kill(process.pid, number)
+        out, err = process.communicate()
+        assert (process.returncode, "Traceback" in err) == (130, False), err
+        assert '"why":"interrupted"' in out
 
 
 def test_several_calls_with_one_bad_among_them_all_get_their_answers(folder: Path) -> None:
