@@ -345,8 +345,11 @@ def encode(event: Event) -> bytes:
 def decode(line: bytes) -> Event:
     """Read one line; raises `msgspec.DecodeError` when it is no event of any version."""
     try:
-        event: KnownEvent = _decoder.decode(line)
-        return event
-    except msgspec.ValidationError:
-        head = _envelope.decode(line)
-        return Unknown(id=head.id, time=head.time, parent=head.parent, raw=bytes(line).strip())
+        try:
+            event: KnownEvent = _decoder.decode(line)
+            return event
+        except msgspec.ValidationError:
+            head = _envelope.decode(line)
+            return Unknown(id=head.id, time=head.time, parent=head.parent, raw=bytes(line).strip())
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deeply") from None

@@ -1,4 +1,5 @@
-"""Limits of a run: small policies beside the loop. Each gives a reason to stop, or nothing."""
+"""Policies beside the loop: limits, each of which gives a reason to stop or nothing, and what to tell a model whose
+answer was not complete."""
 
 import json
 from collections import deque
@@ -8,11 +9,26 @@ from typing import Protocol
 from msgspec import Struct
 
 from outlive.context.engine import Request
-from outlive.messages import ToolCall
+from outlive.messages import ToolCall, plain_text
+from outlive.models.legal import legal_name
+from outlive.models.protocol import Reply
 from outlive.tools.protocol import Outcome
 
 LONGEST_ROUND = 5
 """Steps: rounds up to this length are noticed when they repeat."""
+CONTINUE = "<harness>Your answer was cut off at its length limit. Go on exactly where it ended.</harness>"
+CUT_CALL = (
+    "<harness>Your answer was cut off at its length limit while you wrote a call to {name}, so it was not run. "
+    "Call it again with less at once.</harness>"
+)
+NOTHING_SAID = "<harness>Your answer was empty. Say what you found, or go on with the work.</harness>"
+CALL_AS_TEXT = (
+    "<harness>Your answer contains text that looks like a tool call. It was not run: {reason}. To run a tool, call "
+    "it through the tool interface, or answer with one JSON object and nothing else: the key name with the name of "
+    "the tool, and the key arguments with an object of its arguments. If it was not meant as a call, give your "
+    "answer again without it.</harness>"
+)
+EMPTY_ANSWERS = 2
 
 
 class Step(Struct, frozen=True):
@@ -166,3 +182,28 @@ class Thrashing(Limit):
             return ""
         passes = f"{sum(self.passes)} of the last {len(self.passes)} requests needed a compaction"
         return f"{passes}: the window is too small for this work (--context-window, or a model that has more)"
+
+
+class Nudges:
+    """What the harness says to a model in one run when an answer without calls was not complete."""
+
+    def __init__(self) -> None:
+        self._empty = 0
+        self._told = False
+        self.gave_up = ""
+        """Why the last answer cannot count as done, though nothing more is said."""
+
+    def after(self, reply: Reply) -> str:
+        """What to tell the model after this answer, or nothing."""
+        if reply.stop == "length":
+            return CUT_CALL.format(name=legal_name(reply.cut_call, 64)) if reply.cut_call else CONTINUE
+        self._empty = 0 if plain_text(reply.blocks).strip() else self._empty + 1
+        if 0 < self._empty <= EMPTY_ANSWERS:
+            return NOTHING_SAID
+        near = reply.near_call
+        if near and not self._told:
+            self._told = True
+            return CALL_AS_TEXT.format(reason=near.reason)
+        if near and not near.may_be_prose:
+            self.gave_up = f"the model writes tool calls as text that cannot be run: {near.reason}"
+        return ""

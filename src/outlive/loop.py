@@ -14,25 +14,17 @@ from msgspec.structs import asdict
 
 from outlive.context.engine import Request
 from outlive.events import ToolStarted
-from outlive.limits import Limit, Step
+from outlive.limits import Limit, Nudges, Step
 from outlive.live import Live, ModelWaits, TextArrived
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
-from outlive.models.legal import legal_name
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.tools.protocol import Outcome
 from outlive.tools.runner import Runner
 
 INTERRUPTED = "[interrupted by the user before it came back; what it had done until then stays done]"
 NOT_RUN = "[not run: the user interrupted before it started]"
-CONTINUE = "<harness>Your answer was cut off at its length limit. Go on exactly where it ended.</harness>"
-CUT_CALL = (
-    "<harness>Your answer was cut off at its length limit while you wrote a call to {name}, so it was not run. "
-    "Call it again with less at once.</harness>"
-)
-NOTHING_SAID = "<harness>Your answer was empty. Say what you found, or go on with the work.</harness>"
 NO_ANSWER = "[no answer]"
-EMPTY_ANSWERS = 2
 Why = Literal["done", "limit", "refused", "hook", "interrupted"]
 
 
@@ -86,7 +78,7 @@ class Loop:
 
     async def run(self) -> Ending:
         """Go on until the model has nothing more to do, a limit is reached or the task is cancelled."""
-        empty = 0
+        nudges = Nudges()
         while True:
             if self._at_seam is not None:
                 await self._at_seam()
@@ -103,9 +95,10 @@ class Loop:
             text = plain_text(reply.blocks)
             if reply.stop == "refusal":
                 return Ending("refused", text, "the model declined to answer")
-            empty = 0 if text.strip() else empty + 1
-            if nudge := _nudge(reply, empty):
+            if nudge := nudges.after(reply):
                 self.talk.user_said(nudge)
+            elif nudges.gave_up:
+                return Ending("limit", text, nudges.gave_up)
             elif self._at_rest is None or not await self._at_rest(text):
                 return Ending("done", text)
 
@@ -186,13 +179,6 @@ class Loop:
             images=outcome.images,
             seconds=seconds,
         )
-
-
-def _nudge(reply: Reply, empty: int) -> str:
-    """What the harness has to say when an answer ended before it was complete."""
-    if reply.stop == "length":
-        return CUT_CALL.format(name=legal_name(reply.cut_call, 64)) if reply.cut_call else CONTINUE
-    return NOTHING_SAID if 0 < empty <= EMPTY_ANSWERS else ""
 
 
 def _first(reasons: Iterable[str]) -> str:

@@ -1,5 +1,7 @@
 """A model that does everything wrong never crashes the session nor gets more than it may."""
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,26 @@ def test_sloppy_calls_of_small_models_are_repaired_or_answered(folder: Path) -> 
     assert "not a JSON object" in answers[1]
 
 
+def test_an_answer_that_looks_like_a_call_is_no_traceback_and_the_session_goes_on(folder: Path) -> None:
+    call_as_text = '{{"name": "read_file", "arguments": {"path": "data.txt", "limit": 1}}}'
+    vowels = "```\n{'a', 'e'}\n```"
+    with Simulator([say(call_as_text), say(vowels), say(vowels)]) as sim:
+        client = Client(folder, sim, MODELS[1])
+        first = client("-p", "x")
+        assert (first.code, first.out, first.err) == (0, vowels + "\n", "")
+        assert "name_0 = 0" in sim.requests[1].last_results()[0].text
+        again = client("-p", "y", "--continue")
+        assert (again.code, again.out, again.err) == (0, vowels + "\n", "")
+
+
+def test_calls_that_stay_unreadable_end_with_a_code_of_their_own(folder: Path) -> None:
+    broken = say('<tool_call>{"name": "list_files", "arguments": {}}</tool_call>')
+    with Simulator([broken, broken]) as sim:
+        result = Client(folder, sim, MODELS[1])("-p", "x")
+        assert result.code == 3
+        assert "there is no tool 'list_files'" in result.err
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_answers_that_are_empty_refused_or_cut_off(folder: Path, model: str) -> None:
     long = call("write_file", path="long.txt", content="word " * 2000)
@@ -143,6 +165,37 @@ def test_answers_that_are_empty_refused_or_cut_off(folder: Path, model: str) -> 
     with Simulator([say("never said")]) as sim:
         sim.faults.add(Fault.refusal(), at=1)
         assert Client(folder, sim, model)("-p", "x").code == 1
+
+
+HARD = ("x" * 290 + "\n") * 900
+NEARLY = '{"name": "bash", "arguments": {"command": {{' * 5_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(call("edit_file", path="hard.txt", old_text=HARD + "y", new_text="z"), id="a text not found"),
+        pytest.param(call("write_file", path="hard.txt", content=HARD[::-1] + "y"), id="a diff"),
+        pytest.param(call("bash", command="true; " * 40_000), id="a command line"),
+        pytest.param(say(NEARLY), id="text like calls"),
+    ],
+)
+def test_the_first_signal_ends_a_run_whatever_the_model_wrote(folder: Path, step: Step, number: int) -> None:
+    (folder / "hard.txt").write_text(HARD)
+    read = call("read_file", path="hard.txt", limit=1)
+    with Simulator([read, step, say("never")], window=1_000_000) as sim:
+        sim.faults.add(Fault.slow(3600.0), at=3)
+        client = Client(folder, sim, MODELS[1])
+        process = client.start("-p", "x", "--output-format", "stream-json", "--context-window", "900000")
+        assert process.stdout is not None
+        answers = (line for line in process.stdout if '"type":"assistant_said"' in line)
+        next(answers)
+        next(answers)  # the hard one is there, and is being worked on
+        os.kill(process.pid, number)
+        out, err = process.communicate()
+        assert (process.returncode, "Traceback" in err) == (130, False), err
+        assert '"why":"interrupted"' in out
 
 
 def test_several_calls_with_one_bad_among_them_all_get_their_answers(folder: Path) -> None:

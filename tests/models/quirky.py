@@ -8,14 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answer = tuple[int, Any]
-"""A status and a body; with 200 and a list, the chunks of a stream."""
+"""A status and a body; with 200 and a list, the chunks of a stream, of which texts are sent as they are."""
 
 
 class Quirky:
     """The server, and what it was asked."""
 
-    def __init__(self, answers: Sequence[Answer], models: Any = None) -> None:
+    def __init__(self, answers: Sequence[Answer], models: Any = None, after: Answer | None = None) -> None:
         self.answers = list(answers)
+        self.after = after
+        """The answer when there are no more of them."""
         self.models = models
         self.bodies: list[dict[str, Any]] = []
         self.keys: list[str] = []
@@ -30,9 +32,14 @@ class Quirky:
         return {"OPENAI_BASE_URL": self.url, "ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": "none"}
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves in the middle of an answer is nothing to report."""
+
+
 @contextmanager
-def quirky(*answers: Answer, models: Any = None) -> Iterator[Quirky]:
-    server = Quirky(answers, models)
+def quirky(*answers: Answer, models: Any = None, after: Answer | None = None) -> Iterator[Quirky]:
+    server = Quirky(answers, models, after)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -41,7 +48,7 @@ def quirky(*answers: Answer, models: Any = None) -> Iterator[Quirky]:
 
         def do_POST(self) -> None:
             server.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            status, body = server.answers.pop(0)
+            status, body = server.answers.pop(0) if server.answers or server.after is None else server.after
             if status != 200 or not isinstance(body, list):
                 self._write(status, body)
                 return
@@ -49,8 +56,10 @@ def quirky(*answers: Answer, models: Any = None) -> Iterator[Quirky]:
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
             for chunk in body:
-                self.wfile.write(f"event: {chunk['type']}\n".encode() if "type" in chunk else b"")
-                self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+                if isinstance(chunk, dict) and isinstance(chunk.get("type"), str):
+                    self.wfile.write(f"event: {chunk['type']}\n".encode())
+                data = chunk if isinstance(chunk, str) else json.dumps(chunk)
+                self.wfile.write(f"data: {data}\n\n".encode("utf-8", "surrogatepass"))
             self.wfile.write(b"data: [DONE]\n\n")
 
         def _write(self, status: int, body: Any) -> None:
@@ -64,7 +73,7 @@ def quirky(*answers: Answer, models: Any = None) -> Iterator[Quirky]:
         def log_message(self, format: str, *arguments: Any) -> None:
             pass
 
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    http = _Server(("127.0.0.1", 0), Handler)
     server.port = http.server_address[1]
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -21,9 +21,9 @@ from outlive.events import (
     UsageReported,
     UserSaid,
 )
-from outlive.limits import Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.live import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput
-from outlive.loop import NOTHING_SAID, Ending
+from outlive.loop import Ending
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage

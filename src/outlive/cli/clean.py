@@ -14,7 +14,6 @@ _SEQUENCE = re.compile(
     r"|\x1b[()*+#][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]"
 )
 _COLOUR = re.compile(r"(\x1b\[(?:[0-2]|3[1-7]|9[1-7])m)")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNSEEN = re.compile(
     "[\x80-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
@@ -32,7 +31,7 @@ def clean(text: str) -> str:
 def clean_output(text: str) -> str:
     """What a program printed, as it would stand on the screen in the end, without its colours."""
     text = _SEQUENCE.sub("", text.replace("\r\n", "\n"))
-    return clean(_OVERWRITTEN.sub("", text))
+    return clean("\n".join(line.rpartition("\r")[2] for line in text.split("\n")))
 
 
 def clean_styled(text: str) -> str:

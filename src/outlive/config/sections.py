@@ -35,7 +35,7 @@ def load(path: Path) -> tuple[dict[str, object], str]:
         return {}, ""
     try:
         form = tomllib.loads(raw.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for name, section in form.items():
         if name not in SECTIONS or not isinstance(section, dict):

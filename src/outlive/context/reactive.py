@@ -35,6 +35,9 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
+LONGEST = 4_000
+"""Characters of an error message that are read."""
+
 
 class TooLong(Struct, frozen=True):
     """What the provider counted and what it allows; 0 where it did not say."""
@@ -47,6 +50,7 @@ def read_too_long(message: str, status: int = 400) -> TooLong | None:
     """The figures of a "prompt is too long" answer, or None when the error is another one."""
     if status not in (400, 413):
         return None
+    message = message[:LONGEST]
     for pattern in _PATTERNS:
         if found := pattern.search(message):
             return TooLong(_number(found["actual"]), _number(found["limit"]))

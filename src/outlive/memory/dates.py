@@ -15,6 +15,9 @@ _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([A-Za-z]{3,9}),? (\d{4})\b")
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9}) (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
 
+LONGEST = 10_000
+"""Characters of a text that is looked through for dates; a longer one was pasted."""
+
 
 def read_date(text: str) -> date | None:
     """The day in "2023-05-07", "7 May, 2023", "May 7, 2023" or a time with one of these."""
@@ -32,7 +35,7 @@ def read_date(text: str) -> date | None:
 def absolute(text: str, base: date) -> str:
     """The text with relative dates said as dates, seen from `base`, where they tell of one event and so surely mean
     the days around it. Code, addresses, quotations, habits and settings are left alone; so is what is in doubt."""
-    if _GAP in text:
+    if _GAP in text or len(text) > LONGEST:
         return text
     literals = iter(_LITERAL.findall(text))
     parts = _SENTENCE_END.split(_LITERAL.sub(_GAP, text))
@@ -46,6 +49,8 @@ def every_day(text: str, base: date) -> str:
     def put(rule: Rule, text: str) -> str:
         return rule.pattern.sub(lambda match: _said(match, base, rule) or match[0], text)
 
+    if len(text) > LONGEST:
+        return text
     parts = _LITERAL.split(text)
     literals = [*_LITERAL.findall(text), ""]
     return "".join(reduce(lambda said, rule: put(rule, said), _RULES, part) + literals.pop(0) for part in parts)
@@ -166,8 +171,8 @@ _HINT = re.compile(r"(?i)day|night|this (?:morning|afternoon|evening)|tomorrow|a
 _GAP = "\ue000"
 """Stands for a literal while its sentence is looked at."""
 _LITERAL = re.compile(
-    r"```[\s\S]*?```|`[^`\n]*`|^>.*$|^(?: {4}|\t).*$|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|\w+://\S+"
-    r"|[\w.]+\([^)\n]*\)",
+    r"```[\s\S]*?```|`[^`\n]*`|^>.*$|^(?: {4}|\t).*$|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)\w+://\S+"
+    r"|(?<![\w.])[\w.]+\([^)\n]*\)",
     re.MULTILINE,
 )
 _SENTENCE_END = re.compile(r"([.!?;]+(?=\s|$)|\n+)")

@@ -174,7 +174,7 @@ def read_extraction(
     Only what was shown (`existing`) can be updated or superseded by name; what is `near` is compared besides."""
     try:
         form = msgspec.json.decode(json_of(answer), type=_Answer)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidAnswer(
             f"the answer is not what was asked for ({error}); nothing is remembered from it"
         ) from None

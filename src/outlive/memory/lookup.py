@@ -6,14 +6,17 @@ from outlive.memory.errors import MemoryExists, UnknownMemory
 from outlive.memory.similar import same, words
 from outlive.stores.memory_records import Memory
 
+COMPARED, MOST_COMPARED = 100, 2_000
+"""Characters of a name, and names, that are compared with one that does not exist."""
+
 
 def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
     """The error for what is called like none of these, with those that are spelled like it."""
     from difflib import get_close_matches
 
-    close = get_close_matches(ref, slugs, n=3, cutoff=0.5)
+    close = get_close_matches(ref[:COMPARED], slugs[:MOST_COMPARED], n=3, cutoff=0.5)
     hint = f"; did you mean {', '.join(close)}?" if close else "; list them with: outlive memory list"
-    return UnknownMemory(f"no memory is called {ref!r}{hint}")
+    return UnknownMemory(f"no memory is called {ref[:COMPARED]!r}{hint}")
 
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:

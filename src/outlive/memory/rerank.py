@@ -35,7 +35,7 @@ def read_rerank(answer: str, found: Sequence[Memory]) -> list[Memory]:
     """Those that were chosen, in order; what was found, as it was, when the answer cannot be read."""
     try:
         chosen = msgspec.json.decode(json_of(answer), type=_Answer).notes
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return list(found)
     known = {key_of(memory): memory for memory in found}
     return [known[key] for key in dict.fromkeys(chosen) if key in known]

@@ -54,7 +54,7 @@ def read_consolidation(answer: str, batch: Sequence[Memory]) -> Plan:
     """What an answer wants changed, or InvalidAnswer."""
     try:
         form = msgspec.json.decode(json_of(answer), type=_Answer)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidAnswer(f"the answer is not what was asked for ({error}); nothing was changed") from None
     known = {memory.slug: memory for memory in batch}
     _account_for(form, known)

@@ -5,6 +5,7 @@ Works on the full log, so that what left the view still counts; what was taken b
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -16,6 +17,8 @@ from outlive.stores.memory_records import Who
 
 WALL = 6_000
 """Characters: a text this long was pasted. It is material, and nothing in it is the user's own statement."""
+MOST_FENCES, BEFORE_FENCE = 200, 1_000
+"""Pieces of code of a text, and the characters before each, that are read for whether to remember it."""
 _BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
 _HARNESS = re.compile(
     r"<(memories|memory|state|system|system-reminder|reminder|context|environment|instructions?|handoff|summary|digest|"
@@ -83,7 +86,8 @@ def own_words(text: str) -> str:
 
 def asks_for_code(text: str) -> bool:
     """Whether somewhere in it code follows that is to be remembered."""
-    return any(asks_for_what_follows(text[: fence.start()][-1_000:]) for fence in _FENCE.finditer(text))
+    starts = (fence.start() for fence in islice(_FENCE.finditer(text), MOST_FENCES))
+    return any(asks_for_what_follows(text[max(0, start - BEFORE_FENCE) : start]) for start in starts)
 
 
 def _without_pasted(text: str) -> str:

@@ -285,7 +285,7 @@ def _forms(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
     if raw.lstrip()[:1] == b"[":
         try:
             whole = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DamagedRecord(f"{where}: not valid JSON ({error}). Nothing was imported.") from None
         yield from ((f"{where}, item {number}", form) for number, form in enumerate(whole, start=1))
         return
@@ -294,7 +294,7 @@ def _forms(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
             place = f"{where}, line {number}"
             try:
                 yield place, msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was imported.") from None
 
 

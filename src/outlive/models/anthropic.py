@@ -3,28 +3,31 @@
 The SDK is slow to import, so that happens when a model is made. It does not retry: that is `outlive.models.retry`.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Block, Opaque, Text, Thinking
+from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic_form import PROVIDER
 from outlive.models.anthropic_request import opens_with_thought, request_form
 from outlive.models.anthropic_thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.headers import custom_headers
-from outlive.models.legal import kept_call, own_ids, writable
+from outlive.models.legal import kept_call, own_ids, whole, writable
 from outlive.models.prices import facts
-from outlive.models.protocol import Price, Reply, Stop, Usage, unreadable
+from outlive.models.protocol import Price, Reply, Stop, Usage
+from outlive.models.repair import Brackets, read_arguments
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import RawMessageStreamEvent
 
+T = TypeVar("T")
 KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 USUAL_ADDRESS = "https://api.anthropic.com"
@@ -86,17 +89,21 @@ class AnthropicModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
         """Pieces as they arrive, then the reply. The connection ends with the iterator."""
-        reading = _Reading(self._model)
+        reading = _Reading(self._model, request.state_block)
         async with aclosing(self._events(request)) as events:
             async for event in events:
-                for piece in self._read(reading, event):
+                for piece in self._read(reading.take, event):
                     yield piece
-        yield reading.reply()
+        reply = await asyncio.to_thread(self._read, reading.reply)
+        if words := reading.held():
+            yield TextArrived(words)
+        yield reply
 
-    def _read(self, reading: "_Reading", event: "RawMessageStreamEvent") -> list[Arriving]:
+    def _read(self, read: Callable[..., T], *given: Any) -> T:
+        """What `read` returns; whatever a server sends in a wrong form is a broken answer."""
         try:
-            return reading.take(event)
-        except (AttributeError, KeyError, TypeError) as error:
+            return read(*given)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     def body(self, request: Request) -> dict[str, Any]:
@@ -130,7 +137,7 @@ class AnthropicModel:
                     self._thoughts = False
                     continue
                 await self._fail(failure)
-            except (anthropic.APIConnectionError, httpx2.HTTPError, json.JSONDecodeError) as error:
+            except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise Unavailable(f"{self.name}: {_lost(error)}") from error
             except anthropic.AnthropicError as error:
                 raise Refused(f"{self.name}: {error}") from error
@@ -161,8 +168,10 @@ class AnthropicModel:
 class _Reading:
     """An answer while it arrives."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, state_block: str) -> None:
         self.model = model
+        self.state_block = state_block
+        self.size = AnswerSize()
         self.blocks: dict[int, _Arriving] = {}
         self.usage: dict[str, int] = {}
         self.stop = ""
@@ -172,12 +181,14 @@ class _Reading:
         """Take in one event, and say what of it can be shown."""
         match event.type:
             case "message_start":
-                self.model = event.message.model or self.model
+                self.model = str(event.message.model or self.model)
                 self._count(event.message.usage)
             case "content_block_start":
-                block = self.blocks[event.index] = _Arriving(event.content_block)
+                block = self.blocks[event.index] = _Arriving(event.content_block, self.state_block)
                 return [CallArriving(block.form["name"])] if block.form["type"] == "tool_use" else []
             case "content_block_delta":
+                for name in ("text", "thinking", "signature", "partial_json"):
+                    self.size.add(getattr(event.delta, name, None) or "")
                 return self.blocks[event.index].take(event.delta)
             case "message_delta":
                 self.stop = event.delta.stop_reason or self.stop
@@ -193,7 +204,7 @@ class _Reading:
         for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
             value = getattr(usage, name, None)
             if value is not None:
-                self.usage[name] = value
+                self.usage[name] = whole(value)
 
     def reply(self) -> Reply:
         if not self.ended:
@@ -203,6 +214,10 @@ class _Reading:
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
         return Reply(own_ids(blocks), stop, self._usage(), self.model, cut)
+
+    def held(self) -> str:
+        """Words that were not shown because they might have been an echo of the state block."""
+        return "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
 
     def _usage(self) -> Usage:
         get = self.usage.get
@@ -217,57 +232,51 @@ class _Reading:
 class _Arriving:
     """A block while it arrives."""
 
-    def __init__(self, opening: Any) -> None:
-        self.form: dict[str, Any] = opening.to_dict(mode="json", exclude_none=True)
-        self.text = str(self.form.get("text") or self.form.get("thinking") or "")
+    def __init__(self, opening: Any, state_block: str = "") -> None:
+        self.form: dict[str, Any] = opening.to_dict(mode="json", exclude_none=True, warnings=False)
+        self.state_block = state_block
+        self.text = AnswerText(ECHO)
+        self.text.take(str(self.form.get("text") or ""))
+        self.thinking = [str(self.form.get("thinking") or "")]
         self.signature = str(self.form.get("signature") or "")
-        self.arguments = ""
+        self.arguments: list[str] = []
+        self.brackets = Brackets()
 
     def take(self, delta: Any) -> list[Arriving]:
         match delta.type:
             case "text_delta":
-                self.text += delta.text
-                return [TextArrived(delta.text)] if delta.text else []
+                shown = self.text.take(delta.text)
+                return [TextArrived(shown)] if shown else []
             case "thinking_delta":
-                self.text += delta.thinking
+                self.thinking.append(delta.thinking)
                 return [ThinkingArrived(delta.thinking)] if delta.thinking else []
             case "signature_delta":
                 self.signature += delta.signature
             case "input_json_delta":
-                self.arguments += delta.partial_json
+                self.arguments.append(delta.partial_json)
+                self.brackets.take(delta.partial_json)
             case _:
                 pass
         return []
 
     def is_cut_call(self) -> bool:
         """Whether this is a call whose arguments did not come to their end."""
-        return self.form["type"] == "tool_use" and not self.form.get("input") and _object(self.arguments) is None
+        return self.form["type"] == "tool_use" and not self.form.get("input") and not self.brackets.closed
 
     def block(self) -> Block | None:
         """The block as it is kept; None for what may not be sent back: blank text, thinking without a signature."""
         match self.form["type"]:
             case "text":
-                return Text(self.text) if self.text.strip() else None
+                text = self.text.kept(self.state_block)
+                return Text(text) if text.strip() else None
             case "thinking":
-                return Thinking(self.text, self.signature) if self.signature else None
+                return Thinking("".join(self.thinking), self.signature) if self.signature else None
             case "tool_use":
-                return kept_call(self.form["id"], self.form["name"], self._input())
+                given = "".join(self.arguments)
+                read = read_arguments(given if given.strip() else self.form.get("input"))
+                return kept_call(str(self.form.get("id") or ""), str(self.form["name"]), read)
             case _:
                 return Opaque(PROVIDER, self.form)
-
-    def _input(self) -> dict[str, Any]:
-        if not self.arguments.strip():
-            return dict(self.form.get("input") or {})
-        found = _object(self.arguments)
-        return unreadable(self.arguments) if found is None else found
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":

@@ -128,7 +128,7 @@ def _listed(server: str, address: str, timeout: float) -> list[Local]:
         connection.request("GET", f"{place.path.rstrip('/')}/models")
         answer = connection.getresponse()
         form = json.loads(answer.read(LARGEST)) if answer.status == 200 else {}
-    except (OSError, HTTPException, ValueError):
+    except (OSError, HTTPException, ValueError, RecursionError):
         return []
     finally:
         connection.close()

@@ -12,6 +12,8 @@ from outlive.context.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
 
 MOST_NAMES = 8
+LONGEST_NAME, MOST_COMPARED = 100, 500
+"""Characters of a name, and names, that are compared with one that does not exist."""
 PASSING = frozenset({408, 409, 425, 429, 499})
 LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
 """Of errors in the middle of a stream, which have no status; any other is over after a while."""
@@ -61,7 +63,8 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
 
 def nearest(wanted: str, names: Iterable[str]) -> str:
     """A few of the names that there are, those that are most like the wanted one first."""
-    close = get_close_matches(wanted, sorted(set(names)), n=MOST_NAMES, cutoff=0.0)
+    known = sorted({name[:LONGEST_NAME] for name in names})[:MOST_COMPARED]
+    close = get_close_matches(wanted[:LONGEST_NAME], known, n=MOST_NAMES, cutoff=0.0)
     return ", ".join(close) or "none"
 
 

@@ -103,3 +103,8 @@ def writable(form: Any) -> Any:
             return [writable(value) for value in form]
         case _:
             return form
+
+
+def whole(figure: object) -> int:
+    """A figure that a server reports; 0 for anything but a whole number."""
+    return figure if isinstance(figure, int) and 0 <= figure < 2**53 else 0

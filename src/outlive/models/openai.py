@@ -4,28 +4,31 @@ Servers differ in what they take and in what they leave out. What one refuses is
 missing in an answer (usage, ids, whole arguments) is made good here. Retrying is `outlive.models.retry`'s.
 """
 
-import json
-from collections.abc import AsyncGenerator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from uuid import uuid4
 
 from outlive.context.engine import Request
 from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
-from outlive.messages import Block, Text, tool_calls
+from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
+from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
 from outlive.models.errors import NotSetUp, Refused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.headers import custom_headers
-from outlive.models.legal import kept_call, writable
+from outlive.models.legal import LONGEST_NAME, kept_call, whole, writable
 from outlive.models.openai_form import request_form
 from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage
-from outlive.models.sloppy import calls_in, may_be_call, read_arguments
+from outlive.models.repair import Brackets, read_arguments
+from outlive.models.text_calls import Found, calls_in
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types.chat import ChatCompletionChunk
 
+T = TypeVar("T")
 PROVIDER = "openai"
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 ORGANIZATION, PROJECT, HEADERS = "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"
@@ -87,17 +90,18 @@ class OpenAIModel:
         reading = _Reading(self._model, request)
         async with aclosing(self._chunks(request)) as chunks:
             async for chunk in chunks:
-                for piece in self._read(reading, chunk):
+                for piece in self._read(reading.take, chunk):
                     yield piece
-        reply = reading.reply()
+        reply = await asyncio.to_thread(self._read, reading.reply)
         for piece in reading.held(reply):
             yield piece
         yield reply
 
-    def _read(self, reading: "_Reading", chunk: "ChatCompletionChunk") -> list[Arriving]:
+    def _read(self, read: Callable[..., T], *given: Any) -> T:
+        """What `read` returns; whatever a server sends in a wrong form is a broken answer."""
         try:
-            return reading.take(chunk)
-        except (AttributeError, KeyError, TypeError) as error:
+            return read(*given)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     async def _chunks(self, request: Request) -> AsyncGenerator["ChatCompletionChunk", None]:
@@ -118,7 +122,7 @@ class OpenAIModel:
                 if changes < MOST_CHANGES and self._changes(failure, with_tools=bool(request.tools)):
                     continue
                 await self._fail(failure)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise Unavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
             except openai.OpenAIError as error:
                 raise Refused(f"{self.name}: {error}") from error
@@ -180,24 +184,35 @@ class _Call:
     def __init__(self, given_id: str) -> None:
         self.given_id = given_id
         self.name = ""
-        self.arguments: Any = ""
+        self._given: Any = None
+        """Arguments of a server that sends an object instead of text."""
+        self._parts: list[str] = []
+        self._brackets = Brackets()
 
     def take(self, name: str, arguments: Any) -> None:
-        if name and name != self.name:
+        if name and name != self.name and len(self.name) <= LONGEST_NAME:
             self.name += name
-        if isinstance(arguments, str) and isinstance(self.arguments, str):
-            self.arguments += arguments
+        if isinstance(arguments, str):
+            self._parts.append(arguments)
+            self._brackets.take(arguments)
         elif arguments is not None:
-            self.arguments = arguments
+            self._given = arguments
 
-    def is_whole(self) -> bool:
-        return isinstance(self.arguments, dict) or _is_object(self.arguments)
+    @property
+    def arguments(self) -> Any:
+        return self._given if self._given is not None else "".join(self._parts)
+
+    def iswhole(self) -> bool:
+        """Whether the arguments are an object, or text whose brackets are all closed."""
+        if self._given is not None:
+            return isinstance(self._given, dict)
+        return self._brackets.closed
 
     def is_another(self, given_id: str, name: str, arguments: Any) -> bool:
         """Whether a piece with this call's index opens a further call: servers number sloppily."""
         if given_id and self.given_id and given_id != self.given_id:
             return True
-        return bool(name and self.name and arguments and self.is_whole())
+        return bool(name and self.name and arguments and self.iswhole())
 
 
 class _Reading:
@@ -205,10 +220,10 @@ class _Reading:
 
     def __init__(self, model: str, request: Request) -> None:
         self.model = model
-        self.tools = frozenset(str(tool["name"]) for tool in request.tools)
+        self.request = request
         self.used_ids = {call.id for message in request.messages for call in tool_calls(message.blocks)}
-        self.text = ""
-        self.shown = 0
+        self.text = AnswerText(CALL_OR_ECHO if request.tools else ECHO)
+        self.size = AnswerSize()
         self.calls: list[_Call] = []
         self.by_index: dict[int, _Call] = {}
         self.stop = ""
@@ -217,12 +232,12 @@ class _Reading:
 
     def take(self, chunk: Any) -> list[Arriving]:
         """Take in one chunk, and say what of it can be shown."""
-        self.model = getattr(chunk, "model", None) or self.model
+        self.model = _text(getattr(chunk, "model", "")) or self.model
         if usage := getattr(chunk, "usage", None):
             self.usage = _usage(usage)
         pieces: list[Arriving] = []
-        for choice in getattr(chunk, "choices", None) or ():
-            self.stop = getattr(choice, "finish_reason", None) or self.stop
+        for choice in _listed(getattr(chunk, "choices", None)):
+            self.stop = _text(getattr(choice, "finish_reason", "")) or self.stop
             delta = getattr(choice, "delta", None)
             if delta is not None:
                 pieces += self._delta(delta)
@@ -230,36 +245,34 @@ class _Reading:
 
     def _delta(self, delta: Any) -> list[Arriving]:
         pieces: list[Arriving] = []
-        thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-        if thought and isinstance(thought, str):
+        if thought := _text(getattr(delta, "reasoning_content", "")) or _text(getattr(delta, "reasoning", "")):
+            self.size.add(thought)
             pieces.append(ThinkingArrived(thought))
         refusal = getattr(delta, "refusal", None)
         self.refused = self.refused or bool(refusal)
-        self.text += _said(getattr(delta, "content", None)) + (refusal or "")
-        if not (self.tools and may_be_call(self.text)):
-            pieces += self._show()
-        for place, piece in enumerate(getattr(delta, "tool_calls", None) or ()):
+        words = _said(getattr(delta, "content", None)) + _said(refusal)
+        self.size.add(words)
+        if shown := self.text.take(words):
+            pieces.append(TextArrived(shown))
+        for place, piece in enumerate(_listed(getattr(delta, "tool_calls", None))):
             pieces += self._call(piece, place)
         return pieces
 
-    def _show(self) -> list[Arriving]:
-        new = self.text[self.shown :]
-        self.shown = len(self.text)
-        return [TextArrived(new)] if new else []
-
-    def held(self, reply: Reply) -> list[Arriving]:
+    def held(self, reply: Reply) -> Iterator[Arriving]:
         """What was not shown because it might have been a call, once it is clear what it was."""
-        if self.calls or not any(tool_calls(reply.blocks)):
-            return self._show()
-        return [CallArriving(call.name) for call in tool_calls(reply.blocks)]
+        if words := self.text.rest(plain_text(reply.blocks)):
+            yield TextArrived(words)
+        if not self.calls:
+            yield from (CallArriving(call.name) for call in tool_calls(reply.blocks))
 
     def _call(self, piece: Any, place: int) -> list[Arriving]:
         function = getattr(piece, "function", None)
-        given_id = getattr(piece, "id", None) or ""
-        name = (getattr(function, "name", None) or "").strip()
+        given_id = _text(getattr(piece, "id", ""))
+        name = _text(getattr(function, "name", "")).strip()
         arguments = getattr(function, "arguments", None)
+        self.size.add(_text(arguments))
         index = getattr(piece, "index", None)
-        index = place if index is None else index
+        index = index if isinstance(index, int) else place
         call = self.by_index.get(index)
         if call is None or call.is_another(given_id, name, arguments):
             call = self.by_index[index] = _Call(given_id)
@@ -273,16 +286,24 @@ class _Reading:
             raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
         stop = "refusal" if self.refused else STOPS.get(self.stop, "other")
         calls, cut = self.calls, ""
-        if stop == "length" and calls and not calls[-1].is_whole():
+        if stop == "length" and calls and not calls[-1].iswhole():
             calls, cut = calls[:-1], calls[-1].name
         made = [kept_call(self._id(call.given_id), call.name, read_arguments(call.arguments)) for call in calls]
-        text = self.text
-        if not self.calls and stop in ("end", "tools") and (written := calls_in(text, self.tools)):
-            made = [kept_call(self._id(""), call.name, call.input) for call in written]
-            text = ""
+        text = self.text.kept(self.request.state_block)
+        found = self._written(text) if not self.calls and stop in ("end", "tools") else Found()
+        if found.calls:
+            made = [kept_call(self._id(""), call.name, call.input) for call in found.calls]
+            text = found.before
         words: list[Block] = [Text(text)] if text.strip() else []
         stop = "tools" if made and stop == "end" else "end" if stop == "tools" and not made else stop
-        return Reply((*words, *made), stop, self.usage, self.model, cut)
+        return Reply((*words, *made), stop, self.usage, self.model, cut, found.near)
+
+    def _written(self, text: str) -> Found:
+        """Calls in the text. The model has read what users and tools said, so a call that occurs there is a quote."""
+        schemas: dict[str, Any] = {str(tool["name"]): tool["input_schema"] for tool in self.request.tools}
+        messages = (message for message in self.request.messages if message.role == "user")
+        blocks = (block for message in messages for block in message.blocks)
+        return calls_in(text, schemas, (block.text for block in blocks if isinstance(block, (Text, ToolResult))))
 
     def _id(self, given: str) -> str:
         """An id that no other call of the conversation has."""
@@ -291,27 +312,30 @@ class _Reading:
         return fresh
 
 
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _said(content: Any) -> str:
     """The words of a piece; some servers send a list of parts."""
+    if not isinstance(content, (list, str, type(None))):
+        raise TypeError(f"content is of type {type(content).__name__}")
     if not isinstance(content, list):
         return content or ""
-    return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _usage(usage: Any) -> Usage:
     """Cached tokens are counted within the prompt here, and apart with us."""
     details = getattr(usage, "prompt_tokens_details", None)
-    read = getattr(details, "cached_tokens", None) or 0
-    write = getattr(details, "cache_write_tokens", None) or 0
-    prompt = getattr(usage, "prompt_tokens", None) or 0
-    return Usage(max(0, prompt - read - write), write, read, getattr(usage, "completion_tokens", None) or 0)
+    read = whole(getattr(details, "cached_tokens", 0))
+    write = whole(getattr(details, "cache_write_tokens", 0))
+    prompt = whole(getattr(usage, "prompt_tokens", 0))
+    return Usage(max(0, prompt - read - write), write, read, whole(getattr(usage, "completion_tokens", 0)))
 
 
 def _client(environment: Mapping[str, str], address: str, silence: float) -> "AsyncOpenAI":
@@ -349,10 +373,6 @@ def _failure(error: Any) -> Failure:
         kind=str(said.get("type") or ""),
         code=str(said.get("code") or ""),
         headers=response.headers if response is not None else {},
-        actual=_whole(said.get("n_prompt_tokens")),
-        limit=_whole(said.get("n_ctx")),
+        actual=whole(said.get("n_prompt_tokens")),
+        limit=whole(said.get("n_ctx")),
     )
-
-
-def _whole(figure: object) -> int:
-    return figure if isinstance(figure, int) else 0

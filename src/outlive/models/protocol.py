@@ -49,6 +49,14 @@ class Price(Struct, frozen=True):
         return (prompt + answer) / 1_000_000
 
 
+class NearCall(Struct, frozen=True):
+    """Something in a text that looks like a tool call and was not taken as one, and why."""
+
+    reason: str
+    may_be_prose: bool = False
+    """The text may be about a call instead of being one."""
+
+
 class Reply(Struct, frozen=True):
     """A whole answer. Every tool call in it is complete."""
 
@@ -59,6 +67,7 @@ class Reply(Struct, frozen=True):
     """Which model answered, as the provider names it."""
     cut_call: str = ""
     """The tool whose call was being written when the answer was cut off; the call is not among the blocks."""
+    near_call: NearCall | None = None
 
 
 class Model(Protocol):

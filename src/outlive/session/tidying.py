@@ -49,7 +49,7 @@ class Tidying:
         """Consolidate what is due, and say so. Thousands of memories take seconds: not on the loop."""
         for scope in self._memories.stores if self._how != "never" else ():
             try:
-                if await beside(partial(self._due, scope, self._started)):
+                if await beside(partial(self._due, scope)):
                     self._say(await self._consolidated(scope, ask if self._how == "auto" else None))
             except Busy:
                 continue  # whoever has it does it
@@ -63,7 +63,7 @@ class Tidying:
             soon = asyncio.get_running_loop().time() + LAST_SECONDS
             self._limit.reschedule(min(soon, self._limit.when() or soon))
 
-    def _due(self, scope: Scope, started: list[float]) -> str:
+    def _due(self, scope: Scope) -> str:
         """Why it is due. Where nothing has changed since it was not, it is not: the log of all steps may be long."""
 
         def look(tx: MemoryReader) -> str:
@@ -72,7 +72,7 @@ class Tidying:
                 return ""
             steps = tx.steps()
             since = last_time(steps)
-            reason = due(steps, sessions=sum(moment > since for moment in started))
+            reason = due(steps, sessions=sum(moment > since for moment in self._started))
             if not reason:
                 self._not_due[scope] = now
             return reason

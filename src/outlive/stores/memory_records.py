@@ -135,7 +135,7 @@ def decode_memory(raw: bytes, *, where: str) -> Memory:
     """Read the JSON form, or raise an error that names the place."""
     try:
         form = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DamagedRecord(f"{where}: not valid JSON ({error})") from None
     if not isinstance(form, dict):
         raise DamagedRecord(f"{where}: expected a JSON object, found {type(form).__name__}")
@@ -153,7 +153,7 @@ def encode_step(step: Step) -> bytes:
 def decode_step(raw: bytes, *, where: str) -> Step:
     try:
         return msgspec.json.decode(raw, type=Step)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DamagedRecord(f"{where}: not a step of the change log ({error})") from None
 
 

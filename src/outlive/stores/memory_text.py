@@ -26,6 +26,8 @@ from outlive.stores.memory_records import (
     unmarked,
 )
 
+LONGEST_YAML = 16_000
+"""Characters of a frontmatter that somebody wrote by hand; the parser takes long for some of the longer ones."""
 _FENCE = "---"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
 _UNPLAIN = re.compile(r"(?i)y|n|yes|no|on|off|true|false|null")
@@ -99,7 +101,7 @@ def _quick(front: str) -> dict[str, Any] | None:
         if value[0] in '"[{':
             try:
                 form[key] = msgspec.json.decode(value)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 return None
         elif _is_plain(value) or _MOMENT.fullmatch(value) or value.isdecimal():
             form[key] = value
@@ -111,6 +113,10 @@ def _quick(front: str) -> dict[str, Any] | None:
 def _yaml(front: str, where: str) -> dict[str, Any]:
     import yaml
 
+    if len(front) > LONGEST_YAML:
+        raise DamagedRecord(
+            f"{where}: the frontmatter has {len(front):,} characters, at most {LONGEST_YAML:,} can be"
+        )
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         form = yaml.load(front, Loader=loader)  # noqa: S506 - the base loader makes text, lists and mappings only

@@ -210,7 +210,7 @@ class TaskGraph:
                 listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {some(ids)} depend"
                 raise HasDependents(
                     f"cannot delete task {task.id}: {listed} on it; "
-                    "cancel it instead, or use --force to hand its dependencies down to them",
+                    "cancel it instead, or take the dependency from them first (--remove-blocked-by)",
                     ids,
                 )
             waiting = [other.id for other in dependents if other.blocked_by]

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 from outlive.errors import UnknownTask
 from outlive.stores.records import MAX_ID, Task
 
 Ref = int | str
+COMPARED, MOST_COMPARED = 100, 1_000
+"""Characters of a subject, and tasks, that are compared with what is not an id."""
 
 _ID = re.compile(r"(?:#|task[_ ]?)?(\d{1,15})(?:\.json)?", re.IGNORECASE)
 
@@ -37,10 +40,10 @@ def some(items: Sequence[object], most: int = 20) -> str:
 def _meant(text: str, candidates: Iterable[Task]) -> str:
     from difflib import SequenceMatcher
 
-    wanted = text.strip().casefold()
+    wanted = text.strip().casefold()[:COMPARED]
     scored = []
-    for task in candidates:
-        subject = task.subject.casefold()
+    for task in islice(candidates, MOST_COMPARED):
+        subject = task.subject.casefold()[:COMPARED]
         score = 2.0 if subject == wanted else SequenceMatcher(None, wanted, subject).ratio()
         if wanted and (wanted in subject or subject in wanted):
             score = max(score, 0.9)

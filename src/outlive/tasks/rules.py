@@ -122,7 +122,7 @@ def may_finish(task: Task, *, force: bool) -> None:
     if task.blocked_by and not force:
         raise BlockedError(
             f"cannot complete task {task.id}: blocked by {some(task.blocked_by)}; complete those first, "
-            f"remove the dependency (--remove-blocked-by) or use --force",
+            "or remove a dependency that is not one (--remove-blocked-by)",
             task.blocked_by,
         )
 
@@ -137,7 +137,7 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     if task.lease and task.status == "in_progress" and task.lease.stale(now):
         raise LeaseError(f"cannot claim task {task.id}: {stale_lease(task, now)}")
     if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):
-        way_out = f"wait for it, or take it away with: outlive task release {task.id} --force"
+        way_out = "claim another one that is ready, wait for it, or ask its owner to release it"
         if task.lease and task.lease.owner == owner:
             way_out = f"if that is you, go on, or extend it with: outlive task heartbeat {task.id}"
         raise LeaseError(f"cannot claim task {task.id}: {held(task)}; {way_out}")

@@ -56,7 +56,7 @@ def read_forms(raw: bytes, where: str) -> list[tuple[str, Any]]:
     """The objects of a JSON array, of {"tasks": […]}, of JSON lines, or just one; each with its place."""
     try:
         whole = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return list(_json_lines(raw, where))
     if isinstance(whole, dict) and isinstance(whole.get("tasks"), list):
         whole = whole["tasks"]
@@ -120,7 +120,7 @@ def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
         # An array that could not be read as a whole: say where, in lines.
         try:
             msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             byte = re.search(r"byte (\d+)", str(error))
             line = raw[: int(byte[1])].count(b"\n") + 1 if byte else raw.count(b"\n") + 1
             raise DamagedRecord(f"{where}, line {line}: not valid JSON ({error}). Nothing was changed.") from None
@@ -129,7 +129,7 @@ def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
             place = f"{where}, line {number}"
             try:
                 yield place, msgspec.json.decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was changed.") from None
 
 

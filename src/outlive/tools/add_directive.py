@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from outlive.context.directives import own_words
 from outlive.events import DirectiveDropped, DirectiveGiven
 from outlive.state import made_way
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
 
 SHORTEST, LONGEST = 4, 1000
 """Characters: a directive is in every request."""
@@ -27,6 +27,7 @@ class AddDirective(Tool[AddDirectiveInput]):
         "from a file."
     )
     input = AddDirectiveInput
+    longest = SHORT
     effect = "state"
 
     async def run(self, given: AddDirectiveInput, desk: Desk) -> Outcome:

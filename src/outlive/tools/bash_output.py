@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from outlive.tools.bash import ending
 from outlive.tools.command import Command
 from outlive.tools.orphan import Orphan
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 
 
 class BashOutputInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,6 +23,7 @@ class BashOutput(Tool[BashOutputInput]):
         "It does not wait for output and cannot send input."
     )
     input = BashOutputInput
+    longest = SHORT
     effect = "look"
 
     def subject(self, given: BashOutputInput) -> str:

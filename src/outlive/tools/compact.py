@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
 
 LONGEST = 500
 
@@ -21,6 +21,7 @@ class Compact(Tool[CompactInput]):
         "happens by itself."
     )
     input = CompactInput
+    longest = SHORT
     effect = "state"
 
     async def run(self, given: CompactInput, desk: Desk) -> Outcome:

@@ -1,13 +1,16 @@
-"""Changes of a file as people read them: a unified diff, bounded."""
+"""Changes of a file as people read them: a unified diff, bounded in size and in the work it takes."""
+
+from difflib import Match, SequenceMatcher
+from itertools import accumulate
 
 MOST_LINES = 400
-DIFFICULT = 4_000_000
-"""Lines of one side times lines of the other, past which the change is shown as a whole."""
+WORK = 2_000_000
+"""Comparisons of lines, past which a change is shown as a whole."""
 
 
 def unified(before: str, after: str, name: str) -> str:
     """The difference, or nothing when there is none."""
-    rows = _changes(before, after)
+    rows = changed_lines(before, after)
     if not rows:
         return ""
     more = len(rows) - MOST_LINES
@@ -18,7 +21,7 @@ def unified(before: str, after: str, name: str) -> str:
 
 def counted(before: str, after: str) -> str:
     """`+3 −2`: lines that came and went."""
-    rows = _changes(before, after)
+    rows = changed_lines(before, after)
     return f"+{sum(row.startswith('+') for row in rows)} −{sum(row.startswith('-') for row in rows)}"
 
 
@@ -27,15 +30,15 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _changes(before: str, after: str) -> list[str]:
-    """The rows of a diff. Only what lies between the first and the last difference is compared."""
+def changed_lines(before: str, after: str, context: int = 3) -> list[str]:
+    """The rows of a diff, without its title. Only what lies between the first and the last difference is compared."""
     if before == after:
         return []
     old, new = _lines(before), _lines(after)
     head = _common(old, new, min(len(old), len(new)))
     tail = _common(old[::-1], new[::-1], min(len(old), len(new)) - head)
-    start, spare = max(0, head - 3), max(0, tail - 3)
-    return _rows(old[start : len(old) - spare], new[start : len(new) - spare], start)
+    start, spare = max(0, head - context), max(0, tail - context)
+    return _rows(old[start : len(old) - spare], new[start : len(new) - spare], start, context)
 
 
 def _lines(text: str) -> list[str]:
@@ -48,20 +51,46 @@ def _common(one: list[str], other: list[str], most: int) -> int:
     return next((at for at in range(most) if one[at] != other[at]), most)
 
 
-def _rows(old: list[str], new: list[str], start: int) -> list[str]:
-    if len(old) * len(new) > DIFFICULT:
-        title = f"@@ -{start + 1},{len(old)} +{start + 1},{len(new)} @@"
-        return [title, *(f"-{line}" for line in old), *(f"+{line}" for line in new)]
-    from difflib import unified_diff
-
-    rows = list(unified_diff(old, new, lineterm="", n=3))[2:]
-    return [_moved(row, start) if row.startswith("@@ ") else row for row in rows]
+class _TooMuch(Exception):
+    """The lines are alike in too many ways."""
 
 
-def _moved(title: str, start: int) -> str:
-    """`@@ -1,7 +1,8 @@` further down in the file."""
-    spans = []
-    for span in title.split()[1:3]:
-        first, comma, length = span[1:].partition(",")
-        spans.append(f"{span[0]}{int(first) + start}{comma}{length}")
-    return f"@@ {' '.join(spans)} @@"
+class _Matcher(SequenceMatcher[str]):
+    """Counts comparisons: for each line of a range, the places where the other side has the same line."""
+
+    def __init__(self, old: list[str], new: list[str]) -> None:
+        super().__init__(None, old, new)
+        places: dict[str, list[int]] = vars(self)["b2j"]
+        self._upto = [0, *accumulate(1 + len(places.get(line, ())) for line in old)]
+        self._work = WORK
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        self._work -= self._upto[-1 if ahi is None else ahi] - self._upto[alo]
+        if self._work < 0:
+            raise _TooMuch
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _rows(old: list[str], new: list[str], start: int, context: int) -> list[str]:
+    try:
+        groups = list(_Matcher(old, new).get_grouped_opcodes(context))
+    except _TooMuch:
+        groups = [[("replace", 0, len(old), 0, len(new))]]
+    rows: list[str] = []
+    for group in groups:
+        first, last = group[0], group[-1]
+        rows.append(f"@@ -{_span(first[1], last[2], start)} +{_span(first[3], last[4], start)} @@")
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                rows += (f" {line}" for line in old[i1:i2])
+            else:
+                rows += (f"-{line}" for line in old[i1:i2])
+                rows += (f"+{line}" for line in new[j1:j2])
+    return rows
+
+
+def _span(begin: int, end: int, start: int) -> str:
+    """`12,7`: the first line and how many there are; of none, the line before."""
+    length = end - begin
+    first = begin + start + (length > 0)
+    return str(first) if length == 1 else f"{first},{length}"

@@ -48,11 +48,9 @@ class EditFile(Tool[EditFileInput]):
         return unified(edit.text, edit.changed, given.path)
 
     async def run(self, given: EditFileInput, desk: Desk) -> Outcome:
-        edit = await asyncio.to_thread(_edit, given, desk)
+        edit, outcome = await asyncio.to_thread(_planned, given, desk)
         save(desk, edit.before, edit.coding.encode(edit.changed))
-        places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
-        text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
-        return Outcome(text, shown=unified(edit.text, edit.changed, given.path))
+        return outcome
 
 
 class _Edit(Struct, frozen=True):
@@ -64,6 +62,14 @@ class _Edit(Struct, frozen=True):
     changed: str
     count: int
     lines: tuple[int, ...]
+
+
+def _planned(given: EditFileInput, desk: Desk) -> tuple[_Edit, Outcome]:
+    """A change, and what to say once it is made."""
+    edit = _edit(given, desk)
+    places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
+    text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
+    return edit, Outcome(text, shown=unified(edit.text, edit.changed, given.path))
 
 
 def _edit(given: EditFileInput, desk: Desk) -> _Edit:
@@ -83,7 +89,7 @@ def _edit(given: EditFileInput, desk: Desk) -> _Edit:
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MANY))
     if not found:
-        from outlive.tools.near import why_not_found
+        from outlive.tools.closest_match import why_not_found
 
         raise ToolError(f"old_text is not in {given.path}: {why_not_found(text, given.old_text, given.new_text)}")
     lines = tuple(text.count("\n", 0, at) + 1 for at in found)

@@ -13,7 +13,8 @@ from outlive.tools.protocol import Desk, ToolError
 HASHED = 32 * 2**20
 """Bytes: larger files are known by size and time alone, and are not edited here."""
 PEEK = 8192
-NEAR = 5
+NEAR, COMPARED = 5, 500
+"""Files that an error names, and those that it chooses from."""
 _BLOCK = 1 << 20
 _NO_FILE = {
     stat.S_IFIFO: "a named pipe",
@@ -109,7 +110,7 @@ def missing(desk: Desk, path: str, real: Path) -> NoReturn:
     files = {str(desk.fence.shown(file)): file.name for file in files_below(desk.root).files}
     same = [shown for shown, name in files.items() if name == real.name]
     beside = [shown for shown, file in files.items() if (desk.root / shown).parent == real.parent]
-    close = get_close_matches(desk.fence.shown(real), beside, n=NEAR, cutoff=0.6)
+    close = get_close_matches(desk.fence.shown(real), beside[:COMPARED], n=NEAR, cutoff=0.6)
     near = list(dict.fromkeys([*same, *close]))[:NEAR]
     raise ToolError(f"there is no file {path}{hint}" + (f". Near: {', '.join(near)}" if near else ""))
 

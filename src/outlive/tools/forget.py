@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.memory import notebook
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 
 
 class ForgetInput(Struct, forbid_unknown_fields=True):
@@ -19,6 +19,7 @@ class Forget(Tool[ForgetInput]):
         "corrected: remember the right thing. The user is asked first."
     )
     input = ForgetInput
+    longest = SHORT
     effect = "run"
 
     async def run(self, given: ForgetInput, desk: Desk) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.patterns import PathPattern, split_fixed
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
 from outlive.tools.workspace import files_below
 
 MOST = 200
@@ -29,6 +29,7 @@ class Glob(Tool[GlobInput]):
         "such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
     )
     input = GlobInput
+    longest = SHORT
     effect = "look"
     parallel = True
 

@@ -19,7 +19,7 @@ from outlive.tools import grep_worker
 from outlive.tools.fence import HARNESS
 from outlive.tools.patterns import PathPattern
 from outlive.tools.programs import find_program
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
 from outlive.tools.watchdog import WATCHDOG
 from outlive.tools.workspace import Listing, files_below
 
@@ -51,6 +51,7 @@ class Grep(Tool[GrepInput]):
         "match across lines and changes nothing."
     )
     input = GrepInput
+    longest = SHORT
     effect = "look"
     parallel = True
 

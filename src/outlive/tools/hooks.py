@@ -101,7 +101,7 @@ class CommandHooks:
             return _failed(event, hook, f"it said more than {MOST_OUTPUT // 1024} KB")
         try:
             form = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             form = None
         if not isinstance(form, dict) or not all(isinstance(form.get(key, ""), str) for key in ("block", "context")):
             said = self._mask(text)[:200]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 
 
 class KeepInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,6 +23,7 @@ class Keep(Tool[KeepInput]):
         "is used up."
     )
     input = KeepInput
+    longest = SHORT
     effect = "state"
 
     def subject(self, given: KeepInput) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 
 
 class LoadSkillInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -18,6 +18,7 @@ class LoadSkill(Tool[LoadSkillInput]):
         "them; it runs nothing."
     )
     input = LoadSkillInput
+    longest = SHORT
     effect = "look"
 
     def subject(self, given: LoadSkillInput) -> str:

@@ -69,7 +69,8 @@ class Permissions:
         always = self._rules.always(tool.name, subject, paths)
         if self._asker is None:
             return Verdict(False, _headless(tool, subject, always))
-        answer = await self._asker(Question(tool.name, subject, tool.preview(given, desk), always))
+        preview = await asyncio.to_thread(tool.preview, given, desk)
+        answer = await self._asker(Question(tool.name, subject, preview, always))
         if self._mode() == "plan":
             return Verdict(False, _planning(tool.name))
         if answer.choice == "always":

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Effect = Literal["look", "state", "tasks", "edit", "run"]
 """What running a tool can change: nothing, the session's own state, the task graph, files, anything at all."""
 
+SHORT = 8_000
+"""Characters of a text that is searched for or looked up: `Tool.longest` of the tools that do so."""
 Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
 
@@ -116,6 +118,8 @@ class Tool(ABC, Generic[Input]):
     input: ClassVar[type[Struct]]
     """A Struct with `forbid_unknown_fields`; its field docs are not seen by the model, `described` in `schema` is."""
     effect: ClassVar[Effect] = "look"
+    longest: ClassVar[int] = 0
+    """Characters that one text of its input may have; 0 when it takes texts of any length."""
     parallel: ClassVar[bool] = False
     """Whether it may run beside other calls of the same answer."""
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
 
 
 class RecallInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,6 +21,7 @@ class Recall(Tool[RecallInput]):
         "find the handle. It shows the past; for a file as it is now use read_file."
     )
     input = RecallInput
+    longest = SHORT
     effect = "look"
     parallel = True
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from outlive.tools.memory import notebook
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 
 
 class RememberInput(Struct, forbid_unknown_fields=True):
@@ -27,6 +27,7 @@ class Remember(Tool[RememberInput]):
         "is. Not what the code says anyway, not steps of this task, never a secret. The user is told and can undo it."
     )
     input = RememberInput
+    longest = SHORT
     effect = "tasks"
 
     async def run(self, given: RememberInput, desk: Desk) -> Outcome:

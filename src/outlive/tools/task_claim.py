@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tasks.refs import Ref
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 from outlive.tools.taskwork import LEASE, asked, claimed, find, in_a_line, saw
 
 
@@ -23,6 +23,7 @@ class TaskClaim(Tool[TaskClaimInput]):
         "renewed. Refused for tasks that are blocked, finished or held by another."
     )
     input = TaskClaimInput
+    longest = SHORT
     effect = "tasks"
 
     def subject(self, given: TaskClaimInput) -> str:

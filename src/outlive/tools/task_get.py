@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from outlive.tasks.refs import Ref
 from outlive.tasks.rules import held
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 from outlive.tools.taskwork import asked, find, in_a_line
 
 
@@ -20,6 +20,7 @@ class TaskGet(Tool[TaskGetInput]):
         "Show one task whole: status, description, what it waits for and what waits for it, who holds it, its result."
     )
     input = TaskGetInput
+    longest = SHORT
     effect = "look"
 
     def subject(self, given: TaskGetInput) -> str:

@@ -8,7 +8,7 @@ from outlive.stores.protocol import TaskQuery
 from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
 from outlive.tasks.lookup import OPEN
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
 from outlive.tools.taskwork import asked
 
 LARGEST_BUDGET = 50_000
@@ -31,6 +31,7 @@ class TaskList(Tool[TaskListInput]):
         "the unfinished tasks it waits for. Does not show descriptions (use task_get)."
     )
     input = TaskListInput
+    longest = SHORT
     effect = "look"
 
     async def run(self, given: TaskListInput, desk: Desk) -> Outcome:

@@ -23,9 +23,8 @@ T = TypeVar("T")
 _FOR_MODELS = (
     ("`outlive task list --all`", "task_list with all"),
     ("`outlive task list`", "task_list"),
-    ("remove the dependency (--remove-blocked-by) or use --force", "or remove the dependency (removeBlockedBy)"),
+    ("(--remove-blocked-by)", "(removeBlockedBy)"),
     ("; --wait waits for one", ""),
-    ("use --force to hand its dependencies down to them", "hand its dependencies down first"),
 )
 
 

@@ -63,11 +63,20 @@ class Toolbox:
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
                 f"it takes {_takes(tool.input)}"
             )
+        if tool.longest and (size := _longest_text(call.input)) > tool.longest:
+            raise ToolError(
+                f"{call.name}: a text in its input has {size:,} characters, at most {tool.longest:,} can be"
+            )
         try:
             return tool, msgspec.convert(call.input, tool.input, strict=False)
         except msgspec.ValidationError as error:
             where = str(error).replace("`$.", "`").replace(" - at `$`", "")
             raise ToolError(f"{call.name}: {where}; it takes {_takes(tool.input)}") from None
+
+
+def _longest_text(given: dict[str, Any]) -> int:
+    """Characters of the longest text in an input; a list counts as one text."""
+    return max((len(str(value)) for value in given.values()), default=0)
 
 
 def schema(kind: type[Struct]) -> dict[str, Any]:

@@ -89,10 +89,12 @@ def _remembered_as_written(project: Path) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}; mend it or remove it, it only holds what you always allow") from None
+        raise ConfigError(
+            f"{path}: {error}; mend it, or move it aside: it only holds what you always allow"
+        ) from None
     rules = form.get("allow", []) if isinstance(form, dict) else None
     if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
-        raise ConfigError(f"{path}: allow is not a list of rules; mend it or remove it")
+        raise ConfigError(f"{path}: allow is not a list of rules; mend it, or move it aside")
     return tuple(rules)
 
 

@@ -1,5 +1,6 @@
 """`write_file`: a whole file, new or instead of one that was read."""
 
+import asyncio
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -38,7 +39,12 @@ class WriteFile(Tool[WriteFileInput]):
         raw = _encoded(given.content)
         if before.exists and before.raw == raw:
             return Outcome(f"{given.path} has exactly this content already; nothing was written")
+        outcome = await asyncio.to_thread(self._outcome, given, before, raw)
         save(desk, before, raw)
+        return outcome
+
+    def _outcome(self, given: WriteFileInput, before: Before, raw: bytes) -> Outcome:
+        """What to say once it is written."""
         lines = given.content.count("\n") + (not given.content.endswith("\n") and bool(given.content))
         shown = _diff(before, given.content)
         changed = f", {counted(_old(before), given.content)}" if before.exists else ""

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import unified_diff
 
 from rich.text import Text
 
 from outlive.cli.clean import clean
 from outlive.messages import ToolCall
+from outlive.tools.diff import changed_lines
 
 CONTEXT = 2
 _OLD = ("old_text", "old_string", "old_str")
@@ -20,8 +20,7 @@ def changes(call: ToolCall) -> list[str]:
     """The lines that an edit would take out and put in, as far as the call itself tells."""
     old, new = _given(call, _OLD), _given(call, _NEW)
     if old is not None and new is not None:
-        lines = unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=CONTEXT)
-        return [line for line in lines if not _HUNK.match(line)]
+        return [line for line in changed_lines(old, new, CONTEXT) if not _HUNK.match(line)]
     content = call.input.get("content")
     return [f"+{line}" for line in content.splitlines()] if isinstance(content, str) else []
 

@@ -36,7 +36,7 @@ class ProjectHistory(History):
         for line in reversed(lines):
             try:
                 yield msgspec.json.decode(line, type=str)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, RecursionError):
                 continue
 
     def store_string(self, string: str) -> None:

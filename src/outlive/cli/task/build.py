@@ -218,7 +218,7 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
 def _object(text: str) -> dict[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise click.BadParameter(f"not a JSON object: {error}", param_hint="--metadata") from None
 
 

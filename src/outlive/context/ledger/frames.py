@@ -46,10 +46,9 @@ _UNKNOWN = re.compile(
     r"(?:write_stdin failed: )?Unknown (?:process|session)(?: id)?|No (?:shell|task|background)\b.*\bfound",
     re.IGNORECASE,
 )
-_NOTICE = re.compile(r"<task-notification>(?P<body>.*?)</task-notification>", re.DOTALL)
 _NOTICE_ID = re.compile(r"<task-id>([\w-]+)</task-id>")
 _OLD_NOTICE = re.compile(
-    r"Background Bash ([\w-]+) \(command: .*?\) \(status: (?:completed|failed|killed)\)", re.DOTALL
+    r"Background Bash ([\w-]+) \(command: .{0,4000}?\) \(status: (?:completed|failed|killed)\)", re.DOTALL
 )
 _LOOKING = frozenset({"bash_output", "bashoutput", "taskoutput", "write_stdin", "agentoutputtool", "read_background"})
 _ENDING = frozenset({"killshell", "killbash", "kill_shell", "taskstop", "kill_background"})
@@ -119,6 +118,7 @@ def notices(text: str) -> list[str]:
     """Names of what a harness says, in the user's turn, to have ended."""
     if "<task-notification>" not in text and "Background Bash" not in text:
         return []
-    bodies = [notice["body"] for notice in _NOTICE.finditer(text)]
+    begun = text.split("<task-notification>")[1:]
+    bodies = [body for part in begun for body, end, _ in [part.partition("</task-notification>")] if end]
     over = [found[1] for body in bodies if _STATUS.search(body) and (found := _NOTICE_ID.search(body))]
     return [*over, *(found[1] for found in _OLD_NOTICE.finditer(text))]

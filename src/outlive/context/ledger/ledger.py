@@ -13,6 +13,8 @@ from outlive.context.ledger.shell import CommandLine, command_of, folder_of, rea
 from outlive.messages import ToolCall, call_file
 
 LONGEST = 160
+LONGEST_LINE = 400
+"""Characters of a line in which a check says how it ended."""
 MANY = 200
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
 _FRAME = re.compile(
@@ -136,6 +138,7 @@ class Ledger:
         self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
     ) -> None:
         """What the output of a command says about its checks."""
+        text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip())
         checks = runs_of(line)
         each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
         ended = of_line(line, checks, each, exit_code) if checks else "unknown"

@@ -126,6 +126,8 @@ _PASSED = {
     "js": _multiline(r"^\s*[✓✔√] (.+)|^\s*PASS\s+(\S*[/.][\w./-]+)"),
 }
 _DURATION = re.compile(r"\s+\(?\d+(?:\.\d+)?\s?m?s\)?\s*$")
+LAST = 10_000
+"""Characters of the end of an output in which a compiler says that it has finished."""
 _NOT_RUN = re.compile(
     r"command not found|No such file or directory|not recognized as|No module named|Permission denied|[Tt]imed out|"
     r"\b[Ee]rror\b|Traceback|cannot find|\bFAIL",
@@ -197,7 +199,7 @@ def _by_text(line: CommandLine, placed: Placed, text: str) -> Outcome:
     if any(_SUMMARIES[kind][1].search(text) for kind in kinds) or any(failing_tests(placed.run, text)):
         return "failed"
     filters = _filters(line, placed.at)
-    passed = [kind for kind in kinds if _SUMMARIES[kind][0].search(text)]
+    passed = [kind for kind in kinds if _SUMMARIES[kind][0].search(text[-LAST:] if kind == "rustc" else text)]
     if filters - _WHOLE and passed == ["go"]:
         return "unknown"
     return "passed" if passed else "unknown"

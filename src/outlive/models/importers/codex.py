@@ -197,7 +197,7 @@ def _arguments(raw: Any) -> dict[str, Any]:
         return raw
     try:
         value = json.loads(raw)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         value = raw
     return value if isinstance(value, dict) else {"input": "" if raw is None else raw}
 
@@ -208,7 +208,7 @@ def _output(item: dict[str, Any]) -> ToolResult:
     if isinstance(output, str) and output.startswith("{"):
         try:
             output = json.loads(output)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
         else:
             output, failed = _unwrapped(output, item["output"])

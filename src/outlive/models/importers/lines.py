@@ -68,6 +68,8 @@ def loads(text: bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return mended_value(json.loads(text.decode("utf-8", "replace")))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _bytes(path: Path) -> bytes:

@@ -21,7 +21,7 @@ def problems(parts: Parts, journal: DamagedRecord | None) -> list[Problem]:
         found += [*_trail(path, folder, history), *_mark(parts)]
     if journal is not None:
         what = f"nothing can be written while this is there: {journal}"
-        remedy = "outlive task doctor --repair; the change that the journal holds is lost"
+        remedy = "look at it and keep a copy; outlive task doctor --repair then sets it apart, without its change"
         found.insert(0, Problem(str(path / ".local" / "journal"), what, remedy, repairable=True))
     return found
 
@@ -90,7 +90,7 @@ def _trail(path: Path, folder: Folder, history: History) -> list[Problem]:
                 Problem(
                     str(path / task_name(number)),
                     "the audit trail knows this task, but its file is gone",
-                    f"{_source(path, number)}; or accept the loss with: outlive task delete {number} --force",
+                    f"{_source(path, number)}; `outlive task delete --help` says how to go on without it",
                     lost=True,
                     task=number,
                 )

@@ -126,7 +126,7 @@ class SQLTaskStore:
                 Problem(
                     f"{self.url}, row {number} of outlive_tasks",
                     "the audit trail knows this task, but its row is gone",
-                    f"restore it from a backup; or accept the loss with: outlive task delete {number} --force",
+                    "restore it from a backup; `outlive task delete --help` says how to go on without it",
                     lost=True,
                     task=number,
                 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.models.protocol import UNREADABLE
-from outlive.models.sloppy import Written, calls_in, may_be_call, read_arguments, repaired
+from outlive.models.repair import read_arguments, repaired
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -103,51 +103,3 @@ def _begins(whole: object, part: object) -> bool:
 def test_any_text_is_read_or_kept(text: str) -> None:
     found = read_arguments(text)
     assert found == {UNREADABLE: text} or UNREADABLE not in found
-
-
-LS = '{"name": "bash", "arguments": {"command": "ls"}}'
-TOOLS = ("bash", "read_file")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<tool_call>{LS}</tool_call>",
-        f"<tool_call>\n{LS}\n</tool_call>\n",
-        f"```json\n{LS}\n```",
-        f"```\n{LS}\n```",
-        LS,
-        '{"name": "bash", "parameters": {"command": "ls"}}',
-        '{"type": "function", "name": "bash", "arguments": "{\\"command\\": \\"ls\\"}"}',
-        f"<think>I should look.</think>\n\n<tool_call>{LS}</tool_call>",
-    ],
-)
-def test_a_text_that_is_a_call_is_one(text: str) -> None:
-    assert calls_in(text, TOOLS) == (Written("bash", {"command": "ls"}),)
-    assert all(may_be_call(text[:end]) for end in range(len(text) + 1)), "it is held back while it arrives"
-
-
-def test_several_calls_may_follow_each_other() -> None:
-    text = f'<tool_call>{LS}</tool_call>\n<tool_call>{{"name": "read_file", "arguments": {{}}}}</tool_call>'
-    assert [call.name for call in calls_in(text, TOOLS)] == ["bash", "read_file"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "I would run ls.",
-        f"You write it so: <tool_call>{LS}</tool_call>",
-        f"<tool_call>{LS}</tool_call> That is how.",
-        f"```json\n{LS}\n```\nShall I?",
-        '<tool_call>{"name": "rm", "arguments": {}}</tool_call>',
-        f'<tool_call>{LS}</tool_call><tool_call>{{"name": "rm", "arguments": {{}}}}</tool_call>',
-        '{"name": "bash", "arguments": {"command": "ls"}, "version": "1.0"}',
-        '{"name": "bash"}',
-        '{"name": "bash", "arguments": 3}',
-        '{"name": ["bash"], "arguments": {}}',
-        "```json\n{}\n```",
-    ],
-)
-def test_a_text_with_anything_else_in_it_is_a_text(text: str) -> None:
-    assert calls_in(text, TOOLS) == ()

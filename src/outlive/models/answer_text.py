@@ -1,0 +1,92 @@
+"""The text of an answer while it arrives: what of it can be shown, and what is kept of it."""
+
+import re
+
+from outlive.context.stateblock import END, TITLE
+from outlive.models.errors import Refused
+
+LONGEST_ANSWER = 8 * 2**20
+"""Characters of one answer, words and arguments together. No model writes as much; a broken server may."""
+ECHO = re.compile(re.escape(TITLE))
+CALL_OR_ECHO = re.compile(
+    r"<state>|<think>|<tool_calls?>|<function=|\[TOOL_CALLS\]|<\||<｜"
+    r"""|(?:```\w{0,8}\s{0,8})?\[?\{{1,2}\s{0,8}["'](?:name|type|function|tool_calls)["']"""
+)
+_UNDECIDED = re.compile(r"[<\[{`]")
+_FIRST_LINE = re.compile(r"\s{0,8}([^\n]{0,200})")
+LONGEST_OPENING = 48
+"""Characters of the end of a text that may yet become the beginning of a call."""
+
+
+class AnswerSize:
+    """Counts what arrives of an answer."""
+
+    def __init__(self) -> None:
+        self._characters = 0
+
+    def add(self, piece: str) -> None:
+        """Raises Refused for an answer without end."""
+        self._characters += len(piece)
+        if self._characters > LONGEST_ANSWER:
+            raise Refused(f"the answer has more than {LONGEST_ANSWER:,} characters; the rest was not read")
+
+
+class AnswerText:
+    """Words as they arrive. From where a match of `held` begins, they are not shown before the answer is complete."""
+
+    def __init__(self, held: re.Pattern[str] | None) -> None:
+        self._held = held
+        self._parts: list[str] = []
+        self._shown: list[str] = []
+        self._waiting = ""
+        self._holds = False
+
+    def take(self, piece: str) -> str:
+        """Take in a piece; returns what can be shown now."""
+        self._parts.append(piece)
+        if self._holds:
+            return ""
+        self._waiting += piece
+        found = self._held.search(self._waiting) if self._held else None
+        self._holds = found is not None
+        if found is None and self._held:
+            found = _UNDECIDED.search(self._waiting, max(0, len(self._waiting) - LONGEST_OPENING))
+        end = found.start() if found else len(self._waiting)
+        shown, self._waiting = self._waiting[:end], self._waiting[end:]
+        self._shown.append(shown)
+        return shown
+
+    def rest(self, kept: str) -> str:
+        """What of the kept text has not been shown."""
+        shown = "".join(self._shown)
+        return kept[len(shown) :] if kept.startswith(shown) else kept[len(shown.strip()) :]
+
+    def kept(self, state_block: str) -> str:
+        """All of it, without an echo of the state block."""
+        return without_echo("".join(self._parts), state_block)
+
+
+def without_echo(text: str, state_block: str) -> str:
+    """An answer without a repetition of the state block: its first line tells it from other text in such tags."""
+    known = {line.strip()[:200] for line in state_block.splitlines()} - {"", TITLE, END}
+    last_end = text.rfind(END)
+    kept: list[str] = []
+    begin = at = 0
+    while known and (start := text.find(TITLE, at)) >= 0:
+        at = start + len(TITLE)
+        first = _FIRST_LINE.match(text, at)
+        if first and first[1].strip() in known:
+            kept.append(text[begin:start])
+            begin = at = text.find(END, at) + len(END) if at <= last_end else _behind_known(text, at, known)
+    return "\n\n".join(filter(None, map(str.strip, [*kept, text[begin:]]))) if kept else text
+
+
+def _behind_known(text: str, at: int, known: set[str]) -> int:
+    """The end of those lines in a row that the state block has."""
+    while at < len(text):
+        line_end = text.find("\n", at) + 1 or len(text)
+        line = text[at:line_end].strip()
+        if line and line[:200] not in known:
+            break
+        at = line_end
+    return at

@@ -1,0 +1,301 @@
+"""Tool calls that a model wrote into its text instead of calling.
+
+Local servers often pass on the raw text of a model: JSON with or without a fence, or the markers of its family
+(Hermes and Qwen `<tool_call>`, Qwen coder and Llama `<function=…>`, GLM `<arg_key>`, Mistral `[TOOL_CALLS]`, Llama
+`<|python_tag|>`, DeepSeek and Kimi tokens). A text is taken as calls when it can be read in one way: everything in it
+that looks like a call names a known tool and fits its schema, is not quoted by the text around it, and does not occur
+in what the model was given to read. Otherwise `calls_in` says why, and the model is told.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec import Struct
+
+from outlive.models.protocol import UNREADABLE, NearCall
+from outlive.models.repair import FENCE, LONGEST, Input, object_at, read_arguments
+
+Schemas = Mapping[str, Mapping[str, Any]]
+WORK = 4 * LONGEST
+"""Characters that are decoded in search of calls, over all places where one could begin."""
+MOST_CALLS = 32
+_OPENERS = (
+    r"<tool_calls?>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls_section_begin\|>|<\|tool_call_begin\|>"
+    r"|<｜tool▁calls?▁begin｜>"
+)
+_INNER = r"\[ARGS\]|<\|tool_call_argument_begin\|>|(?:function)?<｜tool▁sep｜>"
+_CLOSERS = r"</tool_calls?>|</function>|<\|tool_calls_section_end\|>|<\|tool_call_end\|>|<｜tool▁calls?▁end｜>"
+_OPENING = re.compile(rf"{_OPENERS}|\{{")
+_CLOSING = re.compile(rf"{_CLOSERS}|```")
+_SKIPPED = re.compile(rf"(?:\s|{_OPENERS}|{_INNER}|```(?:json)?\n|[\[>])*+")
+_BETWEEN = re.compile(rf"(?:\s|{_OPENERS}|{_CLOSERS}|```(?:json)?|[\[\]{{}},;>])*+")
+_NAME = re.compile(r"(?:functions\.)?([A-Za-z_][\w.-]{0,63})(?::\d{1,4})?")
+_PARAMETER = re.compile(r"\s*+(?:<parameter=([^>\n]{1,64})>|<arg_key>([^<\n]{1,64})</arg_key>\s*+<arg_value>)")
+_HEAD = re.compile(r"""\{{1,2}\s*+["'](?:name|type|function|tool_calls)["']\s*+:\s*+(?:["']([\w.-]{1,64})["'])?""")
+_OBJECT = re.compile(r"""\{{1,2}\s*+["']""")
+_KEYS = {"name", "arguments", "parameters", "type", "id"}
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int, str),
+    "number": (int, float, str),
+    "boolean": (bool, str),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+_FORMATTING = str.maketrans("", "", " \t\r\n\\{}[]\"'`")
+_decode = json.JSONDecoder(strict=False).raw_decode
+
+
+class Written(Struct, frozen=True):
+    """A call that was written as text."""
+
+    name: str
+    input: Input
+
+
+class Found(Struct, frozen=True):
+    """What a text holds of calls: `calls` to run after the words `before`, or why there are none though it seems so.
+
+    What follows the calls is left out: models write there what they imagine the results to be.
+    """
+
+    calls: tuple[Written, ...] = ()
+    before: str = ""
+    near: NearCall | None = None
+
+
+class _Piece(Struct, frozen=True):
+    """Something that looks like a call, from `start` to `end`."""
+
+    start: int
+    end: int
+    calls: tuple[Written, ...] = ()
+    near: NearCall | None = None
+    marked: bool = False
+
+
+def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> Found:
+    """The calls in a text. `tools` are input schemas by name, `given` the texts that the model has read."""
+    if len(text) > LONGEST or not tools:
+        return Found()
+    start = _after_thought(text)
+    pieces = _Search(text, tools).pieces(start)
+    if not pieces:
+        return Found()
+    if any(_is_quoted(text, pieces, at) for at in range(len(pieces))):
+        return Found(near=NearCall("it is quoted in a text", may_be_prose=True))
+    if near := next((piece.near for piece in pieces if piece.near), None):
+        return Found(near=near)
+    if _has_text_between(text, pieces):
+        return Found(near=NearCall("there is other text between several calls"))
+    read = [one.translate(_FORMATTING) for one in given]
+    for piece in pieces:
+        written = text[piece.start : piece.end].translate(_FORMATTING)
+        if any(written in one for one in read):
+            return Found(near=NearCall("it is copied from a text that was read", may_be_prose=True))
+    calls = tuple(call for piece in pieces for call in piece.calls)
+    return Found(calls, _words_before(text[start : pieces[0].start]))
+
+
+class _Search:
+    """One pass over a text; `work` bounds what is decoded."""
+
+    def __init__(self, text: str, tools: Schemas) -> None:
+        self.text = text
+        self.tools = tools
+        self.work = WORK
+
+    def pieces(self, at: int) -> list[_Piece]:
+        """Everything that looks like a call, in order."""
+        found: list[_Piece] = []
+        while opening := _OPENING.search(self.text, at):
+            if self.work <= 0 or len(found) == MOST_CALLS:
+                return [_Piece(at, at, near=NearCall("there is too much in the text that looks like one"))]
+            piece = self._json(opening.start()) if opening[0] == "{" else self._marked(opening.start())
+            if piece is not None and (piece.calls or piece.near):
+                found.append(piece)
+            at = max(opening.end(), piece.end if piece else 0)
+        return found
+
+    def _json(self, at: int) -> _Piece | None:
+        """The call at a brace; an empty piece for another object, so that what is inside of it is passed over."""
+        if not _OBJECT.match(self.text, at):
+            return None
+        value, end = self._object(at)
+        if end:
+            return self._judged(at, end, value)
+        head = _HEAD.match(self.text, at)
+        if head and self._known(head[1] or "") in self.tools:
+            return _Piece(at, head.end(), near=NearCall(f"the JSON of the call to {head[1]} is not valid"))
+        return None
+
+    def _object(self, at: int) -> tuple[object, int]:
+        """The object at a brace and its end, 0 when it cannot be read; repaired only where a call seems to begin."""
+        text = self.text
+        single = at + 1 if text.startswith("{{", at) else at
+        try:
+            value, end = _decode(text, single)
+            self.work -= end - at
+            return value, end
+        except json.JSONDecodeError as error:
+            self.work -= error.pos - at + at // 32  # making the error counts the lines before it
+        except (ValueError, RecursionError):
+            self.work -= len(text) - at
+        if not _HEAD.match(text, at):
+            return None, 0
+        closing = _CLOSING.search(text, at)
+        chunk = text[: closing.start() if closing else len(text)]
+        self.work -= 2 * (len(chunk) - at)
+        found = object_at(chunk, single) or (object_at(chunk, at, doubled=True) if single > at else None)
+        return found or (None, 0)
+
+    def _marked(self, at: int) -> _Piece:
+        """The call behind a marker: JSON, or a name with JSON or parameters behind it."""
+        text = self.text
+        begin = _end(_SKIPPED, text, at)
+        name = _NAME.match(text, begin)
+        if name is None:
+            piece = self._json(begin) if text.startswith("{", begin) else None
+            if piece is None:
+                return _Piece(at, begin)
+            return _Piece(at, piece.end, piece.calls, piece.near or _unreadable(piece), marked=True)
+        begin = _end(_SKIPPED, text, name.end())
+        value, end = self._object(begin) if text.startswith("{", begin) else self._parameters(name[1], begin)
+        if not end:
+            reason = f"the arguments of the call to {name[1]} cannot be read"
+            return _Piece(at, name.end(), near=NearCall(reason, may_be_prose=name[1] not in self.tools))
+        piece = self._judged(at, end, {"name": name[1], "arguments": value})
+        return _Piece(at, end, piece.calls, piece.near, marked=True)
+
+    def _parameters(self, tool: str, at: int) -> tuple[object, int]:
+        """`<parameter=x>value</parameter>…` or `<arg_key>x</arg_key><arg_value>value</arg_value>…`, and their end."""
+        text, values = self.text, dict[str, object]()
+        properties = self.tools.get(tool, {}).get("properties", {})
+        while opening := _PARAMETER.match(text, at):
+            closing = "</parameter>" if opening[1] else "</arg_value>"
+            end = text.find(closing, opening.end())
+            key = (opening[1] or opening[2]).strip()
+            if end < 0 or key in values:
+                return None, 0
+            values[key] = _typed(text[opening.end() : end], properties.get(key, {}))
+            at = end + len(closing)
+        return (values, at) if values else (None, 0)
+
+    def _judged(self, start: int, end: int, value: object) -> _Piece:
+        """A piece with the calls that a value is, or with what is wrong with them; empty for any other object."""
+        forms = value["tool_calls"] if isinstance(value, dict) and value.keys() == {"tool_calls"} else [value]
+        calls: list[Written] = []
+        for form in forms if isinstance(forms, list) else ():
+            named = _named(form)
+            if named is None:
+                return _Piece(start, end)
+            call = Written(self._known(named[0]), read_arguments(named[1]))
+            if problem := self._problem(call):
+                return _Piece(start, end, near=NearCall(problem))
+            calls.append(call)
+        return _Piece(start, end, tuple(calls))
+
+    def _known(self, name: str) -> str:
+        """The tool's own name, without what some models put around it (`functions.bash:0`)."""
+        found = _NAME.fullmatch(name) if name not in self.tools else None
+        return found[1] if found else name
+
+    def _problem(self, call: Written) -> str:
+        """Why a call does not fit the schema of its tool."""
+        schema = self.tools.get(call.name)
+        if schema is None:
+            return f"there is no tool {call.name[:64]!r}"
+        if UNREADABLE in call.input:
+            return f"the arguments of the call to {call.name} are not a JSON object"
+        properties = schema.get("properties", {})
+        if missing := [name for name in schema.get("required", ()) if name not in call.input]:
+            return f"the call to {call.name} lacks {', '.join(missing)}"
+        for key, value in call.input.items():
+            if key not in properties:
+                return f"{call.name} has no argument {key[:64]!r}"
+            if not isinstance(value, _types(properties[key])):
+                return f"{key} of the call to {call.name} has the wrong type"
+        return ""
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _unreadable(piece: _Piece) -> NearCall | None:
+    return None if piece.calls else NearCall("its JSON is not a call", may_be_prose=True)
+
+
+def _named(form: object) -> tuple[str, object] | None:
+    """Name and arguments of an object that has the shape of a call."""
+    if not isinstance(form, dict):
+        return None
+    inner = form.get("function")
+    if isinstance(inner, dict) and form.keys() <= {"type", "id", "function"}:
+        form = inner
+    name, given = form.get("name"), form.get("arguments", form.get("parameters"))
+    shaped = isinstance(name, str) and isinstance(given, (dict, str)) and form.keys() <= _KEYS
+    return (str(name), given) if shaped else None
+
+
+def _types(schema: Mapping[str, Any]) -> tuple[type, ...]:
+    """The Python types that a property may have; numbers may come as text."""
+    parts = schema.get("anyOf") or [schema]
+    return tuple(kind for part in parts for kind in _TYPES.get(part.get("type", ""), (object,)))
+
+
+def _typed(text: str, schema: Mapping[str, Any]) -> object:
+    """The value of a parameter that was written between tags: JSON, unless its type is text."""
+    text = text.removeprefix("\n").removesuffix("\n")
+    if schema.get("type") == "string":
+        return text
+    try:
+        value, end = _decode(text.strip())
+    except (ValueError, RecursionError):
+        return text
+    return value if end == len(text.strip()) else text
+
+
+def _after_thought(text: str) -> int:
+    """Where the answer begins behind `<think>…</think>`; some servers leave out the opening tag."""
+    end = text.find("</think>")
+    return end + len("</think>") if end >= 0 else 0
+
+
+def _is_quoted(text: str, pieces: Sequence[_Piece], at: int) -> bool:
+    """Whether a call is an example: between quotes, in a quoted line, or in a fence that holds more than calls."""
+    start, end = pieces[at].start, pieces[at].end
+    before = text[pieces[at - 1].end if at else 0 : start]
+    line = before.rpartition("\n")[2].lstrip()
+    if line.startswith(">") or (line.endswith(("`", '"', "'", "“")) and not line.endswith(FENCE)):
+        return True
+    if text.count(FENCE, 0, start) % 2 == 0:
+        return False
+    _, fence, inside = before.rpartition(FENCE)
+    if fence and (line_end := inside.find("\n")) >= 0:
+        inside = inside[line_end:]  # without the language of the fence
+    elif fence:
+        inside = ""
+    after = text[end : pieces[at + 1].start if at + 1 < len(pieces) else len(text)].partition(FENCE)[0]
+    return not (_BETWEEN.fullmatch(inside) and _BETWEEN.fullmatch(after))
+
+
+def _has_text_between(text: str, pieces: Sequence[_Piece]) -> bool:
+    """Whether prose separates several calls, so that they may be alternatives, or results that the model made up."""
+    for one, other in pairwise(pieces):
+        between = text[one.end : other.start]
+        if "<tool_response" in between or not ((one.marked and other.marked) or _BETWEEN.fullmatch(between)):
+            return True
+    return False
+
+
+def _words_before(text: str) -> str:
+    """The words in front of a call, without the fence or the bracket that opens it."""
+    text = text.rstrip(" \t\n[{")
+    head, fence, language = text.rpartition(FENCE)
+    return (head if fence and (not language or language.isalnum()) else text).strip()
