@@ -51,11 +51,11 @@ CONTEXT = ("tests/context", *(f"--ignore=tests/context/test_{name}.py" for name 
 AREAS = {
     "loop": Area(
         ("loop.py", "limits.py"),
-        ("tests/session", "tests/models/test_with_session.py", "tests/cli/chat/test_talk.py"),
+        ("tests/session", "tests/test_limits.py", "tests/models/test_with_session.py"),
     ),
     "engine": Area(("context/engine.py",), (*CONTEXT, "tests/test_session.py")),
     "contract": Area(("context/contract.py", "context/valid.py"), CONTEXT),
-    "gate": Area(("tools/permissions.py",), ("tests/tools/test_permissions.py", "tests/tools/test_modes.py")),
+    "gate": Area(("tools/permissions.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
     "tasks": Area(
         (
             *_in("files", "answer checkup disk folder history index journal quick tasks transaction watching"),
@@ -63,7 +63,7 @@ AREAS = {
             *_in("", "polling records selection"),
         ),
         (
-            *_tests("answer conformance faults files links watching"),
+            *_tests("answer conformance faults files links syncs watching"),
             "tests/tasks/test_graph.py",
             "tests/tasks/test_leases.py",
         ),
@@ -75,7 +75,7 @@ AREAS = {
             *_in("sql", "log"),
             *_in("", "log_digests log_elsewhere log_lines log_names log_reading"),
         ),
-        (*_tests("log_conformance log_files log_sql"), "tests/test_session.py"),
+        (*_tests("log_conformance log_files log_sql syncs"), "tests/test_session.py"),
         ("tests/stores/test_log_crash.py",),
     ),
     "memories": Area(
@@ -85,7 +85,7 @@ AREAS = {
             *_in("", "memory_names memory_records memory_shelf memory_text memory_vouching"),
         ),
         (
-            *_tests("memory_conformance memory_files memory_sql memory_text"),
+            *_tests("memory_conformance memory_files memory_sql memory_text syncs"),
             *(f"tests/memory/test_{name}.py" for name in ("book", "vouching")),
         ),
         ("tests/stores/test_memory_crash.py",),
