@@ -26,9 +26,8 @@ HALVES = 2
 """Processes that share the readers."""
 
 
-@pytest.fixture(scope="module")
-def failures() -> dict[str, str]:
-    """The text that each reader failed on, or nothing."""
+@pytest.mark.timeout(3_000)
+def test_every_reader_comes_to_an_end_with_any_text() -> None:
     names = list(readers())
     command = [sys.executable, "-m", "tests.adversarial"]
     started = [
@@ -37,14 +36,9 @@ def failures() -> dict[str, str]:
         )
         for part in range(HALVES)
     ]
-    lines = [line for process in started for line in process.communicate()[0].splitlines()]
-    return dict(json.loads(line) for line in lines)
-
-
-@pytest.mark.timeout(3_000)
-@pytest.mark.parametrize("name", readers())
-def test_a_reader_comes_to_an_end_with_any_text(failures: dict[str, str], name: str) -> None:
-    assert failures[name] == ""
+    failures = dict(json.loads(line) for process in started for line in process.communicate()[0].splitlines())
+    assert failures.keys() == set(names)
+    assert {name: text for name, text in failures.items() if text} == {}
 
 
 def test_a_reader_that_is_quadratic_or_raises_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,38 @@ def test_a_torn_line_is_set_apart_by_the_next_writer_and_kept(logs: FileLogStore
     assert "line 3" in str(log.damage[0])
 
 
+def test_a_log_of_one_torn_byte_goes_on(logs: FileLogStore, path: Path) -> None:
+    path.write_bytes(b"{")
+    with logs.writer("s") as writer:
+        writer.append([started("s")])
+    assert logs.read("s").events == (started("s"),)
+
+
+def test_what_a_replacement_left_when_it_was_killed_does_not_count(logs: FileLogStore, path: Path) -> None:
+    path.with_name(".s.jsonl.part").write_bytes(b"x" * 100_000)
+    logs.replace("s", [started("s"), note(2)])
+    log = logs.read("s")
+    assert log.events == (started("s"), note(2))
+    assert not log.damage
+
+
+def test_every_damaged_copy_of_a_blob_is_kept(logs: FileLogStore) -> None:
+    path = logs.blobs.path(logs.put_blob(b"text"))
+    for damage in (b"one", b"two"):
+        path.write_bytes(damage)
+        logs.put_blob(b"text")
+    assert sorted(found.read_bytes() for found in path.parent.glob("*.damaged-*")) == [b"one", b"two"]
+    assert path.read_bytes() == b"text"
+
+
+def test_a_result_without_text_keeps_its_blob(logs: FileLogStore, path: Path) -> None:
+    text = "x" * SPILL
+    kept = replace(result(4, ""), blob=logs.put_blob(text.encode()))
+    with logs.writer("s") as writer:
+        writer.append([kept])
+    assert logs.read("s").events[-1] == result(4, text)
+
+
 def test_opening_and_reading_change_no_byte(logs: FileLogStore, path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     before = path.read_bytes()

@@ -126,3 +126,19 @@ def test_a_writer_that_was_heard_in_the_future_is_gone() -> None:
     assert sql_log.is_alive("theirs 1 token", now + 5, now)
     assert not sql_log.is_alive("theirs 1 token", now + YEAR, now)
     assert not sql_log.is_alive("theirs 1 token", now - YEAR, now)
+
+
+def test_each_append_says_that_the_writer_is_still_there(logs: SQLLogStore) -> None:
+    with logs.create("s") as writer:
+        change(logs, "UPDATE outlive_sessions SET heard = 0")
+        writer.append([started("s")])
+        heard = logs.database.read(lambda connection: connection.rows("SELECT heard FROM outlive_sessions"))
+    assert heard[0][0] > 0
+
+
+def test_a_writer_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(process: int, signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.kill", refused)
+    assert sql_log.is_alive(f"{socket.gethostname()} 1 token", 0.0, 1.0)

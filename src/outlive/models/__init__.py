@@ -7,6 +7,6 @@ retry.py                models that wrap a model: asked again, or another one in
 prices.py               windows, longest answers and prices of well-known models
 anthropic.py            Claude; beside it its form (`_form`), whole requests (`_request`) and thinking (`_thinking`)
 openai.py               all that speaks the chat API; beside it its form (`_form`)
-sloppy.py, legal.py     what models write in a form that can be used, and sent back
+repair.py, text_calls.py, legal.py   what models write in a form that can be used, and sent back
 importers/              recorded sessions of other programs, in the forms that those write
 """

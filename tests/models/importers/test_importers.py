@@ -439,6 +439,18 @@ def test_an_export_of_our_own_is_read(tmp_path: Path) -> None:
     assert not recording.skipped
 
 
+def test_a_log_without_its_blobs_says_which_texts_are_missing(tmp_path: Path) -> None:
+    store = FileLogStore(tmp_path, durability="process")
+    with Session.start(store, id="mine", window=100_000, clock=Ticks()) as session:
+        session.user_said("short")
+        session.user_said("long " * 10_000)
+        session.assistant_said((Text("done"),))
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(store.path("mine").read_bytes())
+    (missing,) = read_recording(copy).skipped
+    assert "line 3: the text is kept elsewhere" in missing
+
+
 # -- refusals
 
 
