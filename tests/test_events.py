@@ -69,3 +69,10 @@ def test_a_known_event_with_a_layout_of_the_future_is_carried_unchanged() -> Non
 def test_what_is_no_event_is_refused(line: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         ev.decode(line)
+
+
+@pytest.mark.parametrize("kind", ["assistant_said", "of_a_newer_version"])
+def test_a_line_that_is_nested_without_end_is_no_event(kind: str) -> None:
+    line = f'{{"type":"{kind}","id":1,"time":1,"parent":0,"blocks":{"[" * 10_000}{"]" * 10_000}}}'
+    with pytest.raises(msgspec.DecodeError):
+        ev.decode(line.encode())

@@ -557,3 +557,13 @@ def test_an_error_is_told_by_its_own_words_not_by_those_around_it() -> None:
     book.call("exec_command", {"cmd": "grep x z"}, CODEX.format(code=2) + "grep: z: No such file or directory\n")
     book.claude("diff a b", "", 1)
     assert [line for _, line in book.ledger.errors] == ["grep: z: No such file or directory"]
+
+
+@pytest.mark.parametrize("line", ["go test -run '(a+)+$' ./...", "npx jest -t '(a+)+$'"])
+def test_a_pattern_that_never_ends_does_not_hold_up_the_ledger(line: str) -> None:
+    """A model chose the names of the tests and the pattern."""
+    book = Book()
+    family = "--- FAIL: Test" if line.startswith("go") else "✕ "
+    book.ran(line.partition(" -")[0], f"{family}{'a' * 60}!\nFAIL", 1)
+    book.ran(line, "ok", 0)
+    assert book.failing

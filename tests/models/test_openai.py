@@ -9,10 +9,10 @@ from outlive.live import CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Image, Text, ToolResult, tool_calls
 from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
 from outlive.models.openai import OpenAIModel
-from outlive.models.protocol import UNREADABLE, Usage
+from outlive.models.protocol import UNREADABLE, NearCall, Usage
 from outlive.testing.simulator import Fault, Simulator, call, calls, say
 from tests.models.quirky import Quirky, chunk, piece, quirky
-from tests.models.talking import TOOLS, ask, asking, assistant, bash, gpt, playing, result, user, words
+from tests.models.talking import BOTH, TOOLS, Making, ask, asking, assistant, bash, gpt, playing, result, user, words
 
 LONG = "All of this is long. " * 400
 
@@ -430,3 +430,37 @@ def test_all_tools_are_offered() -> None:
     with playing(say("Yes.")) as sim:
         ask(gpt(sim), asking())
         assert list(sim.requests[0].tools) == [tool["name"] for tool in TOOLS]
+
+
+def test_words_before_a_call_that_came_as_text_are_shown_and_the_call_is_not() -> None:
+    text = 'I look.\n\n```json\n{"name": "bash", "arguments": {"command": "ls"}}\n```\nIt says: a.py'
+    with playing(say(text)) as sim:
+        reply, pieces = ask(gpt(sim), asking())
+    assert calls_of(reply.blocks) == [("bash", {"command": "ls"})]
+    assert reply.blocks[0] == Text("I look.")
+    assert words(pieces).strip() == "I look."
+    assert pieces[-1] == CallArriving("bash")
+
+
+def test_what_only_looks_like_a_call_is_shown_whole_and_named() -> None:
+    text = 'Then:\n\n{"name": "list", "arguments": {}}\n\nThat is all.'
+    with playing(say(text)) as sim:
+        reply, pieces = ask(gpt(sim), asking())
+    assert (reply.blocks, words(pieces)) == ((Text(text),), text)
+    assert reply.near_call == NearCall("there is no tool 'list'")
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_an_echo_of_the_state_block_is_not_shown(make: Making) -> None:
+    state = "<state>\nPermission mode: ask\nGoal: fix it\n</state>"
+    with playing(say(f"{state}\n\nIt is fixed.")) as sim:
+        reply, pieces = ask(make(sim), asking(state=state))
+    assert reply.blocks == (Text("It is fixed."),)
+    assert words(pieces) == "It is fixed."
+
+
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("outlive.models.answer_text.LONGEST_ANSWER", 1_000)
+    endless = [chunk(content="word " * 100)] * 3 + [chunk("stop")]
+    with quirky((200, endless)) as server, pytest.raises(Refused, match="more than 1,000 characters"):
+        ask(tiny(server), asking())

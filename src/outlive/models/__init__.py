@@ -7,6 +7,8 @@ retry.py                models that wrap a model: asked again, or another one in
 prices.py               windows, longest answers and prices of well-known models
 anthropic.py            Claude; beside it its form (`_form`), whole requests (`_request`) and thinking (`_thinking`)
 openai.py               all that speaks the chat API; beside it its form (`_form`)
-repair.py, text_calls.py, legal.py   what models write in a form that can be used, and sent back
+repair.py, legal.py     what models write in a form that can be used, and sent back
+text_calls.py           tool calls that a model wrote into its text
+answer_text.py          the text of an answer while it arrives: what can be shown, what is kept
 importers/              recorded sessions of other programs, in the forms that those write
 """
