@@ -24,7 +24,7 @@ from outlive.secrets import Masker, mask
 from outlive.tools.output import Edges, MaskedBytes, Spool
 from outlive.tools.process_table import identify
 from outlive.tools.process_table import running as running_processes
-from outlive.tools.sandbox import Launch, shell
+from outlive.tools.sandbox import Launch, passing_shell
 from outlive.tools.watchdog import WATCHDOG
 
 GRACE = 2.0
@@ -33,7 +33,7 @@ WORDS = 0.2
 """Seconds after which the whole words of an unfinished line are shown."""
 LINGER = 0.2
 """Seconds in which the rest of the output may come after the program has ended."""
-_GATE = 'read -r _ && exec "$@"'
+_GATE = 'read -r _ && exec "$@" </dev/null'
 """Run with its input as the gate: a line opens it; when we die before, nothing is run."""
 
 
@@ -86,7 +86,7 @@ class Command:
             descriptors.callback(os.close, gate)
             with os.fdopen(opening, "wb", buffering=0) as door:
                 self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
-                    [*_gatekeeper(), *self._launch.argv],
+                    [*passing_shell(), "-c", _GATE, "outlive", *self._launch.argv],
                     pass_fds=self._launch.descriptors,
                     cwd=cwd,
                     env=dict(env),
@@ -244,12 +244,6 @@ class Command:
 def _resolve(told: "asyncio.Future[None]") -> None:
     if not told.done():
         told.set_result(None)
-
-
-def _gatekeeper() -> list[str]:
-    """A shell that passes the environment on as it is; `-p` keeps bash from running what BASH_ENV names."""
-    program = shell()
-    return [program, *(["-p"] if program.endswith("bash") else []), "-c", _GATE, "outlive"]
 
 
 def _lives(group: int) -> bool:

@@ -81,9 +81,8 @@ class Sandbox:
 
     def launch(self, command: str) -> Launch:
         """How to run a shell command, inside the sandbox when it is on. Raises SandboxUnavailable."""
-        plain = [shell(), "-c", _NO_INPUT, shell(), command]
         if not self.on:
-            return Launch(plain)
+            return Launch([shell(), "-c", command])
         if why := self.problem():
             raise SandboxUnavailable(
                 f"no sandbox: {why}. Nothing was run; without --sandbox commands run unprotected"
@@ -102,7 +101,8 @@ class Sandbox:
             walls = ["--share-net", "--ro-bind-try", _RESOLVER, _RESOLVER, *walls]
         program = find_program("bwrap", self._writable) or "bwrap"
         argv = [*_start(program), *_base(), *walls, "--tmpfs", str(lock.parent), "--chdir", str(self.root)]
-        argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--", *plain]
+        argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--"]
+        argv += [*passing_shell(), "-c", _NO_INPUT, shell(), command]
         running = object()
         self._running.add(running)
         return Launch(argv, descriptors, partial(self._clear_up, running, lock, protection))
@@ -128,12 +128,19 @@ _LAST_MOMENTS = 0.5
 """Seconds in which the kernel ends what a sandbox had started, after bubblewrap itself has ended."""
 _RESOLVER = "/run/systemd/resolve"
 _NO_INPUT = 'exec "$0" -c "$1" </dev/null'
-"""The command has no input. Inside of a sandbox it opens the sandbox's own device, not one of the machine."""
+"""Inside of a sandbox the command's empty input is the sandbox's own device, not one of the machine."""
 
 
 def shell() -> str:
     """bash where it is: models write bash."""
     return "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/sh"
+
+
+def passing_shell() -> list[str]:
+    """A shell that runs nothing of its own before a command and passes the environment on as it is: without `-p` bash
+    runs what BASH_ENV names."""
+    program = shell()
+    return [program, "-p"] if program.endswith("bash") else [program]
 
 
 _SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
