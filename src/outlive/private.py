@@ -32,7 +32,7 @@ def enter(folder: Path) -> None:
 
 def refuse_link(path: Path) -> None:
     """Raise StoreUnavailable for a symbolic link: one that came with a clone could lead anywhere."""
-    if path.is_symlink():
+    if os.path.islink(path):
         raise StoreUnavailable(
             f"{path}: is a symbolic link to {os.readlink(path)}, and outlive follows none for what it keeps. Nothing "
             "was changed. Put what it leads to there instead, or name another place: --store URL, OUTLIVE_STORE=URL"

@@ -144,13 +144,14 @@ def test_an_interrupt_ends_a_waiting_command_quietly(here: Outlive, tmp_path: Pa
     assert out == ""
 
 
-def test_a_reader_that_goes_away_is_no_error(here: Outlive, tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_is_told_in_one_line(here: Outlive, tmp_path: Path) -> None:
     plan = "\n".join(f'{{"subject": "task {i}", "description": "{"x" * 200}"}}' for i in range(500))
     here.task("create", "--batch", "-", stdin=plan)
     shell = f"{sys.executable} -m outlive task export | head -n 1"
     done = subprocess.run(["sh", "-c", shell], cwd=tmp_path, env=here.environment, capture_output=True, text=True)
     assert done.stdout.startswith('{"outlive":"tasks"')
-    assert done.stderr == ""
+    assert done.stderr.startswith("outlive: nothing was changed;")
+    assert done.stderr.count("\n") == 1
 
 
 def test_colours_and_indented_json_are_for_terminals(here: Outlive, tmp_path: Path) -> None:

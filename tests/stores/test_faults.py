@@ -294,8 +294,9 @@ def test_without_permission_to_read_every_question_says_why(shared: Engine) -> N
 @pytest.mark.parametrize("shared", ["files"], indirect=True)
 def test_one_file_without_permission_is_set_apart_and_the_rest_works(shared: Engine) -> None:
     shared.graph().create("two")
-    (shared.path / "task_1.json").chmod(0o600)
-    results = as_nobody(shared.url)
+    with modes(shared.path, folders=0o755, files=0o644):
+        (shared.path / "task_1.json").chmod(0o600)
+        results = as_nobody(shared.url)
     assert results["find"] == ["two"]
     assert any("cannot be read (Permission denied)" in what for what in results["doctor"])
 
