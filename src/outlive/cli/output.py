@@ -20,10 +20,14 @@ class OutputFailed(Exception):
 
 
 class _Stdout(io.FileIO):
+    terminal = False
+
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError as error:
+            if self.terminal:  # its window was closed, and SIGHUP ends the command
+                return memoryview(data).nbytes
             raise OutputFailed(error.strerror or str(error)) from None
 
 
@@ -44,7 +48,9 @@ def guard() -> None:
         except OSError:
             os.open(os.devnull, flags)  # takes the lowest number that is free; one can read from 1, not write
     sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - for as long as the process runs
-    sys.stdout = _text(_Stdout(1, "w", closefd=False), sys.stdout)
+    stdout = _Stdout(1, "w", closefd=False)
+    stdout.terminal = stdout.isatty()
+    sys.stdout = _text(stdout, sys.stdout)
     sys.stderr = _text(_Stderr(2, "w", closefd=False), sys.stderr)
 
 
