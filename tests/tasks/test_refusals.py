@@ -153,7 +153,7 @@ def test_completing_a_blocked_task_is_refused(graph: TaskGraph, tasks: dict[str,
         lambda: graph.complete(tasks["b"]),
         f"task {tasks['b']}",
         f"blocked by {tasks['a']}",
-        "--force",
+        "--remove-blocked-by",
     )
     assert isinstance(error, BlockedError)
     assert error.blocked_by == (tasks["a"],)
@@ -194,7 +194,13 @@ def test_what_the_status_does_not_allow_is_refused(graph: TaskGraph, tasks: dict
 
 def test_deleting_what_others_depend_on_is_refused(graph: TaskGraph, tasks: dict[str, int]) -> None:
     error = refused(
-        graph, HasDependents, lambda: graph.delete(tasks["a"]), tasks["a"], tasks["b"], "--force", "cancel"
+        graph,
+        HasDependents,
+        lambda: graph.delete(tasks["a"]),
+        tasks["a"],
+        tasks["b"],
+        "--remove-blocked-by",
+        "cancel",
     )
     assert isinstance(error, HasDependents)
     assert error.dependents == (tasks["b"],)
