@@ -77,7 +77,7 @@ def _models() -> dict[str, Reader]:
     from outlive.models.failures import nearest
     from outlive.models.repair import Brackets, read_arguments
     from outlive.models.text_calls import calls_in
-    from outlive.tools.standard import standard_tools
+    from outlive.tools.builtin.standard import standard_tools
     from outlive.tools.toolbox import Toolbox
 
     schemas = {tool["name"]: tool["input_schema"] for tool in Toolbox(standard_tools()).schemas()}
@@ -101,10 +101,10 @@ def _models() -> dict[str, Reader]:
 
 
 def _context() -> dict[str, Reader]:
-    from outlive.context.reactive import read_too_long
+    from outlive.agent import Session
+    from outlive.context.passes.reactive import read_too_long
     from outlive.context.summary import checked
     from outlive.messages import Text, ToolCall
-    from outlive.session import Session
     from outlive.stores import open_log_store
 
     def session() -> Session:
@@ -149,11 +149,10 @@ def _context() -> dict[str, Reader]:
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
     from outlive.memory import corrections, dates, extract, similar
-    from outlive.memory.lookup import unknown
+    from outlive.memory.refs import unknown
     from outlive.memory.said import without_harness
     from outlive.messages import Text
-    from outlive.stores import memory_text
-    from outlive.stores.memory_records import Provenance
+    from outlive.stores.memories.records import Provenance
 
     def said(text: str) -> list[Any]:
         return [UserSaid(id=1, time=0.0, parent=0, blocks=(Text(text),))]
@@ -167,8 +166,8 @@ def _memory() -> dict[str, Reader]:
         "a memory that was asked for": lambda text: extract.asked_for(text, Provenance()).memory(),
         "two memories": lambda text: (similar.same(text, text + "x"), corrections.corrects(text, text + " not x")),
         "blocks of a harness": without_harness,
-        "frontmatter": lambda text: memory_text.parse(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
-        "the body of a memory": lambda text: memory_text.parse((front + text).encode(), slug="a", where="a"),
+        "frontmatter": lambda text: text.parse(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
+        "the body of a memory": lambda text: text.parse((front + text).encode(), slug="a", where="a"),
         "a memory by name": lambda text: unknown(text, [text[:200]]),
     }
 
@@ -176,7 +175,7 @@ def _memory() -> dict[str, Reader]:
 def _files() -> dict[str, Reader]:
     from outlive.config import Workspace
     from outlive.config.dotenv import DotEnv
-    from outlive.models.importers import read_recording
+    from outlive.replay.importers import read_recording
     from outlive.tools.instructions import Instructions
     from outlive.tools.skills import Skills
 
@@ -214,8 +213,8 @@ def _files() -> dict[str, Reader]:
 def _terminal() -> dict[str, Reader]:
     from rich.console import Console
 
-    from outlive.cli.chat.diffs import changes, is_diff, painted
-    from outlive.cli.chat.markdown import Prose
+    from outlive.cli.chat.render.diffs import changes, is_diff, painted
+    from outlive.cli.chat.render.markdown import Prose
     from outlive.cli.clean import clean, clean_output, clean_styled, one_line
     from outlive.messages import ToolCall
 
@@ -231,9 +230,9 @@ def _terminal() -> dict[str, Reader]:
 
 def _tools() -> dict[str, Reader]:
     """Each field of each tool that takes text; bash and sub-agents would run it."""
-    from outlive.tools.closest_match import why_not_found
-    from outlive.tools.diff import unified
-    from outlive.tools.standard import standard_tools
+    from outlive.tools.builtin.standard import standard_tools
+    from outlive.tools.files.closest_match import why_not_found
+    from outlive.tools.files.diff import unified
     from outlive.tools.toolbox import schema
 
     found: dict[str, Reader] = {
@@ -267,8 +266,8 @@ def _safety() -> dict[str, Reader]:
     from outlive.secrets import MaskedStream, mask, mask_value
     from outlive.secrets.scanning import Scan
     from outlive.shell import lenient, strict
-    from outlive.tools.globs import matches
-    from outlive.tools.rules import Rules
+    from outlive.tools.permissions.path_rules import matches
+    from outlive.tools.permissions.rules import Rules
 
     rules = Rules(["bash(git log ...)", "read_file(src/**)"], ["bash(rm*)", "write_file(**/a/**/b*)"])
 

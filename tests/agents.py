@@ -7,20 +7,20 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from outlive.agent import Session
+from outlive.agent.agent import Agent, Parts
+from outlive.agent.spending import Spending
+from outlive.agent.subagents import Subagents
 from outlive.events import Event
 from outlive.limits import Limit
-from outlive.live import Live
 from outlive.models.protocol import Model
-from outlive.session import Session
-from outlive.session.agent import Agent, Parts
-from outlive.session.spending import Spending
-from outlive.session.subagents import Subagents
 from outlive.stores import open_log_store, open_task_store
+from outlive.stream import Live
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.fence import Fence
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.protocol import Desk, Outcome, Tool
 from outlive.tools.runner import HookAnswer, Verdict
-from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from outlive.errors import OutliveError
 from outlive.stores import open_task_store
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 

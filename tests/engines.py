@@ -14,7 +14,7 @@ from uuid import uuid4
 import psycopg
 
 from outlive.stores import open_task_store
-from outlive.stores.protocol import TaskStore
+from outlive.stores.tasks.protocol import TaskStore
 from outlive.tasks.graph import TaskGraph
 
 ENGINES = ("files", "sqlite", "postgres")

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
+from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, import_memories, read_lines
 from tests.crash_points import die_at
 

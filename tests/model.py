@@ -18,7 +18,7 @@ from outlive.errors import (
     NothingReady,
     UnknownTask,
 )
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 
 FINISHED = ("completed", "cancelled")
 

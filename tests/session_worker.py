@@ -5,8 +5,8 @@ python -m tests.session_worker append|compact URL SESSION
 
 import sys
 
+from outlive.agent import Session
 from outlive.events import Checkpointed
-from outlive.session import Session
 from outlive.stores import open_log_store
 from tests.talk import step
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from outlive.agent import Session
 from outlive.messages import Text, ToolCall
-from outlive.session import Session
 
 
 def file_text(number: int, lines: int = 120) -> str:

@@ -14,10 +14,10 @@ import pytest
 from outlive.models import text_calls
 from outlive.models.repair import object_at
 from outlive.models.text_calls import calls_in
-from outlive.tools import closest_match
-from outlive.tools.closest_match import why_not_found
-from outlive.tools.diff import WORK, unified
-from outlive.tools.standard import standard_tools
+from outlive.tools.builtin.standard import standard_tools
+from outlive.tools.files import closest_match
+from outlive.tools.files.closest_match import why_not_found
+from outlive.tools.files.diff import WORK, unified
 from outlive.tools.toolbox import Toolbox
 from tests.adversarial import SIZE, TEXTS, readers
 from tests.engines import ROOT

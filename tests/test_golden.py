@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from outlive.context.valid import problems
+from outlive.agent import Session
+from outlive.agent.orphans import orphans_of
+from outlive.agent.recall import pages_of
+from outlive.context.validity import problems
 from outlive.events import Unknown, decode, encode
-from outlive.session import Session
-from outlive.session.orphans import orphans_of
-from outlive.session.recall import pages_of
-from outlive.stores.files.log import FileLogStore
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
+from outlive.stores.logs.files import FileLogStore
 
 GOLDEN = Path(__file__).parent / "golden" / "session_v1"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent.recall import pages_of
 from outlive.context.policy import RICH
-from outlive.context.valid import problems
+from outlive.context.validity import problems
 from outlive.messages import ToolResult
-from outlive.models.importers import read_recording
-from outlive.session.recall import pages_of
-from outlive.session.replay import Replay
-from outlive.stores.files.log import FileLogStore
+from outlive.replay.importers import read_recording
+from outlive.replay.player import Replay
+from outlive.stores.logs.files import FileLogStore
 from tests.engines import ROOT
 
 DATA = ROOT / ".." / "shared" / "data" / "trajectories"

@@ -8,6 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from outlive.agent import Session
+from outlive.agent.forking import CannotFork, fork
+from outlive.agent.recall import pages_of
+from outlive.agent.session import NothingToUndo
 from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
@@ -24,15 +28,11 @@ from outlive.events import (
     Undone,
 )
 from outlive.messages import Text, ToolCall
-from outlive.session import Session
-from outlive.session.forking import CannotFork, fork
-from outlive.session.recall import pages_of
-from outlive.session.session import NothingToUndo
 from outlive.state import StateError
 from outlive.stores import open_log_store
-from outlive.stores.files.log import FileLogStore
-from outlive.stores.log_protocol import LogStore, SessionBusy
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.files import FileLogStore
+from outlive.stores.logs.protocol import LogStore, SessionBusy
+from outlive.stores.logs.reading import full_log
 from tests.engines import Engine
 from tests.talk import Ticks, step, talk
 

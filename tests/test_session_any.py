@@ -6,11 +6,11 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.context.valid import problems
-from outlive.session import Session
-from outlive.session.forking import fork
-from outlive.session.session import NothingToUndo
-from outlive.stores.files.log import FileLogStore
+from outlive.agent import Session
+from outlive.agent.forking import fork
+from outlive.agent.session import NothingToUndo
+from outlive.context.validity import problems
+from outlive.stores.logs.files import FileLogStore
 from tests.talk import Ticks, step
 
 WINDOW = 9_000

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive import events as ev
-from outlive.context.stateblock import plan_text
+from outlive.context.state_block import plan_text
 from outlive.messages import Text, ToolCall
 from outlive.state import StateError, WorkingState, made_way, rebuild
 

@@ -4,8 +4,8 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from outlive.stores.protocol import TaskQuery, TaskReader, TaskStore
-from outlive.stores.records import Change, Task
+from outlive.stores.tasks.protocol import TaskQuery, TaskReader, TaskStore
+from outlive.stores.tasks.records import Change, Task
 from outlive.testing.tasks.support import assert_derived
 
 EVERYTHING = TaskQuery(archived=True, sort="id")

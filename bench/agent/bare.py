@@ -8,15 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
+from outlive.agent import Session
+from outlive.agent.agent import Agent, Parts
 from outlive.messages import ToolCall
-from outlive.session import Session
-from outlive.session.agent import Agent, Parts
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.fence import Fence
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.protocol import Desk, Outcome, Tool
 from outlive.tools.runner import HookAnswer, Verdict
-from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 

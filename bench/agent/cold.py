@@ -11,9 +11,9 @@ from pathlib import Path
 
 from bench.agent.workspace import remember, workspace
 from bench.memory.speed import embedded
-from outlive.memory.book import Memories
+from outlive.agent import Session
+from outlive.memory.memories import Memories
 from outlive.memory.search import cache_of, entry_of
-from outlive.session import Session
 from outlive.stores import open_log_store
 from outlive.testing import Simulator, say
 from outlive.testing.simulator.seen import SeenRequest
@@ -33,7 +33,7 @@ mark("click and the options")
 import outlive.cli.agent.start, outlive.cli.agent.headless
 mark("our modules")
 from outlive.config import Workspace
-from outlive.session.opening import Opener, Options
+from outlive.agent.factory import Opener, Options
 agent = Opener(Workspace.find(), Options(model=sys.argv[1])).open()
 mark("session, client and SDK")
 import asyncio, json

@@ -5,9 +5,9 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from outlive.context.engine import Request
-from outlive.live import Arriving
 from outlive.messages import Text, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.stream import Arriving
 
 WINDOW = 100_000
 Calls = Callable[[int], ToolCall | None]

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.agent.workspace import path_of, workspace
+from outlive.agent.factory import Opener, Options
 from outlive.config import Workspace
 from outlive.context.engine import Request
 from outlive.events import AssistantSaid, Event, ToolFinished
-from outlive.live import Arriving
 from outlive.messages import Text, ToolCall, ToolResult, tool_calls
 from outlive.models.protocol import Price, Reply, Usage
-from outlive.session.opening import Opener, Options
 from outlive.stores import open_log_store
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.reading import full_log
+from outlive.stream import Arriving
 
 WINDOW = 60_000
 DEATHS = 20

@@ -7,9 +7,9 @@ from typing import Any
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from bench.agent.workspace import MEMORIES, PROMPTS, call_for, workspace
+from outlive.agent.agent import Agent
+from outlive.agent.factory import Opener, Options
 from outlive.config import Workspace
-from outlive.session.agent import Agent
-from outlive.session.opening import Opener, Options
 
 RUN = 100
 """Turns between two prompts of the user."""

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 
 from bench.memory.speed import memories as made_up
 from outlive.config import Workspace
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.messages import ToolCall
-from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.protocol import MemoryWriter
+from outlive.stores.memories.records import Memory
 
 FILES = 48
 MEMORIES = 200

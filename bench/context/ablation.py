@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from outlive.context.choose import Scored, Weigh
-from outlive.context.index import Index, Seen
-from outlive.context.odds import name_odds
+from outlive.context.passes.name_index import Index, Seen
+from outlive.context.passes.reuse_score import name_odds
+from outlive.context.passes.select import Scored, Weigh
 from outlive.context.pieces import Line
 from outlive.context.policy import RICH, Policy
 from outlive.context.units import Unit

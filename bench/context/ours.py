@@ -4,8 +4,8 @@ from bench.context.baselines import Answer, Runner
 from bench.context.sessions import Session
 from outlive.context.directives import detect
 from outlive.context.engine import Engine
+from outlive.context.passes.user_words import is_injected
 from outlive.context.policy import Policy
-from outlive.context.words import is_injected
 from outlive.events import DirectiveGiven, Event, SessionStarted, UserSaid
 from outlive.messages import Text
 

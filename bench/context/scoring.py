@@ -8,7 +8,7 @@ from time import process_time
 from bench.context.baselines import CHARS, Answer, Runner
 from bench.context.references import Reference
 from bench.context.sessions import Session, block_text
-from outlive.context.valid import problems
+from outlive.context.validity import problems
 
 WRITE, READ, OUTPUT = 1.25, 0.1, 5.0
 CACHE_SECONDS = 300.0

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from bench.memory.speed import Words, embedded, memories
 from bench.postgres import schema
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.memory.retrieval import Entry
 from outlive.memory.search import Finder, cache_of, entry_of
-from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import Kind, Memory
+from outlive.stores.memories.protocol import MemoryWriter
+from outlive.stores.memories.records import Kind, Memory
 
 TIMES = 41
 COLUMNS = ("first add", "add", "supersede", "mark 5 as used", "forget", "search", "search after an add")

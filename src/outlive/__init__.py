@@ -5,26 +5,26 @@ Importing this package does nothing but define names; each public name is loaded
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING would load typing, which costs a command more than its whole answer
 if TYPE_CHECKING:
+    from outlive.agent import Session as Session
+    from outlive.agent.agent import Agent as Agent
+    from outlive.agent.factory import open_agent as open_agent
     from outlive.config import Workspace as Workspace
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
     from outlive.loop import Ending as Ending
-    from outlive.memory.book import Memories as Memories
-    from outlive.session import Session as Session
-    from outlive.session.agent import Agent as Agent
-    from outlive.session.opening import open_agent as open_agent
+    from outlive.memory.memories import Memories as Memories
     from outlive.stores import open_log_store as open_log_store
     from outlive.stores import open_memory_store as open_memory_store
     from outlive.stores import open_task_store as open_task_store
-    from outlive.stores.log_protocol import LogStore as LogStore
-    from outlive.stores.memory_protocol import MemoryStore as MemoryStore
-    from outlive.stores.memory_records import Memory as Memory
-    from outlive.stores.protocol import TaskQuery as TaskQuery
-    from outlive.stores.protocol import TaskStore as TaskStore
-    from outlive.stores.records import Change as Change
-    from outlive.stores.records import Lease as Lease
-    from outlive.stores.records import Task as Task
+    from outlive.stores.logs.protocol import LogStore as LogStore
+    from outlive.stores.memories.protocol import MemoryStore as MemoryStore
+    from outlive.stores.memories.records import Memory as Memory
+    from outlive.stores.tasks.protocol import TaskQuery as TaskQuery
+    from outlive.stores.tasks.protocol import TaskStore as TaskStore
+    from outlive.stores.tasks.records import Change as Change
+    from outlive.stores.tasks.records import Lease as Lease
+    from outlive.stores.tasks.records import Task as Task
     from outlive.tasks.draft import Draft as Draft
     from outlive.tasks.graph import TaskGraph as TaskGraph
     from outlive.tools.protocol import Desk as Desk
@@ -34,28 +34,28 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "Agent": "outlive.session.agent",
-    "Change": "outlive.stores.records",
+    "Agent": "outlive.agent.agent",
+    "Change": "outlive.stores.tasks.records",
     "Desk": "outlive.tools.protocol",
     "Draft": "outlive.tasks.draft",
     "Ending": "outlive.loop",
-    "Lease": "outlive.stores.records",
-    "LogStore": "outlive.stores.log_protocol",
-    "Memories": "outlive.memory.book",
-    "Memory": "outlive.stores.memory_records",
-    "MemoryStore": "outlive.stores.memory_protocol",
+    "Lease": "outlive.stores.tasks.records",
+    "LogStore": "outlive.stores.logs.protocol",
+    "Memories": "outlive.memory.memories",
+    "Memory": "outlive.stores.memories.records",
+    "MemoryStore": "outlive.stores.memories.protocol",
     "Outcome": "outlive.tools.protocol",
     "OutliveError": "outlive.errors",
-    "Session": "outlive.session",
+    "Session": "outlive.agent",
     "StoreError": "outlive.errors",
-    "Task": "outlive.stores.records",
+    "Task": "outlive.stores.tasks.records",
     "TaskError": "outlive.errors",
     "TaskGraph": "outlive.tasks.graph",
-    "TaskQuery": "outlive.stores.protocol",
-    "TaskStore": "outlive.stores.protocol",
+    "TaskQuery": "outlive.stores.tasks.protocol",
+    "TaskStore": "outlive.stores.tasks.protocol",
     "Tool": "outlive.tools.protocol",
     "Workspace": "outlive.config",
-    "open_agent": "outlive.session.opening",
+    "open_agent": "outlive.agent.factory",
     "open_log_store": "outlive.stores",
     "open_memory_store": "outlive.stores",
     "open_task_store": "outlive.stores",

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from outlive.context.engine import Request
 from outlive.messages import ToolCall, plain_text
-from outlive.models.legal import legal_name
 from outlive.models.protocol import Reply
+from outlive.models.sanitize import legal_name
 from outlive.tools.protocol import Outcome
 
 LONGEST_ROUND = 5

@@ -15,10 +15,10 @@ from msgspec.structs import asdict
 from outlive.context.engine import Request
 from outlive.events import ToolStarted
 from outlive.limits import Limit, Nudges, Step
-from outlive.live import Live, ModelWaits, TextArrived
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
 from outlive.models.protocol import Model, Reply, Usage
+from outlive.stream import Live, ModelWaits, TextArrived
 from outlive.tools.protocol import Outcome
 from outlive.tools.runner import Runner
 

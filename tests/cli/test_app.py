@@ -99,12 +99,12 @@ def test_the_quick_answer_is_the_answer_of_the_command(here: Outlive, tmp_path: 
         here.task("create", "--batch", "-", "--store", store, stdin=json.dumps(plan))
         here.task("complete", "5", "--store", store)
         for extra in ([], ["-n", "2"], ["--limit=1"]):
-            quick = here.task("ready", "--json", "--store", store, *extra)
+            sql_quick = here.task("ready", "--json", "--store", store, *extra)
             slow = here.task("--store", store, "ready", "--json", *extra)
-            assert quick.out == slow.out
-            assert json.loads(quick.out)
-        quick = here.task("ready", "--json", OUTLIVE_STORE=store)
-        assert [task["id"] for task in quick.json] == [1, 2, 4, 6]
+            assert sql_quick.out == slow.out
+            assert json.loads(sql_quick.out)
+        sql_quick = here.task("ready", "--json", OUTLIVE_STORE=store)
+        assert [task["id"] for task in sql_quick.json] == [1, 2, 4, 6]
 
 
 @pytest.mark.parametrize("store", ["files:.tasks", "sqlite:///tasks.db"])
@@ -116,10 +116,10 @@ def test_the_quick_answer_gives_back_what_a_dead_worker_held(here: Outlive, stor
 
 
 def test_the_quick_statement_fits_the_schema() -> None:
-    from outlive.stores.sql import quick
     from outlive.stores.sql.migrations import MIGRATIONS
+    from outlive.stores.tasks import sql_quick
 
-    assert tuple(name for name, _ in MIGRATIONS) == quick.SCHEMA
+    assert tuple(name for name, _ in MIGRATIONS) == sql_quick.SCHEMA
 
 
 def test_an_interrupt_ends_a_waiting_command_quietly(here: Outlive, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_an_interrupt_ends_a_waiting_command_quietly(here: Outlive, tmp_path: Pa
     )
     assert waiting.stderr is not None
     for line in waiting.stderr:
-        if "outlive.stores.files.tasks" in line:
+        if "outlive.stores.tasks.files.store" in line:
             break
     time.sleep(0.3)
     waiting.send_signal(signal.SIGINT)

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from outlive.cli.chat.cards import Card
-from outlive.cli.chat.markdown import Prose
-from outlive.cli.chat.paint import Look, Painter
 from outlive.cli.chat.question import asked, preview
+from outlive.cli.chat.render.cards import Card
+from outlive.cli.chat.render.markdown import Prose
+from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import ToolFinished
 from outlive.messages import ToolCall
-from outlive.tools.asking import Question
+from outlive.tools.permissions.asking import Question
 
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 OURS = re.compile(r"\x1b\[[0-9;]*m")

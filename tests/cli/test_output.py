@@ -11,7 +11,7 @@ from outlive.cli.output import EXIT_CODE
 from outlive.events import UserSaid
 from outlive.messages import Text
 from outlive.stores import open_log_store, open_memory_store, open_task_store
-from outlive.stores.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery
 from tests.cli.command import Outlive
 
 FULL = "No space left on device"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.session import Session
-from outlive.stores.files.log import FileLogStore
+from outlive.agent import Session
+from outlive.stores.logs.files import FileLogStore
 from tests.cli.command import Outlive
 from tests.talk import Ticks, file_text, step
 

@@ -130,8 +130,8 @@ def test_a_long_system_prompt_does_not_hide_that_it_is_a_replay(outlive: Outlive
 
 
 def test_a_real_session_is_never_replaced(outlive: Outlive, recording: Path) -> None:
-    from outlive.session import Session
-    from outlive.stores.files.log import FileLogStore
+    from outlive.agent import Session
+    from outlive.stores.logs.files import FileLogStore
 
     with Session.start(FileLogStore(outlive.folder), id=trajectory()["id"]) as session:
         session.user_said("precious")
@@ -208,8 +208,8 @@ def test_every_format_is_found_out_and_replayed(outlive: Outlive, name: str, ses
 
 
 def test_a_transcript_can_be_replayed_where_it_lies(outlive: Outlive) -> None:
-    from outlive.session import Session
-    from outlive.stores.files.log import FileLogStore
+    from outlive.agent import Session
+    from outlive.stores.logs.files import FileLogStore
     from tests.talk import Ticks, step
 
     with Session.start(FileLogStore(outlive.folder), id="mine", clock=Ticks()) as session:
@@ -367,7 +367,7 @@ def test_wrong_usage_is_told_apart(outlive: Outlive, recording: Path, tmp_path: 
 
 def test_the_story_of_the_demo_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from outlive.cli.replay.story import tell
-    from outlive.stores.files.log import FileLogStore
+    from outlive.stores.logs.files import FileLogStore
 
     tell(FileLogStore(tmp_path, durability="process"))
     said = capsys.readouterr().out

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent import Session
 from outlive.events import GoalSet, StateChanged, decode
 from outlive.messages import Image, Text
-from outlive.session import Session
-from outlive.stores.files.log import FileLogStore
+from outlive.stores.logs.files import FileLogStore
 from tests.cli.command import Outlive
 from tests.talk import Ticks, step, talk
 

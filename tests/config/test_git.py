@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent.world import World
 from outlive.config.git import git_folders, head
-from outlive.session.world import World
 
 ENV = {
     **os.environ,

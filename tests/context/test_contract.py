@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from outlive import events as ev
-from outlive.context import ladder
-from outlive.context.bones import header
 from outlive.context.contract import broken, visible_pages
 from outlive.context.engine import Engine
-from outlive.context.plan import Plan, Reach, Scene, plan_pass, view_tokens
+from outlive.context.passes import ladder
+from outlive.context.passes.plan import Plan, Reach, Scene, plan_pass, view_tokens
+from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
 from outlive.context.view import history
 from outlive.messages import Message

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.payback import WRITE, mark
+from outlive.context.passes.break_even import WRITE, mark
 from outlive.context.policy import RICH, Policy
 from tests.context.story import Story, body, drive, long_story
 

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from outlive.context.choose import take
 from outlive.context.engine import Engine
+from outlive.context.passes.select import take
 from outlive.context.pieces import Line
 from outlive.context.policy import Policy
 from tests.context.story import long_story

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.errors import UnknownHandle
-from outlive.context.past import Past
-from outlive.context.plan import current_request
+from outlive.context.history import Past
+from outlive.context.passes.plan import current_request
 from outlive.context.policy import Policy
 from outlive.messages import Message, Opaque, Text, ToolCall
 from tests.context.story import PICTURE, Story, body, drive, long_story

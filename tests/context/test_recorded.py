@@ -7,7 +7,7 @@ from bench.context.ours import Ours
 from bench.context.sessions import load, manifest
 
 from outlive.context.policy import RICH
-from outlive.context.valid import problems
+from outlive.context.validity import problems
 from tests.context.wire import anthropic, openai
 
 RECORDINGS = manifest()

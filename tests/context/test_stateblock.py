@@ -8,7 +8,7 @@ from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.ledger import Ledger
 from outlive.context.policy import Policy
-from outlive.context.stateblock import render_state
+from outlive.context.state_block import render_state
 from outlive.messages import Text, ToolCall
 from outlive.state import WorkingState, rebuild
 from tests.context.story import Story, body

@@ -8,12 +8,12 @@ from outlive.context.directives import detect
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError, UnknownHandle
 from outlive.context.ledger import Ledger
-from outlive.context.names import names
 from outlive.context.pages import Pages
+from outlive.context.passes.names import names
+from outlive.context.passes.reactive import TooLong, read_too_long
 from outlive.context.pieces import make_piece
 from outlive.context.policy import Policy
-from outlive.context.reactive import TooLong, read_too_long
-from outlive.context.stateblock import render_state
+from outlive.context.state_block import render_state
 from outlive.context.summary import ask as ask_for_summary
 from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
@@ -546,7 +546,7 @@ def test_the_digest_names_every_changed_file() -> None:
 
 
 def test_a_long_note_is_cut_between_characters() -> None:
-    from outlive.context.stateblock import LONGEST_NOTE, shortened
+    from outlive.context.state_block import LONGEST_NOTE, shortened
 
     note = "é🎈漢" * LONGEST_NOTE
     assert len(shortened(note)) == LONGEST_NOTE

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine, Request
-from outlive.context.plan import SAFE, floor_tokens
+from outlive.context.passes.plan import SAFE, floor_tokens
 from outlive.context.tokens import estimate
 from outlive.messages import ToolResult
 from tests.context.story import Story, body, logs, long_story

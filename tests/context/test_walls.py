@@ -3,8 +3,8 @@
 import pytest
 
 from outlive.context.engine import Engine
+from outlive.context.passes.user_words import WALL
 from outlive.context.policy import Policy
-from outlive.context.words import WALL
 from tests.context.story import Story, body
 from tests.context.wire import shown
 

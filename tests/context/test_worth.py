@@ -3,11 +3,11 @@
 import pytest
 
 from outlive import events as ev
-from outlive.context import budget, ladder
 from outlive.context import engine as engine_module
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
-from outlive.context.plan import Plan, Reach, Scene, plan_pass
+from outlive.context.passes import budget, ladder
+from outlive.context.passes.plan import Plan, Reach, Scene, plan_pass
 from outlive.context.policy import Policy
 from outlive.messages import Text
 from tests.context.story import Story, body, long_story

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.session.world import World
+from outlive.agent.world import World
 from outlive.testing import Simulator, call, say
 from tests.e2e.conftest import Client
 from tests.tools.workbench import Workbench
@@ -137,7 +137,7 @@ def test_no_tool_that_only_looks_starts_a_program_of_the_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ripgrep: bool
 ) -> None:
     if not ripgrep:
-        monkeypatch.setattr("outlive.tools.grep.find_program", lambda *about: None)
+        monkeypatch.setattr("outlive.tools.builtin.grep.find_program", lambda *about: None)
     bench = Workbench(tmp_path / "work")
     trap = Trap(bench.root)
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(bench.write("rgrc", f"--pre={trap.mark}\n")))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import Lease, Task
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Lease, Task
 from tests.engines import Engine
 from tests.truth import assert_sound
 

@@ -5,9 +5,9 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from outlive.memory.book import Memories
-from outlive.stores.memory_records import Memory, Provenance
-from outlive.stores.memory_text import parse, render
+from outlive.memory.memories import Memories
+from outlive.stores.memories.records import Memory, Provenance
+from outlive.stores.memories.text import parse, render
 
 HERE = Path(__file__).parent / "memory-v1"
 WRITTEN = datetime.fromtimestamp(1_767_000_000, UTC)

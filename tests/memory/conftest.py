@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from tests.engines import Engine
 
 

@@ -7,10 +7,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
 from outlive.memory.errors import MemoryExists, MemoryRefused
+from outlive.memory.memories import Memories
 from tests.memory.conftest import Ticking
 
 FACTS = st.sampled_from(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.memory.book import Memories
+from outlive.memory.changelog import diff
 from outlive.memory.errors import (
     InvalidMemory,
     MemoryExists,
@@ -14,9 +14,9 @@ from outlive.memory.errors import (
     UndoConflict,
     UnknownMemory,
 )
-from outlive.memory.steps import diff
+from outlive.memory.memories import Memories
 from outlive.secrets import SecretFound
-from outlive.stores.memory_records import OversizedMemory, Provenance
+from outlive.stores.memories.records import OversizedMemory, Provenance
 
 KEY = "sk-" + "ant-api03-" + "aB3x" * 12
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from outlive.memory.errors import InvalidAnswer
 from outlive.memory.rewriting import read_consolidation
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.records import Memory
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HONEST = [

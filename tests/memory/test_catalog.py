@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from outlive.memory.catalog import Catalog
 from outlive.memory.errors import MemoryExists
 from outlive.memory.index import index_text
-from outlive.memory.links import Hiding, hidden_by
 from outlive.memory.similar import same, spelling, words
-from outlive.stores.memory_records import Memory, Provenance, unmarked
-from outlive.stores.memory_shelf import Look, Shelf
+from outlive.memory.supersession import Hiding, hidden_by
+from outlive.stores.memories.records import Memory, Provenance, unmarked
+from outlive.stores.memories.table import Look, Shelf
 
 SLUGS = st.sampled_from("abcdef")
 MOMENT = datetime(2026, 5, 1, tzinfo=UTC)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import AGE, MANY, SESSIONS, Busy, consolidate, due
+from outlive.memory.memories import Memories
 from outlive.memory.rewriting import LONGEST, batches, consolidation_request
 from outlive.memory.transfer import Imported, import_memories
-from outlive.stores.memory_records import Memory, Provenance, Step
+from outlive.stores.memories.records import Memory, Provenance, Step
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

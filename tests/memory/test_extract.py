@@ -17,7 +17,6 @@ from outlive.events import (
     Undone,
     UserSaid,
 )
-from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidAnswer
 from outlive.memory.extract import (
     KNOWN,
@@ -31,7 +30,8 @@ from outlive.memory.extract import (
     talk,
     unheard,
 )
-from outlive.memory.inject import block
+from outlive.memory.memories import Memories
+from outlive.memory.prompt_block import block
 from outlive.memory.search import Finder
 from outlive.memory.whose import origin
 from outlive.messages import Text, ToolCall

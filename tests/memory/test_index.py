@@ -6,10 +6,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.memory.book import Memories
 from outlive.memory.index import MAX_BYTES, MAX_LINES, index_line, index_text
+from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, import_memories
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.records import Memory
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

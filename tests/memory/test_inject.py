@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.memory.inject import CLOSE, LONGEST, OPEN, block, shown_in
-from outlive.stores.memory_records import Memory, Provenance
+from outlive.memory.prompt_block import CLOSE, LONGEST, OPEN, block, shown_in
+from outlive.stores.memories.records import Memory, Provenance
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
 from outlive.memory.errors import MemoryExists
 from outlive.memory.extract import Candidate, against
+from outlive.memory.memories import Memories
 from outlive.memory.order import read
 from outlive.memory.sides import turned_round
 from outlive.memory.similar import same, says_all_of, spelling

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from outlive.errors import DamagedRecord
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines
 
 

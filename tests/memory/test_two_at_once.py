@@ -11,12 +11,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
 from outlive.memory.errors import MemoryRefused
 from outlive.memory.index import index_text
+from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
-from outlive.stores.memory_records import Memory, unmarked
+from outlive.stores.memories.records import Memory, unmarked
 from tests.memory.conftest import Ticking
 
 FACTS = st.sampled_from([f"The {thing} is {value} now." for thing in ("port", "host") for value in ("red", "blue")])
@@ -34,7 +34,7 @@ class TwoAtOnce(RuleBasedStateMachine):
         self.root = Path(self.temporary.name)
         self.folder = self.root / ".memory"
         self.clock = Ticking()
-        self.patched = patch("outlive.stores.files.memory_folder.watch", return_value=None)
+        self.patched = patch("outlive.stores.memories.folder.watch", return_value=None)
         if not self.WATCHED:
             self.patched.start()
         self.books = [self.opened(), self.opened()]

@@ -6,11 +6,11 @@ from contextlib import aclosing, contextmanager
 from typing import Any
 
 from outlive.context.engine import Request
-from outlive.live import Arriving, TextArrived
 from outlive.messages import Block, Message, Text, ToolCall, ToolResult
-from outlive.models.anthropic import AnthropicModel
-from outlive.models.openai import OpenAIModel
+from outlive.models.anthropic.model import AnthropicModel
+from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model, Reply
+from outlive.stream import Arriving, TextArrived
 from outlive.testing.simulator import Simulator
 
 BASH: dict[str, object] = {

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from outlive.live import CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from outlive.models.anthropic import AnthropicModel
+from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
 from outlive.models.protocol import UNREADABLE, Reply
+from outlive.stream import CallArriving, TextArrived, ThinkingArrived
 from outlive.testing.simulator import Fault, Simulator, call, calls, say, think
 from tests.models.quirky import quirky
 from tests.models.talking import TOOLS, ask, asked, asking, assistant, bash, claude, playing, result, user, words
@@ -444,7 +444,7 @@ def test_at_most_four_breakpoints_are_set() -> None:
 def test_arguments_that_are_no_object_reach_the_tool_as_they_are() -> None:
     from anthropic.types import InputJSONDelta, ToolUseBlock
 
-    from outlive.models.anthropic import _Arriving
+    from outlive.models.anthropic.model import _Arriving
 
     block = _Arriving(ToolUseBlock(id="c", name="bash", input={}, type="tool_use"))
     block.take(InputJSONDelta(partial_json='{"command": ls}', type="input_json_delta"))
@@ -456,8 +456,8 @@ def test_arguments_that_are_no_object_reach_the_tool_as_they_are() -> None:
 def test_redacted_thinking_is_carried_untouched() -> None:
     from anthropic.types import RedactedThinkingBlock
 
-    from outlive.models.anthropic import _Arriving
-    from outlive.models.anthropic_request import request_form
+    from outlive.models.anthropic.model import _Arriving
+    from outlive.models.anthropic.request import request_form
 
     block = _Arriving(RedactedThinkingBlock(data="c2VjcmV0", type="redacted_thinking")).block()
     form = {"type": "redacted_thinking", "data": "c2VjcmV0"}

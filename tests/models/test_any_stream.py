@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from outlive.agent.factory import open_agent
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid
 from outlive.messages import tool_calls
-from outlive.models.anthropic import AnthropicModel
-from outlive.models.openai import OpenAIModel
-from outlive.session.opening import open_agent
-from outlive.tools.standard import standard_tools
+from outlive.models.anthropic.model import AnthropicModel
+from outlive.models.openai.model import OpenAIModel
+from outlive.tools.builtin.standard import standard_tools
 from tests.models.quirky import Quirky, quirky
 
 BIG, DEEP = "<256 KB>", "<10,000 levels>"

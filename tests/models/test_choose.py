@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from outlive.models import choose as choosing
-from outlive.models.choose import HOW, choose, local_models
+from outlive.models import resolve as choosing
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
+from outlive.models.resolve import HOW, choose, local_models
 from outlive.models.retry import Fallback, Retrying
 from outlive.testing.simulator import Simulator, say
 from tests.engines import worker_environment
@@ -167,14 +167,14 @@ def test_the_simulator_is_a_server_like_any_other() -> None:
 
 LAZY = """
 import sys
-import outlive.models.choose, outlive.models.anthropic, outlive.models.openai, outlive.models.retry
+import outlive.models.resolve, outlive.models.anthropic.model, outlive.models.openai.model, outlive.models.retry
 slow = {"anthropic", "openai", "httpx2", "pydantic", "dotenv"} & set(sys.modules)
 assert not slow, slow
 """
 MISSING = """
 import sys
 sys.modules["anthropic"] = sys.modules["openai"] = None
-from outlive.models.choose import choose
+from outlive.models.resolve import choose
 from outlive.models.errors import NotSetUp
 for spec, extra in (("claude-opus-5", "outlive[anthropic]"), ("gpt-5.5", "outlive[openai]")):
     try:

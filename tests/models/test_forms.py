@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from outlive.context.valid import problems
+from outlive.context.validity import problems
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from outlive.models.anthropic_request import request_form as anthropic_form
-from outlive.models.legal import legal_id, legal_name
-from outlive.models.openai_form import FAILED, NO_OUTPUT, NOTHING
-from outlive.models.openai_form import request_form as openai_form
+from outlive.models.anthropic.request import request_form as anthropic_form
+from outlive.models.openai.form import FAILED, NO_OUTPUT, NOTHING
+from outlive.models.openai.form import request_form as openai_form
 from outlive.models.protocol import Model, Reply
+from outlive.models.sanitize import legal_id, legal_name
 from outlive.testing.simulator import Simulator, say
 from outlive.testing.simulator.signing import Signer
 from tests.models.talking import asking, assistant, bash, claude, gpt, result, user

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from outlive.models.anthropic import AnthropicModel
-from outlive.models.choose import Local, _local
+from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.headers import custom_headers
-from outlive.models.openai import OpenAIModel
+from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model
+from outlive.models.resolve import Local, _local
 from outlive.testing import Simulator, say
 from tests.models.talking import CLAUDE, GPT, ask, asking, playing
 

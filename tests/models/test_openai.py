@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from outlive.live import CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Image, Text, ToolResult, tool_calls
 from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
-from outlive.models.openai import OpenAIModel
+from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import UNREADABLE, NearCall, Usage
+from outlive.stream import CallArriving, TextArrived, ThinkingArrived
 from outlive.testing.simulator import Fault, Simulator, call, calls, say
 from tests.models.quirky import Quirky, chunk, piece, quirky
 from tests.models.talking import BOTH, TOOLS, Making, ask, asking, assistant, bash, gpt, playing, result, user, words

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.context.engine import Request
-from outlive.live import Arriving, ModelWaits, TextArrived
 from outlive.messages import Text, ToolCall
 from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
 from outlive.models.protocol import Model, Reply
 from outlive.models.retry import LONGEST, PATIENCE, REST, Fallback, Retrying
+from outlive.stream import Arriving, ModelWaits, TextArrived
 from outlive.testing.simulator import Fault, Simulator, call, say
 from tests.models.talking import BOTH, Making, ask, asked, asking, claude, gpt, playing
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.models.text_calls import Found, Written, calls_in
-from outlive.tools.standard import standard_tools
+from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 
 TOOLS = {tool["name"]: tool["input_schema"] for tool in Toolbox(standard_tools()).schemas()}

@@ -7,14 +7,14 @@ from random import Random
 
 import pytest
 
+from outlive.agent import Session
 from outlive.events import UsageReported
 from outlive.messages import tool_calls
-from outlive.models.anthropic import AnthropicModel
+from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Reply, Usage
 from outlive.models.retry import Retrying
-from outlive.session import Session
-from outlive.stores.files.log import FileLogStore
+from outlive.stores.logs.files import FileLogStore
 from outlive.testing.simulator import Fault, SeenRequest, Simulator, Step, call, calls, say, think
 from tests.models.talking import TOOLS, Making, claude, gpt
 from tests.talk import Ticks, file_text

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.tools.sandbox import shell
+from outlive.tools.permissions.sandbox import shell
 
 _KEPT = ("builtin", "printf")
 """Builtins that the recording itself is made with; lines that use them are not for this."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.stores.files import answer
-from outlive.stores.files.quick import ready_json
-from outlive.stores.records import task_to_json
+from outlive.stores.tasks.files import answer
+from outlive.stores.tasks.files.quick import ready_json
+from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from tests.engines import Engine

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from outlive.stores.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.audit import Audit
 from outlive.tasks.draft import Draft
 from tests.engines import Engine, worker_environment

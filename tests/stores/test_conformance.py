@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.stores.protocol import TaskStore
+from outlive.stores.tasks.protocol import TaskStore
 from outlive.testing import Clock, TaskStoreConformance
 from tests.engines import Engine
 

@@ -19,8 +19,8 @@ import psycopg
 import pytest
 
 from outlive.errors import OutliveError
-from outlive.stores.protocol import TaskStore
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import TaskStore
+from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import TaskGraph
 from tests.crash_points import CHANGES, template
 from tests.engines import ROOT, Engine, PostgresServer, worker_environment

@@ -19,9 +19,9 @@ import psycopg
 import pytest
 
 from outlive.errors import StoreError, StoreUnavailable
-from outlive.stores.protocol import TaskQuery, TaskWriter
-from outlive.stores.records import Task
 from outlive.stores.sql import postgres as engine_postgres
+from outlive.stores.tasks.protocol import TaskQuery, TaskWriter
+from outlive.stores.tasks.records import Task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.tasks.support import a_task, change_of, everything
@@ -203,7 +203,8 @@ import json, os, sys
 import filelock, sqlite3, getpass
 from outlive.errors import OutliveError
 from outlive.stores import open_task_store
-import outlive.stores.files.tasks, outlive.stores.sql.tasks, outlive.stores.sql.sqlite, outlive.tasks.drawing.marks
+import outlive.stores.tasks.files.store, outlive.stores.tasks.sql, outlive.stores.sql.sqlite
+import outlive.tasks.drawing.marks
 from outlive.tasks.graph import TaskGraph
 if os.getuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.errors import CycleError, DamagedRecord, HasDependents, StoreError, StoreUnavailable, UnknownTask
-from outlive.stores.files.tasks import FileTaskStore
-from outlive.stores.protocol import TaskQuery, TaskStore
-from outlive.stores.records import Task, decode_task, encode_task
+from outlive.stores.tasks.files.store import FileTaskStore
+from outlive.stores.tasks.protocol import TaskQuery, TaskStore
+from outlive.stores.tasks.records import Task, decode_task, encode_task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.tasks.support import change_of

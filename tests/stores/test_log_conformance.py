@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from outlive.stores import open_log_store
-from outlive.stores.log_protocol import LogStore
+from outlive.stores.logs.protocol import LogStore
 from outlive.testing import LogStoreConformance
 from tests.engines import Engine
 

@@ -10,10 +10,10 @@ from itertools import count
 
 import pytest
 
-from outlive.session import Session
+from outlive.agent import Session
 from outlive.stores import open_log_store
-from outlive.stores.log_protocol import LogStore
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.protocol import LogStore
+from outlive.stores.logs.reading import full_log
 from tests.engines import ROOT, Engine, worker_environment
 from tests.session_worker import WINDOW
 from tests.talk import step

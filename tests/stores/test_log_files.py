@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from outlive.agent import Session
 from outlive.errors import StoreError, StoreUnavailable
 from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encode
 from outlive.messages import Image, Text
-from outlive.session import Session
-from outlive.stores.files.log import FileLogStore
-from outlive.stores.log_elsewhere import SPILL
-from outlive.stores.log_lines import Lines, from_lines
-from outlive.stores.log_names import file_name, session_of
-from outlive.stores.log_protocol import DamagedBlob, SessionBusy, SessionTooLarge
+from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.files import FileLogStore
+from outlive.stores.logs.lines import Lines, from_lines
+from outlive.stores.logs.names import file_name, session_of
+from outlive.stores.logs.protocol import DamagedBlob, SessionBusy, SessionTooLarge
 from outlive.testing.log_store import AWKWARD, compacted, note, result, started
 from tests.talk import lines_in
 
@@ -223,7 +223,7 @@ def test_a_second_writer_is_told_who_is_in_the_way(logs: FileLogStore, path: Pat
 def test_a_writer_whose_file_was_replaced_meanwhile_is_refused(logs: FileLogStore, path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
     logs.replace("s", [started("s")])
-    from outlive.stores.files.log import FileLogWriter
+    from outlive.stores.logs.files import FileLogWriter
 
     with pytest.raises(SessionBusy, match="replaced"):
         FileLogWriter(logs, "s", path, descriptor)
@@ -352,7 +352,7 @@ def test_a_log_of_many_gigabytes_is_refused_before_it_is_read(logs: FileLogStore
 def test_a_line_too_long_to_read_is_named_and_the_rest_is_used(
     logs: FileLogStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("outlive.stores.files.log.LONGEST", 70_000)
+    monkeypatch.setattr("outlive.stores.logs.files.LONGEST", 70_000)
     for number in (4, 5):
         with path.open("ab") as file:
             file.write(b"x" * 200_000)

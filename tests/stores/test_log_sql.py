@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from outlive.stores import open_log_store
-from outlive.stores.log_elsewhere import SPILL
-from outlive.stores.log_protocol import SessionBusy, SessionTooLarge
-from outlive.stores.sql import log as sql_log
-from outlive.stores.sql.log import SQLLogStore
+from outlive.stores.logs import sql as sql_log
+from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.protocol import SessionBusy, SessionTooLarge
+from outlive.stores.logs.sql import SQLLogStore
 from outlive.testing.log_store import note, result, started
 from tests.engines import Engine, PostgresServer
 
@@ -84,7 +84,7 @@ def test_a_session_that_would_not_fit_into_memory_is_refused(
 ) -> None:
     with logs.create("s") as writer:
         writer.append([started("s"), note(2, "x" * 5000)])
-    monkeypatch.setattr("outlive.stores.log_lines.LARGEST", 4000)
+    monkeypatch.setattr("outlive.stores.logs.lines.LARGEST", 4000)
     with pytest.raises(SessionTooLarge, match="'s' has"):
         logs.read("s")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from outlive.stores import open_memory_store
-from outlive.stores.memory_protocol import MemoryStore
+from outlive.stores.memories.protocol import MemoryStore
 from outlive.testing import MemoryStoreConformance
 from tests.engines import Engine
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from outlive.errors import StoreUnavailable
-from outlive.memory.book import Memories
 from outlive.memory.consolidate import consolidate
 from outlive.memory.doctor import problems
+from outlive.memory.memories import Memories
 from tests import memory_worker
 from tests.engines import ROOT, Engine, worker_environment
 
@@ -189,7 +189,7 @@ def test_a_full_disk_changes_nothing_and_is_said(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"outlive.stores.files.disk.Disk.{step}", full)
+        patched.setattr(f"outlive.stores.disk.Disk.{step}", full)
         with pytest.raises(StoreUnavailable, match=r"disk is full.*Nothing was changed"):
             memories.forget("base")
     assert state(memories) == before

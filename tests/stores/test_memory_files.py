@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from outlive.errors import StoreUnavailable
-from outlive.memory.book import Memories
 from outlive.memory.doctor import problems, repair
+from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
-from outlive.stores.files.memory import FileMemoryStore
-from outlive.stores.memory_records import MAX_BYTES
+from outlive.stores.memories.files import FileMemoryStore
+from outlive.stores.memories.records import MAX_BYTES
 from tests.engines import Engine
 
 
@@ -155,7 +155,7 @@ def test_a_journal_cannot_lead_out_of_the_folder(memories: Memories, folder: Pat
     import msgspec
 
     from outlive.errors import DamagedRecord
-    from outlive.stores.files.memory_journal import MemoryJournal
+    from outlive.stores.memories.journal import MemoryJournal
 
     memories.add("one", "the first thing")
     for name in ("../../escaped.md", "archive/../../escaped.md", "/tmp/escaped.md", "x.sh"):

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from msgspec.structs import replace
 
-from outlive.memory.book import Memories
-from outlive.stores.memory_records import encode_memory
+from outlive.memory.memories import Memories
+from outlive.stores.memories.records import encode_memory
 from outlive.stores.sql import migrations
 from outlive.stores.sql.database import Database
 from outlive.stores.sql.postgres import PostgresDatabase

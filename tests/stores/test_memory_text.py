@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outlive.errors import DamagedRecord, FutureVersion
-from outlive.stores.memory_names import is_slug, slug_of
-from outlive.stores.memory_records import KINDS, WHOS, Memory, Provenance, mended
-from outlive.stores.memory_text import parse, render
+from outlive.stores.memories.names import is_slug, slug_of
+from outlive.stores.memories.records import KINDS, WHOS, Memory, Provenance, mended
+from outlive.stores.memories.text import parse, render
 
 MOMENTS = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))
 NASTY = st.sampled_from(

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from outlive.errors import FutureVersion, StoreError
-from outlive.stores.sql import migrations, quick
+from outlive.stores.sql import migrations
+from outlive.stores.tasks import sql_quick
 from outlive.tasks.graph import TaskGraph
 from tests.engines import Engine, PostgresServer
 from tests.processes import at_once
@@ -146,7 +147,7 @@ def test_released_migrations_are_never_edited() -> None:
 
 
 def test_the_quick_way_was_written_for_the_schema_of_today() -> None:
-    assert tuple(NAMES) == quick.SCHEMA
+    assert tuple(NAMES) == sql_quick.SCHEMA
 
 
 def test_miscounted_dependencies_are_found_and_mended(database: Engine) -> None:

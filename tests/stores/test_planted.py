@@ -15,7 +15,7 @@ from outlive.events import UserSaid
 from outlive.messages import Text
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_named, read_regular
 from outlive.stores import open_log_store, open_task_store
-from outlive.stores.files.quick import ready_json
+from outlive.stores.tasks.files.quick import ready_json
 from outlive.tasks.graph import TaskGraph
 from tests.planted import PLANTS, endless, ends, fifo, huge, link, plant, untouched
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from outlive.events import UserSaid
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.messages import Text
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph

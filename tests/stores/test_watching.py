@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.stores.files import watching
-from outlive.stores.files.watching import Watch, watch
+from outlive.stores.tasks.files import watching
+from outlive.stores.tasks.files.watching import Watch, watch
 from tests.engines import worker_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
@@ -80,7 +80,7 @@ def test_too_much_to_tell_ends_the_watch(folder: Path, watched: Watch) -> None:
 FORKED = """
 import os, sys
 from pathlib import Path
-from outlive.stores.files.watching import watch
+from outlive.stores.tasks.files.watching import watch
 
 folder = Path(sys.argv[1])
 watched = watch(folder)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.errors import CycleError, DamagedRecord, InvalidTask, OutliveError, UnknownTask
-from outlive.stores.files.names import task_number
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import MAX_DEPENDENCIES, MAX_GAP, MAX_ID, highest_id
+from outlive.stores.tasks.files.names import task_number
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_GAP, MAX_ID, highest_id
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.draft import Draft

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from outlive.errors import NothingReady
-from outlive.stores.protocol import Fit, TaskQuery
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import Fit, TaskQuery
+from outlive.stores.tasks.records import Task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock

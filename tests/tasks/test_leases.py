@@ -8,8 +8,8 @@ import pytest
 
 from outlive.errors import InvalidTask, LeaseError, NothingReady
 from outlive.stores.clock import file_time, store_time
-from outlive.stores.records import LONGEST_LEASE, Task
-from outlive.stores.sql import quick
+from outlive.stores.tasks import sql_quick
+from outlive.stores.tasks.records import LONGEST_LEASE, Task
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.engines import Engine
@@ -280,7 +280,7 @@ def test_the_quick_answer_of_a_database_knows_the_longest_lease(sqlite: Engine) 
     ahead = sqlite.graph(Clock(datetime.now(UTC) + LONGEST_LEASE))
     ahead.claim(made, owner="ann", ttl=MINUTE)
     url = f"sqlite:///{sqlite.path}"
-    assert quick.ready_json(url, sqlite.path.parent, None) is None, "the lease is to be given back first"
+    assert sql_quick.ready_json(url, sqlite.path.parent, None) is None, "the lease is to be given back first"
     graph.release(made)
     graph.claim(made, owner="ann", ttl=LONGEST_LEASE)
-    assert f'"id":{spare}'.encode() in (quick.ready_json(url, sqlite.path.parent, None) or b"")
+    assert f'"id":{spare}'.encode() in (sql_quick.ready_json(url, sqlite.path.parent, None) or b"")

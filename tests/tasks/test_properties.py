@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.errors import OutliveError
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Task
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from outlive.errors import StoreError
-from outlive.stores.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import listing

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from outlive.messages import ToolCall
-from outlive.tools import command as command_module
-from outlive.tools.output import CAP, EDGE
+from outlive.tools.processes import command as command_module
+from outlive.tools.processes.output import CAP, EDGE
 from tests.tools.workbench import Workbench
 
 
@@ -292,7 +292,7 @@ def test_closing_ends_everything_at_once(bench: Workbench) -> None:
 
 
 def test_there_may_not_be_any_number_of_them(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.tools.processes.MOST", 2)
+    monkeypatch.setattr("outlive.tools.processes.session_commands.MOST", 2)
     for _ in range(2):
         bench.call("bash", command="sleep 300", background=True)
     assert "bg1, bg2" in bench.refused("bash", command="sleep 300", background=True)

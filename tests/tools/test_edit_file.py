@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from outlive.tools.seen import Seen
+from outlive.tools.files.read_tracker import Seen
 from tests.tools.workbench import Workbench
 
 

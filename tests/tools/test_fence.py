@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.tools.fence import Fence
+from outlive.tools.permissions.fence import Fence
 from outlive.tools.protocol import ToolError
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from outlive.errors import StoreUnavailable
-from outlive.tools.process_table import mark
+from outlive.tools.processes.process_table import mark
 from tests.tools.workbench import Workbench
 
 

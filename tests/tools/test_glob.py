@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.tools.patterns import PathPattern, split_fixed
+from outlive.tools.files.path_patterns import PathPattern, split_fixed
 from outlive.tools.protocol import ToolError
 from tests.tools.workbench import Workbench
 

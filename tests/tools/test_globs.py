@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.tools.globs import matches
+from outlive.tools.permissions.path_rules import matches
 
 PATTERNS = st.lists(st.sampled_from(["**/", "**", "*", "?", "a", "b", "/", ".", "[", "\n"]), max_size=8).map("".join)
 PATHS = st.text("ab/.[\n", max_size=10)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.tools.ignore import LARGEST, IgnoreRules
-from outlive.tools.workspace import files_below
+from outlive.tools.files.ignore import LARGEST, IgnoreRules
+from outlive.tools.files.workspace import files_below
 
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.tools.modes import remember_mode, resumed_mode
+from outlive.tools.permissions.modes import remember_mode, resumed_mode
 
 
 @pytest.fixture(autouse=True)

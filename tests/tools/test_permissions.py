@@ -9,11 +9,11 @@ from typing import Any, ClassVar, cast
 import pytest
 from msgspec import Struct
 
-from outlive.tools.asking import MODES, Answer, Mode, Question
-from outlive.tools.fence import Fence
-from outlive.tools.permissions import Permissions
+from outlive.tools.permissions.asking import MODES, Answer, Mode, Question
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.permissions.gate import Permissions
+from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
 from outlive.tools.protocol import Desk, Effect, Outcome, Tool
-from outlive.tools.rules import LONGEST_SEARCHED, Rules
 from outlive.tools.runner import Verdict
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent.world import World
 from outlive.cli.chat.history import ProjectHistory
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import project_folder, trusted
 from outlive.errors import ConfigError
-from outlive.session.world import World
 from outlive.tools.instructions import Instructions
-from outlive.tools.modes import remember_mode, resumed_mode
+from outlive.tools.permissions.modes import remember_mode, resumed_mode
+from outlive.tools.permissions.trust import remember, remembered
 from outlive.tools.skills import Skills
-from outlive.tools.trust import remember, remembered
 from tests.planted import PLANTS, endless, ends, fifo, huge, plant, untouched
 
 Plant = Callable[[Path], None]

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from outlive.errors import ConfigError
-from outlive.tools import rules as rules_module
-from outlive.tools.rules import LONGEST_SEARCHED, Rules, narrowed
-from outlive.tools.sandbox import shell
+from outlive.tools.permissions import rules as rules_module
+from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules, narrowed
+from outlive.tools.permissions.sandbox import shell
 
 ALLOW = (
     *("bash(alpha*)", "bash(git status*)", "bash(echo*)", "bash(cd*)", "bash(beta one)", "bash(gamma x *)"),

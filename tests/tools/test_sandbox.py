@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.tools import sandbox as module
-from outlive.tools import seccomp
-from outlive.tools.sandbox import Sandbox, SandboxUnavailable
+from outlive.tools.permissions import sandbox as module
+from outlive.tools.permissions import seccomp
+from outlive.tools.permissions.sandbox import Sandbox, SandboxUnavailable
 from tests.engines import ROOT
 from tests.tools.workbench import Workbench
 

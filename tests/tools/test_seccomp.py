@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.tools.seccomp import NUMBERS, RULES, program
+from outlive.tools.permissions.seccomp import NUMBERS, RULES, program
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOWED, KILLED = "allowed", "killed"

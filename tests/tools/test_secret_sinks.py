@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent.masking import masked
+from outlive.agent.session import Session
 from outlive.cli.chat.history import ProjectHistory
-from outlive.context.stateblock import LONGEST_NOTE
+from outlive.context.state_block import LONGEST_NOTE
 from outlive.events import AssistantSaid, Event, OpenTask, SessionStarted, TasksSeen
 from outlive.messages import Text, Thinking, ToolCall
 from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
 from outlive.secrets import mask
-from outlive.session.masking import masked
-from outlive.session.session import Session
 from outlive.stores import open_task_store
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle
+from outlive.tools.builtin.read_file import LONGEST_LINE
 from outlive.tools.hooks import LONGEST_SAID, CommandHooks
-from outlive.tools.output import EDGE
-from outlive.tools.read_file import LONGEST_LINE
+from outlive.tools.processes.output import EDGE
 from tests.secret_forms import SHAPES, example
 from tests.test_secret_streams import private_key
 from tests.test_secrets import pieces

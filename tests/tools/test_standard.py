@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from outlive.messages import ToolCall
-from outlive.tools.standard import standard_tools
+from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 from tests.engines import ROOT, worker_environment
 from tests.tools.workbench import Workbench
@@ -120,9 +120,8 @@ def test_files_are_named_for_permissions() -> None:
 
 def test_loading_the_tools_loads_nothing_slow() -> None:
     slow = ("rich", "anthropic", "openai", "httpx", "click", "sqlite3", "yaml", "numpy", "difflib")
-    code = (
-        f"import sys, outlive.tools.standard as s; s.standard_tools(); print([m for m in {slow} if m in sys.modules])"
-    )
+    load = "import sys, outlive.tools.builtin.standard as s; s.standard_tools(); "
+    code = f"{load}print([m for m in {slow} if m in sys.modules])"
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=worker_environment()
     )

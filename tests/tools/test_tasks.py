@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from outlive.events import TasksSeen
-from outlive.stores.log_reading import full_log
-from outlive.tools.taskwork import keep_claims, work_of
+from outlive.stores.logs.reading import full_log
+from outlive.tools.builtin.task_context import keep_claims, work_of
 from tests.tools.workbench import Workbench
 
 

@@ -11,7 +11,7 @@ import pytest
 from outlive.config import Workspace
 from outlive.config.home import forget, trust, trusted
 from outlive.errors import ConfigError
-from outlive.tools.trust import grants, remember, remembered, settings
+from outlive.tools.permissions.trust import grants, remember, remembered, settings
 
 GREEDY = """
 [agent]

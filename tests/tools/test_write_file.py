@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.tools.change import sweep
-from outlive.tools.fence import Fence
+from outlive.tools.files.atomic_edit import sweep
+from outlive.tools.permissions.fence import Fence
 from tests.tools.workbench import Workbench
 
 

@@ -8,24 +8,24 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from outlive.context.keeping import Kept
+from outlive.agent import Session
+from outlive.agent.recall import search
+from outlive.agent.tool_session import Door as SessionDoor
+from outlive.context.passes.pinning import Kept
 from outlive.errors import OutliveError
 from outlive.events import KnownEvent
 from outlive.messages import Image, Text, ToolCall
-from outlive.session import Session
-from outlive.session.door import Door as SessionDoor
-from outlive.session.recall import search
 from outlive.state import WorkingState
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.fence import Fence
-from outlive.tools.processes import Processes
+from outlive.tools.builtin.standard import standard_tools
+from outlive.tools.files.read_tracker import Seen
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.permissions.sandbox import Sandbox
+from outlive.tools.processes.session_commands import Processes
 from outlive.tools.protocol import Desk, Outcome, Tool
 from outlive.tools.runner import HookAnswer, Runner, Verdict
-from outlive.tools.sandbox import Sandbox
-from outlive.tools.seen import Seen
 from outlive.tools.skills import Skills
-from outlive.tools.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 
 E_ = TypeVar("E_", bound=KnownEvent)

@@ -57,11 +57,11 @@ def _understood(arguments: Sequence[str]) -> tuple[str | None, int | None] | Non
 def _ready(workspace: Workspace, limit: int | None) -> bytes | None:
     url = workspace.store_url
     if url.startswith("sqlite:"):
-        from outlive.stores.sql.quick import ready_json
+        from outlive.stores.tasks.sql_quick import ready_json
 
         return ready_json(url, workspace.project, limit)
     if url.startswith("files:"):
-        from outlive.stores.files.quick import ready_json
+        from outlive.stores.tasks.files.quick import ready_json
 
         return ready_json(url, workspace.project, limit)
     return None

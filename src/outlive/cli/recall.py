@@ -10,14 +10,14 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
+from outlive.agent.recall import Hit, lines_of, pages_of, related, search
 from outlive.cli.echo import echo, echo_exact
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.context.pages import Pages
 from outlive.context.pieces import describe_object
 from outlive.messages import Image
-from outlive.session.recall import Hit, lines_of, pages_of, related, search
-from outlive.stores.log_protocol import Damage, LogStore, SessionTooLarge
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.protocol import Damage, LogStore, SessionTooLarge
+from outlive.stores.logs.reading import full_log
 
 
 class Span(click.ParamType[tuple[int, int]]):

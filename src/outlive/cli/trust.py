@@ -13,8 +13,8 @@ from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import forget, trust, trusted
 from outlive.errors import ConfigError
-from outlive.stores.memory_records import Memory, unmarked
-from outlive.tools.trust import grants
+from outlive.stores.memories.records import Memory, unmarked
+from outlive.tools.permissions.trust import grants
 
 
 @click.command(name="trust")

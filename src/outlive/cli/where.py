@@ -13,8 +13,8 @@ from outlive.config.workspace import SETTINGS
 from outlive.errors import ConfigError
 from outlive.secrets import mask
 from outlive.stores.locations import places
-from outlive.tools.fence import HARNESS
-from outlive.tools.trust import grants
+from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.permissions.trust import grants
 
 
 @click.command()

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.passes.plan import Plan, Scene, current_request
 from outlive.context.pieces import Piece
-from outlive.context.plan import Plan, Scene, current_request
-from outlive.context.valid import problems as request_problems
+from outlive.context.validity import problems as request_problems
 from outlive.context.view import EMPTY
 from outlive.messages import Message, Text
 

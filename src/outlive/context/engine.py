@@ -11,16 +11,14 @@ from functools import partial
 
 from msgspec import Struct
 
-from outlive.context import ladder
-from outlive.context.bones import handles
-from outlive.context.budget import Budget, budget_for
 from outlive.context.contract import visible_pages
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
+from outlive.context.history import Past
 from outlive.context.ledger import facts
 from outlive.context.pages import Page, handle
-from outlive.context.past import Past
-from outlive.context.pieces import Line, Piece
-from outlive.context.plan import (
+from outlive.context.passes import ladder
+from outlive.context.passes.budget import Budget, budget_for
+from outlive.context.passes.plan import (
     SAFE,
     Plan,
     Reach,
@@ -32,14 +30,16 @@ from outlive.context.plan import (
     unit_tokens,
     view_tokens,
 )
+from outlive.context.passes.protect import guarded
+from outlive.context.passes.receipts import by_kind
+from outlive.context.passes.stubs import handles
+from outlive.context.pieces import Line, Piece
 from outlive.context.policy import RICH, Policy
-from outlive.context.protect import guarded
-from outlive.context.receipts import by_kind
-from outlive.context.stateblock import render_state
+from outlive.context.state_block import render_state
 from outlive.context.summary import marked
 from outlive.context.tokens import Meter, estimate
 from outlive.context.units import Unit, steps_shown
-from outlive.context.valid import problems
+from outlive.context.validity import problems
 from outlive.context.view import Projection, join, opening, projection_of, unit_messages, with_state
 from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
 from outlive.messages import Message

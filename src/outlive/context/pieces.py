@@ -7,7 +7,7 @@ from struct import Struct as Packed
 
 from msgspec import Struct
 
-from outlive.context.names import names
+from outlive.context.passes.names import names
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
 from outlive.messages import Image, Opaque, ToolCall
 

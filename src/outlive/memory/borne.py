@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from outlive.memory import guard
 from outlive.memory.clauses import Said, Statement, statements
 from outlive.memory.dates import every_day, read_date
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.records import Memory
 
 
 def not_borne_out(text: str, sources: Sequence[Memory]) -> str:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from outlive.memory.following import Grouped, Ordered
 from outlive.memory.index import capped, entry, rank
-from outlive.memory.links import Hiding, cascade
-from outlive.memory.lookup import refuse_known, unknown
+from outlive.memory.refs import refuse_known, unknown
 from outlive.memory.similar import spelling
-from outlive.stores.memory_protocol import MemoryReader
-from outlive.stores.memory_records import Memory, unmarked
-from outlive.stores.memory_shelf import NOTHING, Shelf
+from outlive.memory.supersession import Hiding, cascade
+from outlive.stores.memories.protocol import MemoryReader
+from outlive.stores.memories.records import Memory, unmarked
+from outlive.stores.memories.table import NOTHING, Shelf
 
 
 class Found(NamedTuple):

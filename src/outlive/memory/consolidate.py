@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from outlive.memory.book import Memories
+from outlive.memory.changelog import bare
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.guard import withheld
-from outlive.memory.links import hidden_by, reach
+from outlive.memory.memories import Memories
 from outlive.memory.merging import Plan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
-from outlive.memory.steps import bare
-from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import Memory, OversizedMemory, Scope, Step
+from outlive.memory.supersession import hidden_by, reach
+from outlive.stores.memories.protocol import MemoryWriter
+from outlive.stores.memories.records import Memory, OversizedMemory, Scope, Step
 
 Ask = Callable[[str], str]
 """A model: a prompt in, its answer out."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from outlive.memory import guard
-from outlive.memory.book import Memories
-from outlive.memory.links import reach
-from outlive.stores.memory_records import Memory
-from outlive.stores.protocol import Problem
+from outlive.memory.memories import Memories
+from outlive.memory.supersession import reach
+from outlive.stores.memories.records import Memory
+from outlive.stores.tasks.protocol import Problem
 
 
 def problems(memories: Memories) -> list[Problem]:

@@ -26,7 +26,7 @@ from outlive.memory.tokens import tokens
 from outlive.memory.whose import content, whose
 from outlive.messages import plain_text
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
+from outlive.stores.memories.records import Kind, Memory, Provenance, Scope, Who
 
 MOST = 4
 """Candidates from one answer. A turn that teaches more than a few things teaches none."""

@@ -5,8 +5,8 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, TypeVar
 
-from outlive.stores.memory_records import Memory
-from outlive.stores.memory_shelf import NOTHING, Shelf
+from outlive.stores.memories.records import Memory
+from outlive.stores.memories.table import NOTHING, Shelf
 
 K = TypeVar("K", bound=Hashable)
 O = TypeVar("O", bound=tuple[Any, ...])  # noqa: E741 - what orders

@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemory
 from outlive.secrets import find, refuse
-from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
+from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
 
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000

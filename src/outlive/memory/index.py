@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from outlive.memory.guard import withheld
 from outlive.secrets import mask
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.records import Memory
 
 TITLE = "What is remembered (memory_search finds the rest of each)"
 """Over the index in a system prompt, where it stands last."""

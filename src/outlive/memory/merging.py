@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from outlive.memory.dates import absolute, read_date
 from outlive.memory.guard import withheld
-from outlive.memory.links import hidden_by
 from outlive.memory.order import Reading
 from outlive.memory.similar import all_said, sentences, words
-from outlive.stores.memory_records import Memory
+from outlive.memory.supersession import hidden_by
+from outlive.stores.memories.records import Memory
 
 _TRUST = {"user": 0, "model": 1, "tool": 2, "web": 3}
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 
 from outlive.memory.extract import json_of
-from outlive.memory.inject import key_of
+from outlive.memory.prompt_block import key_of
 from outlive.secrets import mask
-from outlive.stores.memory_records import Memory
+from outlive.stores.memories.records import Memory
 
 CANDIDATES = 12
 _REQUEST = """\

@@ -16,10 +16,10 @@ from outlive.memory import guard
 from outlive.memory.borne import is_named_after, left_unsaid, newly_instructs, not_borne_out
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.extract import json_of
-from outlive.memory.lookup import first_line
 from outlive.memory.merging import Plan, least_trusted
+from outlive.memory.refs import first_line
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memory_records import Kind, Memory, Provenance
+from outlive.stores.memories.records import Kind, Memory, Provenance
 
 LONGEST = 24_000
 """Characters of one request."""

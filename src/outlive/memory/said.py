@@ -13,7 +13,7 @@ from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, 
 from outlive.memory.index import TITLE
 from outlive.memory.spoken import asks_for_what_follows
 from outlive.messages import ToolCall, plain_text, tool_calls
-from outlive.stores.memory_records import Who
+from outlive.stores.memories.records import Who
 
 WALL = 6_000
 """Characters: a text this long was pasted. It is material, and nothing in it is the user's own statement."""

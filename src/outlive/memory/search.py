@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from outlive.memory.book import Memories
-from outlive.memory.inject import key_of
-from outlive.stores.memory_records import Memory, Scope
+from outlive.memory.memories import Memories
+from outlive.memory.prompt_block import key_of
+from outlive.stores.memories.records import Memory, Scope
 
 if TYPE_CHECKING:
     from outlive.memory.retrieval import Entry, Hit, Retriever

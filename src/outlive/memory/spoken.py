@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from outlive.memory.similar import words
-from outlive.stores.memory_records import Kind, Scope
+from outlive.stores.memories.records import Kind, Scope
 
 LONGEST = 600
 """Characters of a correction that is offered. What was asked for may be longer."""

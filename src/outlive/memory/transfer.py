@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, OutliveError, StoreError
 from outlive.memory import guard
-from outlive.memory.book import Memories
 from outlive.memory.errors import InvalidMemory
-from outlive.memory.links import hidden_by, reach
-from outlive.memory.lookup import first_line
+from outlive.memory.memories import Memories
+from outlive.memory.refs import first_line
 from outlive.memory.similar import words
+from outlive.memory.supersession import hidden_by, reach
 from outlive.regular import read_named
 from outlive.secrets import mask_value
-from outlive.stores.memory_protocol import MemoryWriter
-from outlive.stores.memory_records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
-from outlive.stores.memory_text import parse
+from outlive.stores.memories.protocol import MemoryWriter
+from outlive.stores.memories.records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
+from outlive.stores.memories.text import parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HEADING = re.compile(r"#{1,6} +(.*?)[# ]*")

@@ -11,7 +11,7 @@ from outlive.events import Event
 from outlive.memory.said import Said, said
 from outlive.memory.sides import turned_round
 from outlive.memory.tokens import stem, tokens
-from outlive.stores.memory_records import Provenance
+from outlive.stores.memories.records import Provenance
 
 _COVERED = 0.7
 """Share of a sentence's words that the user has said, from which on it is theirs."""

@@ -2,7 +2,7 @@
 
 import re
 
-from outlive.context.stateblock import END, TITLE
+from outlive.context.state_block import END, TITLE
 from outlive.models.errors import Refused
 
 LONGEST_ANSWER = 8 * 2**20

@@ -8,7 +8,7 @@ from time import time
 
 from msgspec import Struct
 
-from outlive.context.reactive import read_too_long
+from outlive.context.passes.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
 
 MOST_NAMES = 8

@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from outlive.context.engine import Request
-from outlive.live import Arriving
 from outlive.messages import Block
+from outlive.stream import Arriving
 
 Stop = Literal["end", "tools", "length", "refusal", "other"]
 """Why an answer ended. `length`: it was cut off at the limit of the answer."""

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.context.engine import Request
-from outlive.live import Arriving, ModelWaits
 from outlive.models.errors import Unavailable
 from outlive.models.protocol import Model, Price, Reply
+from outlive.stream import Arriving, ModelWaits
 
 ATTEMPTS = 10
 FIRST, LONGEST = 1.0, 60.0

@@ -14,9 +14,9 @@ from outlive.stores.locations import FORMS, MEMORY, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from outlive.stores.log_protocol import LogStore
-    from outlive.stores.memory_protocol import MemoryStore
-    from outlive.stores.protocol import TaskStore
+    from outlive.stores.logs.protocol import LogStore
+    from outlive.stores.memories.protocol import MemoryStore
+    from outlive.stores.tasks.protocol import TaskStore
 
 
 def open_task_store(
@@ -34,17 +34,17 @@ def open_task_store(
     scheme = _scheme(url, durability)
     options = {} if clock is None else {"clock": clock}
     if scheme == "files":
-        from outlive.stores.files.tasks import FileTaskStore
+        from outlive.stores.tasks.files.store import FileTaskStore
 
         return FileTaskStore(path_of(url, base), durability=durability, **options)
     if scheme == "sqlite":
         from outlive.stores.sql.sqlite import SQLiteDatabase
-        from outlive.stores.sql.tasks import SQLTaskStore
+        from outlive.stores.tasks.sql import SQLTaskStore
 
         return SQLTaskStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
     if scheme in ("postgresql", "postgres"):
         from outlive.stores.sql.postgres import PostgresDatabase
-        from outlive.stores.sql.tasks import SQLTaskStore
+        from outlive.stores.tasks.sql import SQLTaskStore
 
         return SQLTaskStore(PostgresDatabase(url), **options)
     raise _unknown(url)
@@ -55,16 +55,16 @@ def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durab
     base = base or Path.cwd()
     scheme = _scheme(url, durability)
     if scheme == "files":
-        from outlive.stores.files.log import FileLogStore
+        from outlive.stores.logs.files import FileLogStore
 
         return FileLogStore(path_of(url, base).parent, durability=durability)
     if scheme == "sqlite":
-        from outlive.stores.sql.log import SQLLogStore
+        from outlive.stores.logs.sql import SQLLogStore
         from outlive.stores.sql.sqlite import SQLiteDatabase
 
         return SQLLogStore(SQLiteDatabase(path_of(url, base), durability=durability))
     if scheme in ("postgresql", "postgres"):
-        from outlive.stores.sql.log import SQLLogStore
+        from outlive.stores.logs.sql import SQLLogStore
         from outlive.stores.sql.postgres import PostgresDatabase
 
         return SQLLogStore(PostgresDatabase(url))
@@ -89,16 +89,16 @@ def open_memory_store(
     options: dict[str, Any] = {} if clock is None else {"clock": clock}
     options |= {} if os.environ.get("OUTLIVE_TRUST_MEMORIES") else {"home": home or home_folder()}
     if scheme == "files":
-        from outlive.stores.files.memory import FileMemoryStore
+        from outlive.stores.memories.files import FileMemoryStore
 
         return FileMemoryStore(path_of(url, base).parent / MEMORY, durability=durability, **options)
     if scheme == "sqlite":
-        from outlive.stores.sql.memory import SQLMemoryStore
+        from outlive.stores.memories.sql import SQLMemoryStore
         from outlive.stores.sql.sqlite import SQLiteDatabase
 
         return SQLMemoryStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
     if scheme in ("postgresql", "postgres"):
-        from outlive.stores.sql.memory import SQLMemoryStore
+        from outlive.stores.memories.sql import SQLMemoryStore
         from outlive.stores.sql.postgres import PostgresDatabase
 
         options.pop("home", None)
@@ -110,7 +110,7 @@ def open_user_memory(
     home: Path, *, durability: str = "full", clock: Callable[[], datetime] | None = None
 ) -> "MemoryStore":
     """The memory that a person has across projects: always files, in `memory` of outlive's folder in their home."""
-    from outlive.stores.files.memory import FileMemoryStore
+    from outlive.stores.memories.files import FileMemoryStore
 
     place = (home / "memory").resolve()  # a link in the home is the user's own
     store = FileMemoryStore(place, scope="user", durability=durability)

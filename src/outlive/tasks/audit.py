@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from outlive.stores.protocol import TaskReader, TaskWriter
-from outlive.stores.records import Change, Task, task_to_json
+from outlive.stores.tasks.protocol import TaskReader, TaskWriter
+from outlive.stores.tasks.records import Change, Task, task_to_json
 from outlive.tasks import rules
 
 _BOOKKEEPING = {"id", "blockedBy", "blocks", "updatedAt", "revision", "version"}

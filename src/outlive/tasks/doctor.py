@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from outlive.stores.protocol import Problem
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import Problem
+from outlive.stores.tasks.records import Task
 from outlive.tasks import rules, shape
 from outlive.tasks.edges import arrows
 from outlive.tasks.refs import some

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import InvalidTask
-from outlive.stores.records import DEFAULT_PRIORITY, Task
+from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks import rules
 from outlive.tasks.refs import Ref
 

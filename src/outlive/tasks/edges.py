@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from outlive.errors import CycleError, DependencyError, UnknownTask
-from outlive.stores.protocol import TaskReader, TaskWriter
+from outlive.stores.tasks.protocol import TaskReader, TaskWriter
 from outlive.tasks import shape
 from outlive.tasks.draft import Draft
 from outlive.tasks.lookup import find_id

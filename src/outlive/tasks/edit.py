@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from outlive.errors import LeaseError
-from outlive.stores.records import Status, Task
+from outlive.stores.tasks.records import Status, Task
 from outlive.tasks import rules
 from outlive.tasks.refs import Ref
 

@@ -10,8 +10,8 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
-from outlive.stores.protocol import Fit, Problem, TaskQuery, TaskReader, TaskStore, TaskWriter
-from outlive.stores.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
+from outlive.stores.tasks.protocol import Fit, Problem, TaskQuery, TaskReader, TaskStore, TaskWriter
+from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.doctor import graph_problems

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from outlive.stores.records import DEFAULT_PRIORITY, Task
+from outlive.stores.tasks.records import DEFAULT_PRIORITY, Task
 from outlive.tasks.drawing.marks import mark, state
 from outlive.tasks.refs import some
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from outlive.stores.protocol import TaskQuery, TaskReader, TaskWriter
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import TaskQuery, TaskReader, TaskWriter
+from outlive.stores.tasks.records import Task
 from outlive.tasks.refs import Ref, parse_id, unknown
 
 OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from outlive.errors import UnknownTask
-from outlive.stores.records import MAX_ID, Task
+from outlive.stores.tasks.records import MAX_ID, Task
 
 Ref = int | str
 COMPARED, MOST_COMPARED = 100, 1_000

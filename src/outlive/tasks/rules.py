@@ -12,7 +12,7 @@ import msgspec
 
 from outlive.errors import BlockedError, ConflictError, InvalidTask, LeaseError
 from outlive.secrets import mask, mask_value
-from outlive.stores.records import LONGEST_LEASE, MAX_DEPENDENCIES, STATUSES, Status, Task
+from outlive.stores.tasks.records import LONGEST_LEASE, MAX_DEPENDENCIES, STATUSES, Status, Task
 from outlive.tasks.refs import some
 
 MAX_SUBJECT = 200

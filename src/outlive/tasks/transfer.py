@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from outlive.errors import ConflictError, CycleError, DamagedRecord, DependencyError, FutureVersion
 from outlive.regular import UnusableFile, read_regular
 from outlive.secrets import mask_value
-from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
-from outlive.stores.records import MAX_TASK_BYTES, Change, Task, task_from_json, task_to_json, wrong_mark
+from outlive.stores.tasks.protocol import TaskQuery, TaskStore, TaskWriter
+from outlive.stores.tasks.records import MAX_TASK_BYTES, Change, Task, task_from_json, task_to_json, wrong_mark
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.edges import arrows, refuse_cycles

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from outlive.stores.protocol import TaskStore
+from outlive.stores.tasks.protocol import TaskStore
 
 T = TypeVar("T")
 

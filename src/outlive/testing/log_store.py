@@ -1,4 +1,4 @@
-"""What `outlive.stores.log_protocol` promises, as tests. An engine that passes can carry sessions.
+"""What `outlive.stores.logs.protocol` promises, as tests. An engine that passes can carry sessions.
 
     class TestMyLogs(LogStoreConformance):
         @pytest.fixture
@@ -32,11 +32,11 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import Image, Text
-from outlive.stores.log_elsewhere import SPILL
-from outlive.stores.log_lines import REPLAY
-from outlive.stores.log_names import InvalidSession, new_session_id
-from outlive.stores.log_protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.blobs import SPILL
+from outlive.stores.logs.lines import REPLAY
+from outlive.stores.logs.names import InvalidSession, new_session_id
+from outlive.stores.logs.protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
+from outlive.stores.logs.reading import full_log
 
 OpenLogs: TypeAlias = Callable[[], LogStore]
 

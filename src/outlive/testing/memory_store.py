@@ -1,4 +1,4 @@
-"""What `outlive.stores.memory_protocol` promises, as tests. An engine that passes can hold memories.
+"""What `outlive.stores.memories.protocol` promises, as tests. An engine that passes can hold memories.
 
     class TestMyMemories(MemoryStoreConformance):
         @pytest.fixture
@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from outlive.stores.memory_protocol import MemoryReader, MemoryStore, MemoryWriter
-from outlive.stores.memory_records import MAX_BYTES, Memory, OversizedMemory, Provenance, Step
+from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
+from outlive.stores.memories.records import MAX_BYTES, Memory, OversizedMemory, Provenance, Step
 
 OpenMemories: TypeAlias = Callable[[], MemoryStore]
 

@@ -3,10 +3,10 @@
 from collections.abc import AsyncGenerator, Callable, Iterable
 
 from outlive.context.engine import Request
-from outlive.context.valid import problems
-from outlive.live import Arriving, TextArrived
+from outlive.context.validity import problems
 from outlive.messages import Block, Text, Thinking, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.stream import Arriving, TextArrived
 from outlive.testing.simulator.steps import Call, Part, Say, Step, call, calls, say, think
 
 __all__ = ["ScriptedModel", "Turn", "call", "calls", "numbered", "reply_of", "say", "think"]

@@ -18,9 +18,9 @@ from typing import Any
 
 from outlive.errors import ConfigError
 from outlive.secrets import Masker, mask
+from outlive.tools.permissions.sandbox import shell
+from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
-from outlive.tools.sandbox import shell
-from outlive.tools.watchdog import WATCHDOG
 
 TIMEOUT = 60.0
 MOST_OUTPUT = 64 * 1024

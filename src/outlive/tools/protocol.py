@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, Typ
 
 from msgspec import Struct
 
-from outlive.context.keeping import Kept
+from outlive.context.passes.pinning import Kept
 from outlive.events import KnownEvent
 from outlive.messages import Image
 from outlive.secrets import Masker, mask
@@ -21,10 +21,10 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tools.errors import ToolError as ToolError  # whoever writes a tool finds it here
 
 if TYPE_CHECKING:
-    from outlive.tools.fence import Fence
-    from outlive.tools.processes import Processes
-    from outlive.tools.sandbox import Sandbox
-    from outlive.tools.seen import Seen
+    from outlive.tools.files.read_tracker import Seen
+    from outlive.tools.permissions.fence import Fence
+    from outlive.tools.permissions.sandbox import Sandbox
+    from outlive.tools.processes.session_commands import Processes
     from outlive.tools.skills import Skills
 
 Effect = Literal["look", "state", "tasks", "edit", "run"]

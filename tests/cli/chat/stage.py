@@ -10,23 +10,23 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
+from outlive.agent.agent import Agent, Parts
+from outlive.agent.session import Session
 from outlive.cli.chat.talk import OpenAgent, Surroundings
 from outlive.context.engine import Request
 from outlive.events import PlanChanged, Step
-from outlive.live import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.messages import Thinking, ToolCall
 from outlive.models.protocol import Price, Reply
-from outlive.session.agent import Agent, Parts
-from outlive.session.session import Session
 from outlive.stores import open_log_store, open_task_store
-from outlive.stores.log_protocol import LogStore
+from outlive.stores.logs.protocol import LogStore
+from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.scripted import ScriptedModel, Turn
-from outlive.tools.asking import Asker, Question
-from outlive.tools.fence import Fence
+from outlive.tools.permissions.asking import Asker, Question
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.protocol import Desk, Outcome, Tool
 from outlive.tools.runner import HookAnswer, Verdict
-from outlive.tools.sandbox import Sandbox
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 

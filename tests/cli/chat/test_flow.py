@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.cli.chat.flow import Flow
+from outlive.cli.chat.render.flow import Flow
 
 ANSWER = "# Title\nIntro\nmore\n\n```py\na = 1\n\nb = 2\n```\n- one\n\n  still one\n- two\n\nEnd"
 

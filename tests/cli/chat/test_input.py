@@ -12,7 +12,7 @@ from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.pasting import LARGE, Pastes
 from outlive.cli.chat.slash import is_command
-from outlive.stores.log_protocol import SessionInfo
+from outlive.stores.logs.protocol import SessionInfo
 
 WALL = "x y z\n" * 500
 

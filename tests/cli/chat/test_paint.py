@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from outlive.cli.chat.cards import Card
-from outlive.cli.chat.item import Hanging, Item, Rhythm
-from outlive.cli.chat.markdown import Prose
-from outlive.cli.chat.paint import Painter
+from outlive.cli.chat.render.cards import Card
+from outlive.cli.chat.render.item import Hanging, Item, Rhythm
+from outlive.cli.chat.render.markdown import Prose
+from outlive.cli.chat.render.paint import Painter
 from outlive.events import ToolFinished
 from outlive.messages import ToolCall
 

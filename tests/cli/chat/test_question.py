@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from outlive.cli.chat.item import Item
-from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.question import PAUSE, Questions, asked, preview
-from outlive.tools.asking import Answer, Question
+from outlive.cli.chat.render.item import Item
+from outlive.cli.chat.render.paint import Painter
+from outlive.tools.permissions.asking import Answer, Question
 
 RM = Question("bash", "rm -rf build", always=("bash(rm *)",))
 

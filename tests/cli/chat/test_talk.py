@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from outlive.cli.chat.item import Item
-from outlive.cli.chat.paint import Painter
+from outlive.agent.agent import Agent
+from outlive.agent.session_memory import Remembering
+from outlive.cli.chat.render.item import Item
+from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import short_session
 from outlive.events import PlanChanged, StateChanged, Step, UserSaid
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.messages import ToolCall, plain_text
 from outlive.models.errors import Unavailable
-from outlive.session.agent import Agent
-from outlive.session.remembering import Remembering
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.reading import full_log
 from outlive.testing import ScriptedModel, call, calls, say
-from outlive.tools.asking import Answer, Asker, Question
+from outlive.tools.permissions.asking import Answer, Asker, Question
 from tests.cli.chat.stage import Stage
 
 LONG = 30

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from outlive.cli.chat import under_way
-from outlive.cli.chat.item import Rhythm
-from outlive.cli.chat.paint import Painter
-from outlive.cli.chat.transcript import Transcript
+from outlive.cli.chat.render import progress
+from outlive.cli.chat.render.item import Rhythm
+from outlive.cli.chat.render.paint import Painter
+from outlive.cli.chat.render.transcript import Transcript
 from outlive.events import (
     AssistantSaid,
     Checkpointed,
@@ -19,10 +19,10 @@ from outlive.events import (
     ToolStarted,
     UserSaid,
 )
-from outlive.live import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.messages import Text, ToolCall
 from outlive.state import WorkingState
-from outlive.tools.asking import Question
+from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
+from outlive.tools.permissions.asking import Question
 
 PAINTER = Painter(70, "plain")
 
@@ -52,7 +52,7 @@ class Reader:
         self.event(ToolStarted, calls=tuple(call.id for call in calls))
 
     def live(self, rows: int = 20, now: float = 103.0, asked: Question | None = None) -> list[str]:
-        return under_way.lines(self.transcript, PAINTER, rows, now=now, since=100.0, asked=asked)
+        return progress.lines(self.transcript, PAINTER, rows, now=now, since=100.0, asked=asked)
 
 
 def bash(command: str, id: str = "1") -> ToolCall:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from outlive.stores.records import STATUSES, Status, Task
+from outlive.stores.tasks.records import STATUSES, Status, Task
 
 _WHEN = datetime(2025, 1, 1, tzinfo=UTC)
 _LINE = re.compile(r"(?P<mark>[✓◐✗] )?(?P<id>\d+) (?P<subject>.*?)(?: < (?P<needs>[\d ]+))?", re.DOTALL)

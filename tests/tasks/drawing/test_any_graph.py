@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.dot import dot
 from outlive.tasks.drawing.mermaid import mermaid
 from outlive.tasks.drawing.svg import svg

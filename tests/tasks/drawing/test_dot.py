@@ -3,7 +3,7 @@ import re
 
 from hypothesis import given
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.dot import dot
 from outlive.tasks.drawing.text import clean
 from tests.tasks.drawing.plans import RELEASE, edges_of, graphs, plan

@@ -6,7 +6,7 @@ from textwrap import dedent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.terminal import layers
 from outlive.tasks.drawing.text import cells
 from tests.tasks.drawing.plans import RELEASE, edges_of, graphs, plan, tasks_of, unstyled

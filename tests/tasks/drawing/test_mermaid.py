@@ -2,7 +2,7 @@ import re
 
 from hypothesis import given
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import label
 from outlive.tasks.drawing.marks import state
 from outlive.tasks.drawing.mermaid import mermaid

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.marks import STATES, state
 from outlive.tasks.drawing.svg import svg
 from outlive.tasks.drawing.text import pixels

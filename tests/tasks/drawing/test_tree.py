@@ -3,7 +3,7 @@ from textwrap import dedent
 
 from hypothesis import given
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.terminal import tree
 from tests.tasks.drawing.plans import RELEASE, edges_of, graphs, plan, tasks_of, unstyled
 

@@ -13,18 +13,18 @@ import click
 import msgspec
 from msgspec import Struct
 
+from outlive.agent.agent import Agent
+from outlive.agent.spending import Spending
 from outlive.cli.clean import clean
 from outlive.cli.output import OutputFailed, done
-from outlive.context.past import LEARNED
+from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
-from outlive.live import Live, ModelWaits
 from outlive.loop import Ending
 from outlive.messages import call_label, tool_calls
-from outlive.session.agent import Agent
-from outlive.session.spending import Spending
 from outlive.state import compression_line
-from outlive.tools.permissions import UNASKED
+from outlive.stream import Live, ModelWaits
+from outlive.tools.permissions.gate import UNASKED
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """How a run ended, for scripts; 2 is wrong usage, as everywhere."""

@@ -11,15 +11,15 @@ from typing import Any
 
 import click
 
+from outlive.agent.agent import Agent
+from outlive.agent.factory import Opener, Options
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
 from outlive.context.directives import tagged
-from outlive.session.agent import Agent
-from outlive.session.opening import Opener, Options
 from outlive.stores import open_log_store
-from outlive.stores.log_names import is_subagent
-from outlive.tools.asking import Asker
+from outlive.stores.logs.names import is_subagent
+from outlive.tools.permissions.asking import Asker
 
 STDIN_PATIENCE = 1.0
 """Seconds to wait for text on a pipe that nobody may be writing to."""

@@ -24,7 +24,7 @@ from outlive.errors import ConfigError
 if TYPE_CHECKING:
     from outlive.cli.chat.talk import OpenAgent, Surroundings
     from outlive.models.protocol import Model
-    from outlive.stores.log_protocol import LogStore
+    from outlive.stores.logs.protocol import LogStore
 
 NEEDED = ("prompt_toolkit", "rich")
 
@@ -54,7 +54,7 @@ def chat(
 
 async def _talk(around: "Surroundings", session: str | None, first: str | None) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
-        from outlive.cli.chat.screen import Screen
+        from outlive.cli.chat.render.screen import Screen
 
         return await Screen(around, "mono" if os.environ.get("NO_COLOR") else "colour").run(session, first)
     from outlive.cli.chat.lines import Lines

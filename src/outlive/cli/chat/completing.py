@@ -11,8 +11,8 @@ from prompt_toolkit.document import Document
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
 from outlive.cli.clean import one_line
-from outlive.stores.log_protocol import SessionInfo
-from outlive.tools.asking import MODES
+from outlive.stores.logs.protocol import SessionInfo
+from outlive.tools.permissions.asking import MODES
 
 MOST = 40
 SEEN = 5000

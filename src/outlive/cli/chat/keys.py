@@ -13,7 +13,7 @@ from prompt_toolkit.keys import Keys
 
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
-from outlive.tools.asking import MODES, Answer
+from outlive.tools.permissions.asking import MODES, Answer
 
 MANY = 16
 """Letters that came in one go: more than anybody types ahead."""

@@ -10,12 +10,12 @@ import sys
 import threading
 from typing import TextIO
 
-from outlive.cli.chat.item import Item, Rhythm
-from outlive.cli.chat.paint import Painter
 from outlive.cli.chat.question import asked, preview
+from outlive.cli.chat.render.item import Item, Rhythm
+from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
-from outlive.tools.asking import Answer, Question
+from outlive.tools.permissions.asking import Answer, Question
 
 NOBODY = "there is no terminal at which the user could be asked"
 

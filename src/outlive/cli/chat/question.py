@@ -13,12 +13,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from outlive.cli.chat import diffs
-from outlive.cli.chat.item import Item
-from outlive.cli.chat.transcript import note
+from outlive.cli.chat.render import diffs
+from outlive.cli.chat.render.item import Item
+from outlive.cli.chat.render.transcript import note
 from outlive.cli.chat.words import counted, cut
 from outlive.cli.clean import clean
-from outlive.tools.asking import Answer, Question
+from outlive.tools.permissions.asking import Answer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""

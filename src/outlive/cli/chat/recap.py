@@ -7,11 +7,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from outlive.cli.chat.item import Item
-from outlive.cli.chat.markdown import Prose
+from outlive.agent.agent import Agent
+from outlive.cli.chat.render.item import Item
+from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
 from outlive.cli.clean import one_line
-from outlive.session.agent import Agent
 
 SUBJECTS = 3
 ANSWER = 2000

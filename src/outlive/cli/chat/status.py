@@ -4,9 +4,9 @@ from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
 
+from outlive.agent.agent import Agent, Gauge
 from outlive.cli.chat.words import counted, dollars, short_session, tokens
 from outlive.cli.clean import one_line
-from outlive.session.agent import Agent, Gauge
 
 CELLS = 12
 

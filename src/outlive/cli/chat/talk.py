@@ -10,19 +10,19 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from outlive.agent.agent import Agent
 from outlive.cli.chat import recap, status
-from outlive.cli.chat.item import Hanging, Item
-from outlive.cli.chat.transcript import Transcript, note
+from outlive.cli.chat.render.item import Hanging, Item
+from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.clean import clean, one_line
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
-from outlive.live import Live
 from outlive.loop import Ending
 from outlive.models.protocol import Model
-from outlive.session.agent import Agent
-from outlive.stores.log_names import is_subagent
-from outlive.stores.log_protocol import LogStore, SessionInfo
-from outlive.tools.asking import Asker, Question
+from outlive.stores.logs.names import is_subagent
+from outlive.stores.logs.protocol import LogStore, SessionInfo
+from outlive.stream import Live
+from outlive.tools.permissions.asking import Asker, Question
 
 PATIENCE = 3.0
 """Seconds that a run gets to stop before the terminal closes without it."""

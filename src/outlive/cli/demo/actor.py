@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from outlive.agent.factory import Opener, Options
 from outlive.cli.agent.headless import run_headless
 from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
 from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
 from outlive.context.engine import Request
-from outlive.live import Arriving, TextArrived
 from outlive.messages import Message, plain_text, tool_calls
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
-from outlive.session.opening import Opener, Options
+from outlive.stream import Arriving, TextArrived
 from outlive.testing.scripted import numbered, reply_of
 
 WINDOW = 26_000

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import msgspec
 
+from outlive.agent.recall import pages_of
 from outlive.cli.demo.actor import PRICE, WINDOW, Sent
 from outlive.cli.demo.project import MONTHS, VENDOR, lay_out
 from outlive.cli.demo.script import ASKED, KILLED_AT, LAST, RULES, STEPS, TASKS
@@ -22,9 +23,8 @@ from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, KnownEvent, ToolFinished, decode
 from outlive.messages import Message, plain_text, tool_calls
 from outlive.models.protocol import Usage
-from outlive.session.recall import pages_of
 from outlive.stores import open_log_store, open_task_store
-from outlive.stores.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.graph import TaskGraph
 
 RUNGS = ("spool", "snip", "micro", "collapse", "auto", "reactive")

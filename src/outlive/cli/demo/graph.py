@@ -15,7 +15,7 @@ import click
 from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
 from outlive.stores import open_task_store
-from outlive.stores.protocol import TaskQuery
+from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.draft import Draft
 from outlive.tasks.drawing import terminal
 from outlive.tasks.drawing.marks import state

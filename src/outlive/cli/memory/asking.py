@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import click
 
+from outlive.agent.agent import whole_reply
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.context.engine import Request
 from outlive.messages import Message, Text, plain_text
-from outlive.models.choose import choose
-from outlive.session.agent import whole_reply
+from outlive.models.resolve import choose
 
 
 def asker(model: str) -> Callable[[str], str]:

@@ -22,9 +22,9 @@ from outlive.cli.memory.common import (
 )
 from outlive.cli.output import done
 from outlive.memory import consolidate as consolidation
-from outlive.memory.book import Memories
 from outlive.memory.guard import came_from
-from outlive.stores.memory_records import Kind, Memory, Provenance, Scope, Who
+from outlive.memory.memories import Memories
+from outlive.stores.memories.records import Kind, Memory, Provenance, Scope, Who
 
 
 @command()

@@ -12,10 +12,10 @@ import msgspec
 from outlive.cli.echo import named_input
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
-from outlive.memory.book import Memories
 from outlive.memory.guard import withheld
+from outlive.memory.memories import Memories
 from outlive.secrets import mask, mask_value
-from outlive.stores.memory_records import KINDS, SCOPES, WHOS, Memory
+from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
 

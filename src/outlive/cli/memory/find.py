@@ -10,7 +10,7 @@ import msgspec
 from outlive.cli.echo import named_input
 from outlive.cli.memory.common import command, line_of, print_json
 from outlive.errors import DamagedRecord
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
 
 

@@ -13,11 +13,11 @@ from outlive.cli.memory.common import (
     shown,
     type_option,
 )
-from outlive.memory.book import Memories
+from outlive.memory.changelog import Entry, diff
 from outlive.memory.guard import withheld
-from outlive.memory.steps import Entry, diff
+from outlive.memory.memories import Memories
 from outlive.secrets import mask
-from outlive.stores.memory_records import Kind, Memory, Scope
+from outlive.stores.memories.records import Kind, Memory, Scope
 
 
 @command()

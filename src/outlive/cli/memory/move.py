@@ -10,9 +10,9 @@ from outlive.cli.memory.common import command, form_of, print_json, scope_option
 from outlive.cli.output import done
 from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
-from outlive.memory.book import Memories
+from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines, read_markdown
-from outlive.stores.memory_records import Scope
+from outlive.stores.memories.records import Scope
 
 
 @command("import")

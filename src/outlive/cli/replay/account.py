@@ -4,13 +4,13 @@ from msgspec import Struct
 
 from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, Price, Texts
 from outlive.context.engine import Engine, Request
-from outlive.context.left import Left, pieces_left
+from outlive.context.passes.departures import Left, pieces_left
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
-from outlive.models.importers.recording import Recording
-from outlive.session.replay import Replay, Step
+from outlive.replay.player import Replay, Step
+from outlive.replay.recording import Recording
 
 KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")
 """In the order of a request; `shrunk` is what is left of results that left."""

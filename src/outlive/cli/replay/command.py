@@ -18,9 +18,9 @@ from outlive.cli.session.common import chosen_policy, json_option, open_store, p
 from outlive.config import Workspace
 from outlive.context.policy import Policy
 from outlive.errors import StoreUnavailable
-from outlive.models.importers import ImportRefused, Recording, read_recording
-from outlive.session.replay import Replay, check_replaceable
-from outlive.stores.log_protocol import LogStore
+from outlive.replay.importers import ImportRefused, Recording, read_recording
+from outlive.replay.player import Replay, check_replaceable
+from outlive.stores.logs.protocol import LogStore
 
 DEFAULT_WINDOW = 100_000
 STREAM = Path("-")

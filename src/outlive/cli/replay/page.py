@@ -7,7 +7,7 @@ from html import escape
 from outlive.cli.replay.account import KINDS, Pass, Report
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
-from outlive.context.left import Left
+from outlive.context.passes.departures import Left
 
 
 def page(report: Report) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from outlive.cli.echo import echo_exact
 from outlive.context.engine import Request
 from outlive.messages import Message
-from outlive.models.anthropic_form import message_form
+from outlive.models.anthropic.form import message_form
 
 _encode = msgspec.json.Encoder().encode
 

@@ -6,9 +6,9 @@ from outlive.cli.replay.account import Account
 from outlive.cli.replay.timeline import render
 from outlive.context.policy import RICH
 from outlive.messages import Message, Text, ToolCall, ToolResult, plain_text
-from outlive.models.importers.recording import Recording, timed
-from outlive.session.replay import Replay
-from outlive.stores.log_protocol import LogStore
+from outlive.replay.player import Replay
+from outlive.replay.recording import Recording, timed
+from outlive.stores.logs.protocol import LogStore
 
 WINDOW = 12_000
 FILES = 120

@@ -2,12 +2,12 @@
 
 import click
 
+from outlive.agent.forking import fork as fork_session
+from outlive.agent.session import Session
 from outlive.cli.echo import echo
 from outlive.cli.output import done
 from outlive.cli.session.common import command, print_json, session_argument
-from outlive.session.forking import fork as fork_session
-from outlive.session.session import Session
-from outlive.stores.log_protocol import LogStore
+from outlive.stores.logs.protocol import LogStore
 
 
 @click.command()

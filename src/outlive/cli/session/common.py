@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from outlive.agent.policies import policy_named
+from outlive.agent.session import WINDOW
 from outlive.cli.echo import echo, echo_exact
 from outlive.config import Workspace
 from outlive.context.engine import Engine
-from outlive.session.session import WINDOW
-from outlive.session.settings import policy_named
 from outlive.stores import open_log_store
-from outlive.stores.log_protocol import Damage, LogStore, UnknownSession
+from outlive.stores.logs.protocol import Damage, LogStore, UnknownSession
 
 F = TypeVar("F", bound=Callable[..., Any])
 

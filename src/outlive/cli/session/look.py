@@ -8,10 +8,10 @@ import msgspec
 from outlive.cli.echo import echo
 from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
 from outlive.context.engine import Engine
-from outlive.context.keeping import kept
-from outlive.context.left import LeftUnit, units_left
 from outlive.context.pages import handle
-from outlive.context.stateblock import render_state
+from outlive.context.passes.departures import LeftUnit, units_left
+from outlive.context.passes.pinning import kept
+from outlive.context.state_block import render_state
 from outlive.events import (
     AssistantSaid,
     Compacted,
@@ -26,8 +26,8 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import call_label, plain_text, tool_calls
-from outlive.stores.log_protocol import LogStore
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.protocol import LogStore
+from outlive.stores.logs.reading import full_log
 
 _ROOM = 4000.0
 """Tokens of the state block for a person to read."""

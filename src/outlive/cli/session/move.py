@@ -8,8 +8,8 @@ from outlive.cli.echo import echo_exact
 from outlive.cli.session.common import command, say_damage, session_argument
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
-from outlive.stores.log_protocol import LogStore
-from outlive.stores.log_reading import full_log
+from outlive.stores.logs.protocol import LogStore
+from outlive.stores.logs.reading import full_log
 
 
 @command()

@@ -21,7 +21,7 @@ from outlive.cli.task.common import (
     usage,
 )
 from outlive.errors import InvalidTask
-from outlive.stores.records import DEFAULT_PRIORITY, STATUSES, task_to_json
+from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
 from outlive.tasks.draft import Draft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line

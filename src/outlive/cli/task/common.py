@@ -14,7 +14,7 @@ from outlive.cli.echo import echo, echo_exact
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.stores import open_task_store
-from outlive.stores.records import Task, task_to_json
+from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET, line, listing
 

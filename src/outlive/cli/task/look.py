@@ -17,8 +17,8 @@ from outlive.cli.task.common import (
     print_json,
     print_list,
 )
-from outlive.stores.protocol import SortKey, TaskQuery
-from outlive.stores.records import STATUSES, Change, Status, Task, task_to_json
+from outlive.stores.tasks.protocol import SortKey, TaskQuery
+from outlive.stores.tasks.records import STATUSES, Change, Status, Task, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import fits, line
 from outlive.tasks.lookup import OPEN

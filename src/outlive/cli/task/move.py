@@ -10,8 +10,8 @@ from outlive.cli.output import done
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
 from outlive.errors import StoreUnavailable
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import task_to_json
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.refs import some

@@ -10,8 +10,8 @@ import click
 from outlive.cli.echo import echo
 from outlive.cli.task.common import command, optional_id_argument, paint, print_json, usage
 from outlive.errors import StoreUnavailable
-from outlive.stores.protocol import TaskQuery
-from outlive.stores.records import Task, task_to_json
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.drawing.marks import state
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line

@@ -20,8 +20,8 @@ from outlive.cli.task.common import (
     usage,
 )
 from outlive.config import default_owner
-from outlive.stores.protocol import Fit
-from outlive.stores.records import Task
+from outlive.stores.tasks.protocol import Fit
+from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
 
 _TTL = click.option(

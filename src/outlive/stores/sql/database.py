@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from outlive.stores.protocol import Watch
+from outlive.stores.tasks.protocol import Watch
 
 T = TypeVar("T")
 

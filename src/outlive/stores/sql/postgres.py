@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from outlive.errors import ConfigError, StoreError, StoreUnavailable
-from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row, moment
+from outlive.stores.tasks.protocol import Watch
 
 try:
     import psycopg

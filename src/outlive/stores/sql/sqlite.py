@@ -18,9 +18,9 @@ from outlive.errors import StoreError, StoreUnavailable
 from outlive.private import own_file, refuse_link
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
-from outlive.stores.protocol import Watch
 from outlive.stores.sql.database import Connection, PerThread, Row
-from outlive.stores.sql.quick import refuse_irregular_database
+from outlive.stores.tasks.protocol import Watch
+from outlive.stores.tasks.sql_quick import refuse_irregular_database
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing import channels
 from outlive.tasks.drawing.diagram import Diagram
 from outlive.tasks.drawing.grid import Grid, arrange

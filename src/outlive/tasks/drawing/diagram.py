@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
 from outlive.tasks.drawing.marks import mark
 from outlive.tasks.drawing.text import clean

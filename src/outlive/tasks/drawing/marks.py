@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 
 State = Literal["ready", "blocked", "in_progress", "completed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import diagram, label
 from outlive.tasks.drawing.marks import STATES, state
 from outlive.tasks.drawing.palette import LIGHT

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import Diagram, Edge, diagram
 from outlive.tasks.drawing.marks import STATES, mark, state, words
 from outlive.tasks.drawing.scene import COMPACT, Scene, compose, shown

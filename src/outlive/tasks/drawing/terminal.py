@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from outlive.stores.records import Task
+from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.columns import Style, columns
 from outlive.tasks.drawing.diagram import Diagram, diagram, label
 from outlive.tasks.drawing.text import cells, shorten

@@ -1,4 +1,4 @@
-"""What `outlive.stores.protocol` promises, as tests. An engine that passes can carry the task graph.
+"""What `outlive.stores.tasks.protocol` promises, as tests. An engine that passes can carry the task graph.
 
     class TestMyStore(TaskStoreConformance):
         @pytest.fixture
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from outlive.stores.protocol import TaskStore
+from outlive.stores.tasks.protocol import TaskStore
 from outlive.testing.tasks.graph import Graph
 from outlive.testing.tasks.reading import Reading
 from outlive.testing.tasks.sharing import Sharing

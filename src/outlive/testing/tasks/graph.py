@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from outlive.stores.protocol import Fit, TaskQuery, TaskStore, TaskWriter
-from outlive.stores.records import FINISHED, LONGEST_LEASE, STALE_LEASE, Status
+from outlive.stores.tasks.protocol import Fit, TaskQuery, TaskStore, TaskWriter
+from outlive.stores.tasks.records import FINISHED, LONGEST_LEASE, STALE_LEASE, Status
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from outlive.stores.protocol import SortKey, TaskQuery, TaskStore
-from outlive.stores.records import Lease, Status, Task
+from outlive.stores.tasks.protocol import SortKey, TaskQuery, TaskStore
+from outlive.stores.tasks.records import Lease, Status, Task
 from outlive.testing.tasks.support import (
     NOON,
     add,

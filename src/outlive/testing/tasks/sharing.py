@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from outlive.stores.protocol import Fit, TaskStore, TaskWriter
+from outlive.stores.tasks.protocol import Fit, TaskStore, TaskWriter
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,

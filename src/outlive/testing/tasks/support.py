@@ -9,8 +9,8 @@ from uuid import uuid4
 import msgspec
 from msgspec.structs import replace
 
-from outlive.stores.protocol import Fit, TaskQuery, TaskReader, TaskStore, TaskWriter
-from outlive.stores.records import Change, Lease, Task
+from outlive.stores.tasks.protocol import Fit, TaskQuery, TaskReader, TaskStore, TaskWriter
+from outlive.stores.tasks.records import Change, Lease, Task
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 EVERYTHING = TaskQuery(archived=True, sort="id")

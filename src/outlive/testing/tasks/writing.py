@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, OutliveError
-from outlive.stores.protocol import TaskQuery, TaskStore, TaskWriter
-from outlive.stores.records import MAX_ID
+from outlive.stores.tasks.protocol import TaskQuery, TaskStore, TaskWriter
+from outlive.stores.tasks.records import MAX_ID
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,

@@ -5,7 +5,7 @@ look.py     those that only look
 change.py   those that change something
 """
 
-from outlive.cli.chat.item import Item
+from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.slash import change, look
 from outlive.cli.chat.slash.base import ALIASES, COMMANDS, nearest
 from outlive.cli.chat.talk import Talk

@@ -5,6 +5,7 @@ from pathlib import Path
 from rich.console import RenderableType
 from rich.text import Text
 
+from outlive.agent.forking import fork as fork_session
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import Talk
@@ -12,10 +13,9 @@ from outlive.cli.chat.words import counted, short_session
 from outlive.cli.clean import one_line
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
-from outlive.session.forking import fork as fork_session
-from outlive.stores.log_protocol import UnknownSession
-from outlive.stores.log_reading import full_log
-from outlive.tools.asking import MODES
+from outlive.stores.logs.protocol import UnknownSession
+from outlive.stores.logs.reading import full_log
+from outlive.tools.permissions.asking import MODES
 
 MODE_WORDS = {
     "ask": "asks before it edits or runs",

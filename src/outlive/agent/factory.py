@@ -1,0 +1,351 @@
+"""Opening an agent: the one place where settings, stores, model, tools and permissions become one."""
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, cast, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+
+from outlive.agent.agent import Agent, Parts, Summaries
+from outlive.agent.consolidation_scheduler import Consolidation
+from outlive.agent.orphans import OrphanChoice, orphans_of
+from outlive.agent.policies import policy_named
+from outlive.agent.prompt import system_prompt
+from outlive.agent.session import WINDOW, Session
+from outlive.agent.session_memory import Extraction, Remembering
+from outlive.agent.spending import Spending
+from outlive.agent.subagents import Subagents
+from outlive.config import Workspace, default_owner, home
+from outlive.config.dotenv import DotEnv
+from outlive.config.sections import SMALLEST_WINDOW
+from outlive.errors import ConfigError
+from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
+from outlive.memory.memories import Memories
+from outlive.messages import call_file, is_writing
+from outlive.models.errors import NotSetUp
+from outlive.models.protocol import Model
+from outlive.models.resolve import choose
+from outlive.secrets import Masker
+from outlive.stores import open_log_store, open_task_store
+from outlive.stores.logs.protocol import UnknownSession
+from outlive.tasks.graph import TaskGraph
+from outlive.tools.builtin.memory_protocol import MEMORIES
+from outlive.tools.builtin.standard import standard_tools
+from outlive.tools.files.atomic_edit import sweep
+from outlive.tools.hooks import CommandHooks
+from outlive.tools.instructions import Instructions
+from outlive.tools.permissions.asking import Asker, Mode
+from outlive.tools.permissions.fence import Fence, protected_paths
+from outlive.tools.permissions.gate import Permissions
+from outlive.tools.permissions.modes import NARROW, opened_here, remember_mode, resumed_mode
+from outlive.tools.permissions.sandbox import Sandbox
+from outlive.tools.permissions.trust import Settings, remember, settings
+from outlive.tools.protocol import Tool
+from outlive.tools.skills import Skills
+from outlive.tools.toolbox import Toolbox
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the user asked for at the command line; None and nothing mean as the settings say."""
+
+    model: str | None = None
+    fallback: str | None = None
+    mode: Mode | None = None
+    window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
+    policy: str | None = None
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    add_dirs: tuple[str, ...] = ()
+    sandbox: bool | None = None
+    network: bool = False
+    max_turns: Annotated[int, Meta(ge=1)] | None = None
+    max_cost: Annotated[float, Meta(ge=0)] | None = None
+    max_tokens: Annotated[int, Meta(ge=1)] | None = None
+    max_time: Annotated[float, Meta(ge=0)] | None = None
+    orphans: OrphanChoice | None = None
+    """What becomes of commands that still run when a session is resumed."""
+
+
+def open_agent(
+    folder: str | Path = ".",
+    *,
+    session: str | None = None,
+    model: str | Model | None = None,
+    tools: Iterable[Tool[Any]] = (),
+    asker: Asker | None = None,
+    **options: Any,
+) -> Agent:
+    """An agent in a folder, for programs: close it when done. A model given by name is closed with it.
+
+    `tools` come besides the standard ones; `options` are the fields of `Options`. Without an `asker` whatever would
+    have to be asked is refused.
+    """
+    named = model if isinstance(model, str) else None
+    given = None if isinstance(model, str) else model
+    opener = Opener(Workspace.find(Path(folder)), Options(model=named, **options), model=given, tools=tools)
+    try:
+        agent = opener.open(session, asker=asker)
+    except BaseException:
+        opener.close()
+        raise
+    agent.closing.append(opener.close)
+    return agent
+
+
+class Opener:
+    """Opens agents of a workspace, one session at a time."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        options: Options | None = None,
+        *,
+        model: Model | None = None,
+        tools: Iterable[Tool[Any]] = (),
+    ) -> None:
+        self.workspace = workspace
+        self.options = options = _checked(options or Options())
+        self.settings: Settings = settings(workspace)
+        self.dotenv = DotEnv(workspace)
+        self.masker = Masker({**self.dotenv.variables, **os.environ})
+        self._model = model
+        self._tools = tuple(tools)
+        self._notices: list[str] = []
+        add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
+        self._extra = [_folder(workspace.root, name) for name in add]
+        with ExitStack() as undo:
+            self.logs = open_log_store(**workspace.store)
+            undo.callback(self.logs.close)
+            self.graph = TaskGraph(open_task_store(**workspace.store))
+            undo.pop_all()
+
+    def choose(self, spec: str | None = None) -> Model:
+        """A model by its name, with the settings' fallback."""
+        wanted = spec or self.options.model or self.settings.agent.get("model")
+        fallback = self.options.fallback or self.settings.agent.get("fallback")
+        try:
+            return choose(wanted, environment=self.dotenv.environment(), fallback=fallback)
+        except NotSetUp as error:
+            raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()]))) from None
+
+    def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
+        """An agent in a new session, or in the one of that id."""
+        self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
+        with ExitStack() as undo:
+            memories = self._memories()
+            undo.callback(memories.close)
+            model = self._model or self.choose()
+            opened = self._resume(session, model) if session else self._start(model)
+            undo.callback(opened.close)
+            orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
+            opened.settle(but={orphan.call for orphan in orphans})
+            agent = self._agent(opened, model, memories, asker)
+            agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
+            agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
+            undo.pop_all()
+            return agent
+
+    # -- the session
+
+    def _start(self, model: Model, id: str = "") -> Session:
+        root = str(self.workspace.root)
+        return Session.start(self.logs, id=id, model=model.name, folder=root, **self._session_options(model))
+
+    def _resume(self, id: str, model: Model) -> Session:
+        session = Session.resume(self.logs, id, **self._session_options(model))
+        for call in filter(is_writing, session.engine.past.waiting):
+            sweep(self._fence(), call_file(call))
+        return session
+
+    def _session_options(self, model: Model) -> dict[str, Any]:
+        context = self.workspace.context
+        asked = self.options.window or context.get("window")
+        window = int(asked) if isinstance(asked, int) else model.window or WINDOW
+        own = context.get("policies")
+        policy = policy_named(
+            self.options.policy or str(context.get("policy", "rich")), own if isinstance(own, dict) else {}
+        )
+        return {"window": window, "policy": policy, "mask": self.masker}
+
+    # -- its parts
+
+    def _agent(self, session: Session, model: Model, memories: Memories, asker: Asker | None) -> Agent:
+        root, mine = self.workspace.root, home()
+        self._notices = []
+        rules = self.settings.rules(self.options.allow, self.options.deny)
+        skills, instructions = Skills(root, mine), Instructions(root, mine)
+        remembering = self._remembering(session, memories)
+        agent: Agent  # the gate asks for the mode of the agent that it guards
+        gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
+        parts = Parts(
+            root=root,
+            model=model,
+            toolbox=Toolbox([*standard_tools(), *self._tools]),
+            graph=self.graph,
+            fence=self._fence(),
+            sandbox=self._sandbox(),
+            skills=skills,
+            gate=gate,
+            hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
+            system=self._system(session, skills, instructions, remembering.index),
+            limits=self._limits,
+            summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
+            chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
+            owner=default_owner() or f"session {session.id}",
+            mask=self.masker,
+        )
+        agent = Agent(session, parts, owns_model=model is not self._model)
+        agent.remembering = agent.desk.extras[MEMORIES] = remembering
+        for name, digest in session.files_seen().items():
+            agent.desk.seen.restore((root / name).resolve(), digest)
+        agent.desk.rules_of = instructions.nested
+        agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
+        agent.set_mode(self.options.mode or self._mode(session))
+        for notice in (self.settings.notice, "" if self._model else self.dotenv.notice()):
+            if notice:
+                self._notice(session, notice)
+        agent.notices += self._notices
+        return agent
+
+    def _notice(self, session: Session, text: str) -> None:
+        session.note(text)
+        self._notices.append(session.masked(text))
+
+    def _mode(self, session: Session) -> Mode:
+        """The settings' for a new session; for an old one its own, if it was the user who chose it."""
+        if not session.state.mode:
+            return cast(Mode, self.settings.agent.get("mode", "ask"))
+        mode = resumed_mode(self.workspace.project, self._line(session.id), session.state.mode)
+        if mode != session.state.mode:
+            said = f"the log says permission mode {session.state.mode}, but nobody chose it here: it is {mode}"
+            self._notice(session, said)
+        return mode
+
+    def _fence(self) -> Fence:
+        return Fence(self.workspace.root, self._extra, protect=protected_paths(self.workspace))
+
+    def _sandbox(self) -> Sandbox:
+        asked = self.options.sandbox
+        on = bool(self.settings.agent.get("sandbox")) if asked is None else asked
+        network = self.options.network or bool(self.settings.agent.get("network"))
+        protected = protected_paths(self.workspace)
+        sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, protected=protected)
+        if on and (problem := sandbox.problem()):
+            raise ConfigError(
+                f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"
+            )
+        return sandbox
+
+    def _memories(self) -> Memories:
+        """What is remembered; what finds it is loaded beside the model's SDK, which takes longer."""
+        memories = Memories.open(**self.workspace.store)
+        if memories.all():
+            from outlive.memory.retrieval.dense import prepare
+
+            prepare()
+        return memories
+
+    def _remembering(self, session: Session, memories: Memories) -> Remembering:
+        memories.actor = f"session {session.id}"
+        workspace = self.workspace
+        extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
+        remembering = Remembering(
+            memories,
+            session,
+            self.logs,
+            extraction,
+            consolidation=cast(Consolidation, workspace.memory.get("consolidate", "auto")),
+            rerank=bool(workspace.memory.get("rerank", False)),
+            own=self._own,
+        )
+        if problem := remembering.problem():
+            self._notice(session, problem)
+        if session.engine.past.units and not self._own(session.id):
+            said = "this session was not begun here: what its log says the user said is not remembered"
+            self._notice(session, said)
+            remembering.begin_here()
+        return remembering
+
+    def _own(self, session: str) -> bool:
+        """Whether the user worked in this session here, or in one that it was forked from."""
+        return opened_here(self.workspace.project, self._line(session))
+
+    def _line(self, session: str) -> list[str]:
+        """A session and those that it was forked from."""
+        line = [session]
+        with suppress(UnknownSession):
+            while (older := self.logs.info(line[-1]).forked_from) and older not in line:
+                line.append(older)
+        return line
+
+    def _system(
+        self, session: Session, skills: Skills, instructions: Instructions, remembered: Callable[[], str]
+    ) -> Callable[[], str]:
+        began = datetime.fromtimestamp(session.began).date()
+
+        def text() -> str:
+            listed = skills.listing()
+            return system_prompt(
+                folder=self.workspace.root,
+                day=began,
+                platform=platform.platform(terse=True),
+                git=(self.workspace.root / ".git").exists(),
+                sections=[
+                    instructions.text(),
+                    f"Skills (load_skill reads one)\n{listed}" if listed else "",
+                    remembered(),
+                ],
+            )
+
+        return text
+
+    def _limits(self, spending: Spending) -> Sequence[Limit]:
+        options, agent = self.options, self.settings.agent
+        turns, tokens = options.max_turns or agent.get("max_turns"), options.max_tokens or agent.get("max_tokens")
+        limits: list[Limit] = [Repetition(), Thrashing()]
+        limits += [Turns(turns)] if turns else []
+        limits += [Tokens(tokens, spending)] if tokens else []
+        limits += [Money(options.max_cost, spending)] if options.max_cost is not None else []
+        limits += [Time(options.max_time)] if options.max_time is not None else []
+        return limits
+
+    def _remember_mode(self, agent: Agent, session: str, mode: Mode) -> None:
+        """What the user chose counts now, also where it cannot be kept for later."""
+        try:
+            remember_mode(self.workspace.project, session, mode)
+        except ConfigError as error:
+            if mode in NARROW:  # it is believed anyway
+                return
+            text = f"{error}; mode {mode} holds until this session is closed"
+            agent.session.note(text)
+            agent.notices.append(text)
+
+    def close(self) -> None:
+        self.logs.close()
+        self.graph.store.close()
+
+
+def _checked(options: Options) -> Options:
+    """The options, each of its kind and within its bounds. Raises ConfigError that names what it takes."""
+    try:
+        return msgspec.convert(asdict(options), Options)
+    except msgspec.ValidationError as error:
+        problem, _, name = str(error).partition(" - at `$.")
+        name = name.partition("`")[0].partition("[")[0]
+        value = getattr(options, name, None)
+        choices = [one for part in get_args(get_type_hints(Options)[name]) for one in get_args(part)]
+        takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
+        raise ConfigError(f"{name} = {value!r}: {takes}") from None
+
+
+def _folder(root: Path, name: str) -> Path:
+    path = (root / Path(name).expanduser()).resolve()
+    if not path.is_dir():
+        raise ConfigError(f"--add-dir {name}: there is no such folder")
+    return path

@@ -1,0 +1,92 @@
+"""Exact text by handle, and search over sessions. Reads the log alone, so it works on any session at any time."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from outlive.context.history import Past
+from outlive.context.pages import Page, Pages, describe, handle
+from outlive.errors import OutliveError
+from outlive.events import Event
+
+AROUND = 100
+STEM = 5
+
+
+class BadPattern(OutliveError):
+    """A pattern or range that makes no sense."""
+
+
+class Hit(Struct, frozen=True):
+    """One line that was found."""
+
+    session: str
+    handle: str
+    event: int
+    line: int
+    what: str
+    text: str
+
+
+def pages_of(events: Iterable[Event]) -> Pages:
+    """All pages of a session. They depend on the log alone, so every reader numbers them alike."""
+    past = Past()
+    for event in events:
+        past.append(event)
+    return past.pages
+
+
+def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") -> str:
+    """A part of a text: lines A to B, counted from 1, and of these the ones that match. Line ends stay."""
+    if span is None and not pattern:
+        return text
+    lines = text.splitlines(keepends=True)
+    if span is not None:
+        lines = lines[span[0] - 1 : span[1]]
+    if pattern:
+        try:
+            wanted = re.compile(pattern)
+        except re.error as error:
+            raise BadPattern(f"--grep {pattern!r} is not a pattern: {error}") from None
+        lines = [line for line in lines if wanted.search(line)]
+    return "".join(lines)
+
+
+def search(session: str, pages: Pages, text: str) -> Iterator[Hit]:
+    """Every line that holds `text`, whatever its case, the newest page first."""
+    wanted = text.casefold()
+    for page in reversed(list(pages)):
+        yield from _in_page(session, page, wanted)
+
+
+def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
+    """The pages that are most about `text`, for words that stand together in no line; of each its best line."""
+    from outlive.memory.retrieval import Entry, Retriever
+
+    retriever = Retriever(dense=False)
+    by_key = {str(page.number): page for page in pages if page.parts}
+    retriever.update(Entry(key=key, name="", description="", body=page.text) for key, page in by_key.items())
+    stems = [word[:STEM] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
+    return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]
+
+
+def _best(session: str, page: Page, stems: list[str]) -> Hit:
+    """The line with the most of the words, as far as their beginnings tell."""
+    lines = page.text.split("\n")
+    best = max(range(len(lines)), key=lambda n: sum(stem in lines[n].casefold() for stem in stems))
+    piece = page.parts[0].piece
+    return Hit(session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * AROUND])
+
+
+def _in_page(session: str, page: Page, wanted: str) -> Iterator[Hit]:
+    offset = 0
+    for part in page.parts:
+        offset += page.shared
+        for number, line in enumerate(part.text.split("\n"), start=offset + 1):
+            at = line.casefold().find(wanted)
+            if at >= 0:
+                start = max(0, at - AROUND)
+                shown = line[start : at + len(wanted) + AROUND]
+                yield Hit(session, handle(page.number), part.piece.event, number, describe(part.piece), shown)
+        offset += part.text.count("\n") + 1

@@ -1,0 +1,449 @@
+"""A session: what is said and done goes to the log first and then to the engine; requests come out of the engine.
+
+The log is the truth. Everything here can be had again from it alone: `Session.resume`.
+"""
+
+import time
+from collections.abc import Callable, Container, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self, TypeVar, cast
+
+from msgspec.structs import replace
+
+from outlive.agent.handoff import handoff_note
+from outlive.agent.masking import Mask, masked
+from outlive.agent.started import Started
+from outlive.agent.world import GONE, SEEN, Seen, World, compare
+from outlive.context.directives import detect, own_words
+from outlive.context.engine import Engine, Request
+from outlive.context.errors import ContextError, FloorError
+from outlive.context.policy import RICH, Policy
+from outlive.context.state_block import shortened
+from outlive.context.summary import ask, checked, largest
+from outlive.events import (
+    VERSION,
+    AssistantSaid,
+    Checkpointed,
+    Compacted,
+    DirectiveDropped,
+    DirectiveGiven,
+    Event,
+    KnownEvent,
+    Noted,
+    Renewed,
+    SessionStarted,
+    SystemChanged,
+    ToolFinished,
+    Undone,
+    UsageReported,
+    UserSaid,
+)
+from outlive.messages import Block, Image, Text, call_file
+from outlive.secrets import mask_value
+from outlive.state import WorkingState, made_way
+from outlive.stores.logs.lines import mended
+from outlive.stores.logs.names import new_session_id
+from outlive.stores.logs.protocol import LogStore, LogWriter
+from outlive.stores.logs.reading import full_log
+
+WINDOW = 200_000
+DAMAGE = "damage"
+RECONCILED = "reconciled"
+SUMMARY = "summary"
+LOST = (
+    "[interrupted: the process ended while this ran.{} It may have done all, part or none of its work: "
+    "look before doing it again]"
+)
+NOT_RUN = "[not run: the process ended before this started; call it again if it is still needed]"
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class NothingToUndo(ContextError):
+    """There is no pass, or no such event, to go back to."""
+
+
+class Session:
+    """One conversation and everything that has to outlive it. Use `start` or `resume`; close it when done."""
+
+    def __init__(
+        self,
+        writer: LogWriter,
+        *,
+        window: int = WINDOW,
+        policy: Policy = RICH,
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.perf_counter,
+        world: World | None = None,
+        mask: Mask | None = None,
+        past: Iterable[Event] = (),
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._timer = timer
+        self._world = world
+        self._mask = mask
+        self._watchers: list[Callable[[Event], None]] = []
+        self._seen = Seen()
+        self.started = Started()
+        """The commands that its log knows of."""
+        self.began = clock()
+        """When the session began, or the one that it is a fork of."""
+        self._passes: set[int] = set()
+        self._checkpoints: dict[str, Checkpointed] = {}
+        self._unreconciled = False
+        self.engine = Engine(window, policy)
+        self._take(past)
+
+    @classmethod
+    def start(
+        cls,
+        store: LogStore,
+        *,
+        id: str = "",
+        system: str = "",
+        tools: tuple[dict[str, Any], ...] = (),
+        model: str = "",
+        folder: str = "",
+        **options: Any,
+    ) -> Self:
+        """A new session. `folder` is what it works in; its files are watched when it is given."""
+        clock = options.get("clock", time.time)
+        writer = store.create(id or new_session_id(clock()))
+        if folder:
+            options.setdefault("world", World(Path(folder)))
+        session = cls(writer, **options)
+        about = {"system": system, "tools": tools, "model": model, "folder": folder}
+        try:
+            session.log(SessionStarted, session=writer.session, version=VERSION, **about)
+            session._see((), head=True)
+        except BaseException:
+            writer.close()
+            raise
+        return session
+
+    @classmethod
+    def resume(cls, store: LogStore, id: str, **options: Any) -> Self:
+        """Go on with a session: state, view and handles are rebuilt from its log alone."""
+        writer = store.writer(id)
+        try:
+            log = full_log(store, id)
+            folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
+            if folder and Path(folder).is_dir():
+                options.setdefault("world", World(Path(folder)))
+            session = cls(writer, past=log.events, **options)
+            known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
+            session.note(
+                *(text for text in (shortened(str(damage)) for damage in log.damage) if text not in known),
+                kind=DAMAGE,
+            )
+        except BaseException:
+            writer.close()
+            raise
+        session._unreconciled = session._world is not None
+        return session
+
+    @property
+    def id(self) -> str:
+        return self._writer.session
+
+    @property
+    def state(self) -> WorkingState:
+        return self.engine.past.state
+
+    @property
+    def last_event(self) -> int:
+        return self.engine.past.last_id
+
+    def files_seen(self) -> dict[str, str]:
+        """The files of the folder as they were last seen, by SHA-256."""
+        return {name: digest for name, digest in self._seen.files.items() if digest != GONE}
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was said and done, oldest first, but for what was taken back. Nothing is read for it."""
+        return tuple(self.engine.events)
+
+    def checkpoint(self, label: str) -> Mapping[str, Any]:
+        """What was noted last under a label, even if it was taken back since."""
+        found = self._checkpoints.get(label)
+        return found.data if found else {}
+
+    def masked(self, text: str) -> str:
+        """A text as the log would have it: without secrets."""
+        return self._mask(text) if self._mask is not None else text
+
+    def watch(self, watcher: Callable[[Event], None]) -> None:
+        """Show every event to `watcher` from now on, when it is on disk."""
+        self._watchers.append(watcher)
+
+    # -- what is said and done
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        """Append one event: checked, written, then seen by the engine."""
+        return cast(E_, self._commit([self._made(kind, **fields)])[0])
+
+    def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
+        """The user speaks; standing instructions among the words are kept as directives, verbatim.
+
+        `queued` are the events of words that waited and are said now.
+        """
+        blocks = (Text(words),) if isinstance(words, str) else words
+        said = self._made(UserSaid, blocks=blocks, queued=queued)
+        events: list[Event] = [said]
+        own = (own_words(block.text) for block in blocks if isinstance(block, Text))
+        for text in dict.fromkeys(text for part in own for text in detect(part)):
+            events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
+        before = self.state
+        said = cast(UserSaid, self._commit(events)[0])
+        for gone in made_way(before, self.state):
+            self.log(DirectiveDropped, text=gone.text, reason="more directives than there is room for")
+        return said
+
+    def assistant_said(
+        self,
+        blocks: tuple[Block, ...],
+        *,
+        stop_reason: str = "",
+        model: str = "",
+        usage: Mapping[str, Any] | None = None,
+    ) -> AssistantSaid:
+        """The model answered, and its provider may have reported the `usage`: one write for both."""
+        said = self._made(AssistantSaid, blocks=blocks, stop_reason=stop_reason, model=model)
+        events: list[Event] = [said]
+        if usage is not None:
+            events.append(self._made(UsageReported, 1, of=said.id, **usage))
+        return cast(AssistantSaid, self._commit(events)[0])
+
+    def tool_finished(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        is_error: bool = False,
+        exit_code: int | None = None,
+        images: tuple[Image, ...] = (),
+        seconds: float = 0.0,
+    ) -> ToolFinished:
+        """A tool call came back. What it touched on disk is looked at, to know it again later."""
+        call = next((call for call in self.engine.past.waiting if call.id == call_id), None)
+        event = self.log(
+            ToolFinished,
+            call_id=call_id,
+            text=text,
+            is_error=is_error,
+            exit_code=exit_code,
+            images=images,
+            seconds=seconds,
+        )
+        if call is not None and self._world is not None:
+            written = [name for name, at in self.engine.past.ledger.written.items() if at == event.id]
+            names = dict.fromkeys([*written, *filter(None, [call_file(call)])])
+            self._see(names, head="git" in str(call.input))
+        return event
+
+    def note(self, *texts: str, kind: str = "note") -> None:
+        """Things the harness noticed; the state block says them until the user speaks again."""
+        if texts:
+            masked = map(self.masked, texts)
+            self._commit([self._made(Noted, n, text=shortened(text), kind=kind) for n, text in enumerate(masked)])
+
+    # -- requests and passes
+
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session. Whatever pass it took is on disk before it is handed out."""
+        self.reconcile()
+        request = self._asked(now)
+        if request.new_events and self.reconcile(after_pass=True):
+            made = request.new_events
+            request = self._asked(now)
+            request = replace(request, new_events=(*made, *request.new_events))
+        return request
+
+    def due(self, now: float | None = None) -> str:
+        """Why the next request would make a pass, or nothing."""
+        return self.engine.due(now)
+
+    def summary_request(self, focus: str = "") -> Request:
+        """The live request, which is in the provider's cache, with a last word that asks for a summary."""
+        fits = self.due() != "limit"
+        request = self.engine.next_request(relieve=False) if fits else self._asked(None)
+        last = request.messages[-1]
+        words = Text(ask(self.masked(focus), self.engine.projection.summary))
+        return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
+
+    def compact(self, focus: str = "", summary: str = "", problem: str = "") -> Compacted | None:
+        """Fold all but the tail now; None when nothing is gained.
+
+        `summary` is what a model answered to `summary_request`: it is checked, and used as far as the record bears it
+        out. `problem` says why there is none though one was asked for. Without one the rules make the digest.
+        """
+        focus, summary = self.masked(focus), self.masked(summary)
+        if summary or problem:
+            words = [p.text for unit in self.engine.past.units for p in unit.pieces if p.kind == "user"]
+            found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.past.pages))
+            summary = found.text
+            if reason := problem or found.problem:
+                self.note(f"no summary by the model ({reason}); the rules made the digest", kind=SUMMARY)
+            elif found.dropped:
+                self.log(Checkpointed, label=SUMMARY, data={"left_out": list(found.dropped)})
+        return self._passed(lambda: self.engine.compact(focus, summary))
+
+    def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
+        """The provider refused the last request as too long: go down to the floor, or raise FloorError."""
+        made = self._passed(lambda: self.engine.too_long(actual, limit))
+        assert made is not None  # noqa: S101 - the engine makes a pass or raises
+        return made
+
+    @property
+    def can_undo_pass(self) -> bool:
+        """Whether a pass is in force."""
+        return self.engine.projection.event in self._passes
+
+    def undo_pass(self) -> Undone:
+        """Take back the newest pass: the view is again as it was before."""
+        target = self.engine.projection.event
+        if not self.can_undo_pass:
+            raise NothingToUndo(f"session {self.id!r}: no pass is in force that could be taken back")
+        return self.log(Undone, target=target, what="pass")
+
+    def undo_to(self, event: int) -> Undone:
+        """Take back everything after an event. The log keeps it; handles of what left still work."""
+        if not 1 <= event < self.last_event:
+            raise NothingToUndo(f"session {self.id!r}: event {event} is not between 1 and {self.last_event - 1}")
+        return self.log(Undone, target=event, what="after")
+
+    def renew(self, words: str = "") -> Renewed:
+        """A new sprint: state carries over with a handoff note, history starts fresh."""
+        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.past.ledger, words))
+
+    def reconcile(self, *, after_pass: bool = False) -> bool:
+        """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
+        if self._world is None or not (self._unreconciled or after_pass):
+            return False
+        background = self.engine.past.ledger.background
+        found = compare(self._world, self._seen, background, self.started.runs, restarted=self._unreconciled)
+        self._unreconciled = False
+        if found.data:
+            self.log(Checkpointed, label=SEEN, data=found.data)
+        self.note(*found.notes, kind=RECONCILED)
+        return bool(found.notes)
+
+    def settle(self, became: Mapping[str, str] | None = None, *, but: Container[str] = ()) -> int:
+        """Answer calls that a dead process left open, honestly; how many there were.
+
+        `became` says of calls what became of their commands; calls in `but` are answered later.
+        """
+        open_calls = [call for call in self.engine.past.waiting if call.id not in but]
+        for call in open_calls:
+            more = f" {became[call.id]}." if became and call.id in became else ""
+            text = LOST.format(more) if call.id in self.started.unanswered else NOT_RUN
+            self.tool_finished(call.id, text, is_error=True)
+        return len(open_calls)
+
+    def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
+        """Use another system prompt and other tools from here on; whether anything differs."""
+        system = self.masked(system)
+        tools = mask_value(tools, by=self.masked)
+        if (system, tools) == (self.engine.past.system, self.engine.past.tools):
+            return False
+        self.log(SystemChanged, system=system, tools=tools)
+        return True
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- inside
+
+    def _made(self, kind: type[E_], after: int = 0, /, **fields: Any) -> E_:
+        last = self.last_event + after
+        return kind(id=last + 1, time=self._clock(), parent=last, **fields)
+
+    def _commit(self, events: list[Event]) -> list[Event]:
+        """Check, write, take in. What the engine sees is what the log has, to the letter."""
+        if self._mask is not None:
+            events = [masked(event, self._mask) for event in events]
+        for event in events:
+            self.state.check(event)
+        try:
+            self._writer.append(events)
+        except UnicodeEncodeError:
+            events = list(map(mended, events))
+            self._writer.append(events)
+        self._take(events)
+        self._show(events)
+        return events
+
+    def _show(self, events: Iterable[Event]) -> None:
+        for event in events:
+            for watcher in self._watchers:
+                watcher(event)
+
+    def _take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self.engine.append(event)
+            self._remember(event)
+
+    def _remember(self, event: Event) -> None:
+        self._seen.take(event)
+        self.started.take(event)
+        if isinstance(event, SessionStarted):
+            self.began = event.time
+        elif isinstance(event, Compacted):
+            self._passes.add(event.id)
+        elif isinstance(event, Checkpointed):
+            self._checkpoints[event.label] = event
+
+    def _asked(self, now: float | None) -> Request:
+        began = self._timer()
+        try:
+            request = self.engine.next_request(now)
+        except FloorError as error:
+            self._write_made(error.new_events, began)  # they are in force, though no request came of them
+            raise
+        return replace(request, new_events=self._write_made(request.new_events, began))
+
+    def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
+        began = self._timer()
+        made = make()
+        if made is not None:
+            (made,) = self._write_made((made,), began)
+            self.reconcile(after_pass=True)
+        return made
+
+    def _write_made(self, made: tuple[Compacted, ...], began: float) -> tuple[Compacted, ...]:
+        """The engine has applied its own events already; if the log cannot take them, nothing may build on them.
+
+        The engine reads no clock, so what a pass took is put on its receipt here.
+        """
+        if not made:
+            return ()
+        seconds = round(self._timer() - began, 4)
+        made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
+        try:
+            self._writer.append(made)
+        except BaseException:
+            self._writer.close()
+            raise
+        for event in made:
+            self._remember(event)
+        self._show(made)
+        return made
+
+    def _see(self, names: Iterable[str], *, head: bool) -> None:
+        """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""
+        if self._world is None:
+            return
+        known = self._seen.files
+        files = {name: found for name in names if (found := self._world.hash(name)) and found != known.get(name)}
+        data: dict[str, Any] = {"files": files} if files else {}
+        commit = self._world.head() if head else self._seen.head
+        if commit != self._seen.head:
+            data["head"] = commit
+        if data:
+            self.log(Checkpointed, label=SEEN, data=data)

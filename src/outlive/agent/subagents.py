@@ -1,0 +1,70 @@
+"""Sub-agents: a fresh context for one job, with a log of its own, tools narrowed and never widened, and a report."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from outlive.agent.agent import Agent
+from outlive.agent.session import Session
+from outlive.agent.spending import Spending
+from outlive.agent.started import LINK
+from outlive.context.directives import tagged
+from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
+from outlive.limits import Limit, Repetition, Thrashing, Turns
+from outlive.messages import call_label, tool_calls
+from outlive.models.errors import ModelError
+from outlive.stores.logs.names import subagent_id
+from outlive.stream import Live, SubagentActed
+from outlive.tools.protocol import Outcome
+
+MOST_TURNS = 60
+MOST_AT_ONCE = 8
+"""One answer may ask for thousands; the rest wait for their turn."""
+NOT_FOR_THEM = ("subagent", "add_directive")
+"""A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who
+goes on with its log takes it for the user's words."""
+
+
+@dataclass(slots=True)
+class Subagents:
+    """Starts sub-agents of one agent. `begin` opens a session with an id."""
+
+    parent: Agent
+    begin: Callable[[str], Session]
+    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
+
+    async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
+        async with self.room:
+            return await self._run(prompt, tools, description)
+
+    async def _run(self, prompt: str, tools: tuple[str, ...] | None, description: str) -> Outcome:
+        session = self.begin(subagent_id(self.parent.session.id))
+        link = {"parent": self.parent.session.id, "session": session.id, "description": description}
+        self.parent.session.log(Checkpointed, label=LINK, data=link)
+        session.log(Checkpointed, label=LINK, data=link)
+        session.log(ModeChanged, mode=self.parent.mode)
+        parts = self.parent.parts
+        box = parts.toolbox.narrowed(tools).without(*NOT_FOR_THEM)
+        child = Agent(session, replace(parts, toolbox=box, limits=self._limits))
+        child.watch(lambda happened: self._pass_on(session.id, happened))
+        try:
+            ending = await child.ask(tagged("task", prompt))
+        except ModelError as error:
+            return Outcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
+        finally:
+            await child.close()
+        about = f"[sub-agent {session.id}: {ending.why}{f', {ending.detail}' if ending.detail else ''}]"
+        return Outcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
+
+    def _limits(self, spending: Spending) -> list[Limit]:
+        """Its own turns, within what is left of the parent's budget."""
+        shared = [limit for limit in self.parent.limits if limit.shared]
+        return [Turns(MOST_TURNS), Repetition(), Thrashing(), *shared]
+
+    def _pass_on(self, session: str, happened: Event | Live) -> None:
+        """What it spends counts for the parent; what it does is seen."""
+        if isinstance(happened, UsageReported):
+            self.parent.spending.take(happened)
+        elif isinstance(happened, AssistantSaid):
+            for call in tool_calls(happened.blocks):
+                self.parent.tell(SubagentActed(session, call_label(call)))

@@ -1,0 +1,62 @@
+"""What tools may do with the session that they run in."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
+
+from outlive.agent.recall import related, search
+from outlive.agent.session import Session
+from outlive.context.passes.pinning import Kept, changed, kept, room_to_keep
+from outlive.events import KnownEvent, StateChanged
+from outlive.messages import Image
+from outlive.state import WorkingState
+
+E_ = TypeVar("E_", bound=KnownEvent)
+
+
+class Door:
+    """A session as tools see it."""
+
+    def __init__(self, session: Session, compact: Callable[[str], None]) -> None:
+        self._session = session
+        self._compact = compact
+
+    @property
+    def id(self) -> str:
+        return self._session.id
+
+    @property
+    def state(self) -> WorkingState:
+        return self._session.state
+
+    def log(self, kind: type[E_], /, **fields: Any) -> E_:
+        return self._session.log(kind, **fields)
+
+    def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
+        page = self._session.engine.recall(handle)
+        return page.text, (page.block,) if isinstance(page.block, Image) else ()
+
+    def search(self, query: str, limit: int = 10) -> str:
+        pages = self._session.engine.past.pages
+        found = list(islice(search(self.id, pages, query), limit + 1)) or related(self.id, pages, query, limit)
+        rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[:limit]]
+        if len(found) > limit:
+            rows.append(f"(more than {limit} lines hold it; recall a handle, or search for more words)")
+        return "\n".join(rows) or f"nothing in this session holds {query!r}"
+
+    def user_words(self) -> Iterator[str]:
+        """What the user said in this session, the newest first."""
+        for unit in reversed(self._session.engine.past.units):
+            if unit.kind == "user":
+                yield from (piece.text for piece in unit.pieces if piece.kind == "user")
+
+    def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
+        found = changed(self._session.engine, tuple(refs), tuple(let_go))
+        if found != self.state.preserved_refs:
+            self._session.log(StateChanged, preserved_refs=found)
+
+    def kept(self) -> tuple[tuple[Kept, ...], int]:
+        return kept(self._session.engine), room_to_keep(self._session.engine)
+
+    def ask_to_compact(self, focus: str) -> None:
+        self._compact(focus)

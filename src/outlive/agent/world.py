@@ -1,0 +1,147 @@
+"""What a session has seen of files, git and processes, and what became of it since.
+
+Seen things go into the log as checkpoints, so that a session resumed on another day knows what it last saw.
+"""
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlive.config.git import head
+from outlive.context import history
+from outlive.events import Checkpointed, Event
+from outlive.regular import read_regular
+
+SEEN = history.SEEN
+LARGEST = 32 * 2**20
+"""Bytes: larger files are not watched."""
+SETTLED = 2 * 10**9
+"""Nanoseconds: of a file that was written more recently, the next write might bear the same time."""
+NAMED = 12
+GONE = "-"
+"""Instead of a hash: the file is not there."""
+
+
+class World:
+    """The folder a session works in. Every question costs one look; a file that nobody touched is not read again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._hashes: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def hash(self, name: str) -> str:
+        """SHA-256 of a file, GONE when there is none, nothing when it cannot be told."""
+        path = self.folder / name
+        try:
+            found = path.stat()
+            if found.st_size > LARGEST or not stat.S_ISREG(found.st_mode):
+                return ""
+            mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            known = self._hashes.get(name)
+            if known is not None and known[0] == mark:
+                return known[1]
+            began = time.time_ns()
+            digest = hashlib.sha256(read_regular(path, LARGEST, follow=True)).hexdigest()
+            if began - max(found.st_mtime_ns, found.st_ctime_ns) > SETTLED:
+                self._hashes[name] = mark, digest
+            return digest
+        except (FileNotFoundError, NotADirectoryError):
+            return GONE
+        except (OSError, ValueError):
+            return ""
+
+    def head(self) -> str:
+        """The commit that is checked out; nothing outside of git."""
+        return head(self.folder)
+
+    def runs(self, process: str) -> bool | None:
+        """Whether a process with that number runs; None when the name is no number."""
+        if not process.isascii() or not process.isdecimal():
+            return None
+        try:
+            os.kill(int(process), 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except PermissionError:
+            return True
+        return True
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the log says was seen last."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    head: str = ""
+    gone: set[str] = field(default_factory=set)
+    """Processes whose end was said already."""
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, Checkpointed) and event.label == SEEN:
+            self.files.update(_strings(event.data.get("files")))
+            self.head = str(event.data.get("head") or self.head)
+            self.gone.update(map(str, event.data.get("gone") or ()))
+
+
+def _strings(value: Any) -> dict[str, str]:
+    return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else {}
+
+
+@dataclass(slots=True)
+class Difference:
+    """What is no longer as it was seen: sentences for the state block, and the checkpoint that takes note."""
+
+    notes: list[str]
+    data: dict[str, Any]
+
+
+def compare(
+    world: World,
+    seen: Seen,
+    background: Mapping[str, str],
+    runs: Callable[[str], bool | None] = lambda _: None,
+    *,
+    restarted: bool,
+) -> Difference:
+    """Look again at all that was seen. `restarted`: what ran under the last process's own names is out of reach.
+
+    `runs` tells of a process whether it runs, better than its number alone can; None where it does not know.
+    """
+    now = {name: world.hash(name) for name in seen.files}
+    moved = {name: found for name, found in now.items() if found and found != seen.files[name]}
+    notes = []
+    if changed := [name for name, found in moved.items() if found != GONE]:
+        notes.append(f"changed on disk since you last saw them, read again before editing: {_named(changed)}")
+    if deleted := [name for name, found in moved.items() if found == GONE]:
+        notes.append(f"no longer on disk: {_named(deleted)}")
+    data: dict[str, Any] = {"files": moved} if moved else {}
+    head = world.head() if seen.head else ""
+    if head and head != seen.head:
+        notes.append(f"git HEAD moved from {seen.head[:12]} to {head[:12]}")
+        data["head"] = head
+    ended = [
+        name for name in background if name not in seen.gone and _ended(_known(runs(name), world, name), restarted)
+    ]
+    if ended:
+        notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:NAMED]))
+        data["gone"] = ended
+    return Difference(notes, data)
+
+
+def _known(running: bool | None, world: World, name: str) -> bool | None:
+    return world.runs(name) if running is None else running
+
+
+def _ended(running: bool | None, restarted: bool) -> bool:
+    return restarted if running is None else not running
+
+
+def _named(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return ", ".join(listed[:NAMED]) + more

@@ -1,0 +1,1 @@
+"""How the conversation looks: from events to lines on the terminal."""

@@ -1,0 +1,163 @@
+"""Tool calls as cards: `● bash pytest -q ✓ 1.2 s`, and below it how a command's output ended, why a call failed, or
+the diff of an edit."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+from outlive.cli.chat.render import diffs
+from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
+from outlive.cli.clean import clean, clean_output, one_line
+from outlive.events import Step, ToolFinished
+from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
+
+INDENT = 4
+DIFF_LINES = 16
+ERROR_LINES = 4
+OUTPUT_LINES = 3
+LIVE_LINES = 4
+QUICK = 0.95
+"""Seconds below which nobody cares how long a call took."""
+_KEYS = (
+    *COMMAND_KEYS,
+    *PATH_KEYS,
+    "pattern",
+    "query",
+    "handle",
+    "subject",
+    "name",
+    "task_id",
+    "url",
+    "focus",
+    "description",
+)
+_EXIT = re.compile(r"\[exit code -?\d+\]")
+"""The card says it already."""
+_CUT_OFF = ("[interrupted", "[not run")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A call that came back. It fits itself to the width it is printed at."""
+
+    call: ToolCall
+    result: ToolFinished
+    plan: tuple[Step, ...] = ()
+    current_step: int = 0
+    with_diff: bool = True
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.result.is_error or self.result.exit_code:
+            yield _failed(self.call, self.result, options.max_width)
+            return
+        lines = diffs.changes(self.call)
+        took = duration(self.result.seconds) if self.result.seconds >= QUICK else ""
+        facts = " · ".join(filter(None, ["" if self.plan else _came_to(self.result, lines), took]))
+        yield headline(self.call, options.max_width, "●", "good", f"✓ {facts}".rstrip())
+        if self.plan:
+            yield Padding(steps(self.plan, self.current_step), (0, 0, 0, INDENT))
+        elif lines and self.with_diff:
+            yield Padding(_shortened(lines), (0, 0, 0, INDENT))
+        elif self.result.exit_code is not None:
+            yield _indented(_lines(self.result)[-OUTPUT_LINES:], options.max_width)
+
+
+def target(call: ToolCall) -> tuple[str, str]:
+    """What a call was pointed at, and under which key it says so."""
+    for key in (*_KEYS, *call.input):
+        value = call.input.get(key)
+        if isinstance(value, str if key != "task_id" else (str, int)) and str(value).strip():
+            return key, one_line(str(value))
+    return "", ""
+
+
+def headline(call: ToolCall, width: int, mark: str, style: str, after: str = "") -> Text:
+    """Mark, tool, target, and what came of it, cut to one line."""
+    name = one_line(call.name)
+    key, about = target(call)
+    room = width - len(name) - len(after) - 5
+    shown = cut_start(about, room) if key in PATH_KEYS else cut(about, room)
+    line = Text(no_wrap=True, overflow="ellipsis")
+    line.append(f"{mark} ", style)
+    line.append(name, "strong")
+    if shown and room > 3:
+        line.append(f" {shown}")
+    if after:
+        line.append(f" {after}", style if style == "bad" else "quiet")
+    return line
+
+
+def running(call: ToolCall, width: int, mark: str, seconds: float, output: str = "") -> list[Text]:
+    """A call that has not come back, with the last lines of what it printed."""
+    after = elapsed(seconds) if seconds >= 1 else ""
+    lines = [line for line in clean_output(output[-4000:]).splitlines() if line.strip()][-LIVE_LINES:]
+    return [
+        headline(call, width, mark, "accent", after),
+        *(Text(" " * INDENT + cut(line, width - INDENT), "quiet") for line in lines),
+    ]
+
+
+def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
+    """Everything: the input in full and the result in full."""
+    parts: list[RenderableType] = [Text.assemble(("● ", "accent"), (one_line(call.name), "strong"))]
+    lines = diffs.changes(call)
+    for key, value in call.input.items():
+        if not lines or not isinstance(value, str) or "\n" not in value:
+            parts.append(Padding(Text.assemble((f"{one_line(key)} ", "quiet"), clean(str(value))), (0, 0, 0, 2)))
+    if lines:
+        parts.append(Padding(Group(*diffs.painted(lines)), (0, 0, 0, 2)))
+    parts.append(Padding(Text(clean_output(result.text).rstrip() or "(no output)", "quiet"), (0, 0, 0, 2)))
+    return Group(*parts)
+
+
+def steps(plan: Sequence[Step], current: int = 0) -> Text:
+    """A plan as a list to tick off."""
+    text = Text()
+    for number, step in enumerate(plan, 1):
+        mark, style = ("✓", "quiet") if step.done else ("▸", "strong") if number == current else ("○", "")
+        text.append(f"{mark} {one_line(step.text)}\n", style)
+    text.rstrip()
+    return text
+
+
+def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
+    if result.text.startswith(_CUT_OFF):
+        return headline(call, width, "●", "warn", "⏹ interrupted")
+    took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
+    refused = result.text.startswith((f"{call.name} was not run", "[not run"))
+    what = f"exit {result.exit_code}" if result.exit_code else "not run" if refused else "failed"
+    card = headline(call, width, "●", "bad", f"✗ {what}{took}")
+    lines = _lines(result)
+    kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]
+    more = f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)" if len(lines) > len(kept) else ""
+    return Group(card, _indented([*kept, more] if more else kept, width))
+
+
+def _lines(result: ToolFinished) -> list[str]:
+    """Those of the output that say something."""
+    return [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
+
+
+def _indented(lines: list[str], width: int) -> RenderableType:
+    """Lines of output below the call, each cut to the width."""
+    shown = [Text(cut(line.expandtabs(4), width - INDENT), "quiet") for line in lines]
+    return Padding(Group(*shown), (0, 0, 0, INDENT)) if shown else Group()
+
+
+def _came_to(result: ToolFinished, lines: list[str]) -> str:
+    """The result in a word: the size of an edit, how many lines came back; not of output that is shown whole."""
+    if lines:
+        return diffs.size(lines)
+    count = len(_lines(result)) if result.exit_code is not None else len(result.text.splitlines())
+    return counted(count, "line") if count > (1 if result.exit_code is None else OUTPUT_LINES) else ""
+
+
+def _shortened(lines: list[str]) -> RenderableType:
+    shown = list(diffs.painted(lines[:DIFF_LINES]))
+    if len(lines) > DIFF_LINES:
+        shown.append(Text(f"… {counted(len(lines) - DIFF_LINES, 'more line')} (ctrl+o)", "quiet"))
+    return Group(*shown)

@@ -1,0 +1,51 @@
+"""Changes of files as coloured lines."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from rich.text import Text
+
+from outlive.cli.clean import clean
+from outlive.messages import ToolCall
+from outlive.tools.files.diff import changed_lines
+
+CONTEXT = 2
+_OLD = ("old_text", "old_string", "old_str")
+_NEW = ("new_text", "new_string", "new_str")
+_HUNK = re.compile(r"@@ |--- |\+\+\+ ")
+_STYLES = {"+": "added", "-": "removed", "@": "quiet"}
+
+
+def changes(call: ToolCall) -> list[str]:
+    """The lines that an edit would take out and put in, as far as the call itself tells."""
+    old, new = _given(call, _OLD), _given(call, _NEW)
+    if old is not None and new is not None:
+        return [line for line in changed_lines(old, new, CONTEXT) if not _HUNK.match(line)]
+    content = call.input.get("content")
+    return [f"+{line}" for line in content.splitlines()] if isinstance(content, str) else []
+
+
+def size(lines: Iterable[str]) -> str:
+    """`+3 −1`"""
+    signs = [line[:1] for line in lines]
+    parts = [f"{sign}{count}" for sign, count in (("+", signs.count("+")), ("−", signs.count("-"))) if count]
+    return " ".join(parts)
+
+
+def is_diff(text: str) -> bool:
+    """Whether a preview is one."""
+    lines = text.splitlines()
+    marked = sum(line.startswith(("+", "-", "@@")) for line in lines)
+    return bool(lines) and (any(line.startswith("@@") for line in lines) or marked * 2 >= len(lines))
+
+
+def painted(lines: Iterable[str]) -> Iterator[Text]:
+    """Each line in the colour of its sign."""
+    for line in lines:
+        text = clean(line).expandtabs(4)
+        style = "quiet" if _HUNK.match(line) else _STYLES.get(line[:1], "quiet")
+        yield Text(text, style, no_wrap=True, overflow="ellipsis")
+
+
+def _given(call: ToolCall, keys: Iterable[str]) -> str | None:
+    return next((value for key in keys if isinstance(value := call.input.get(key), str)), None)

@@ -1,0 +1,85 @@
+"""What is under way, as lines above the input: the end of the answer, running calls, what the agent waits for."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from outlive.cli.chat.render import cards
+from outlive.cli.chat.render.markdown import Prose
+from outlive.cli.chat.render.paint import Painter
+from outlive.cli.chat.render.transcript import Running, Transcript, last_words
+from outlive.cli.chat.words import cut, elapsed
+from outlive.cli.clean import one_line
+from outlive.messages import ToolCall
+from outlive.tools.permissions.asking import Question
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+FRAME = 0.12
+"""Seconds a picture of the spinner stays."""
+QUEUED = 3
+WAITING = 4
+
+
+def lines(
+    seen: Transcript, painter: Painter, rows: int, *, now: float, since: float, asked: Question | None = None
+) -> list[str]:
+    """At most `rows` lines; what does not fit is left out at the top, where it came first.
+
+    The call that the user is `asked` about is not running yet, and the question shows it.
+    """
+    spin = SPINNER[int(now / FRAME) % len(SPINNER)]
+    answer = painter.lines(Prose(seen.flow.live(rows))) if seen.flow.tail.strip() else []
+    if answer and not seen.flow.tight:
+        answer.insert(0, "")
+    calls = [one for one in seen.running.values() if asked is None or not _is_about(asked, one.call)]
+    shown = _calls(calls, seen.pending, painter.width, spin, now)
+    if not seen.running:
+        shown.append(_doing(seen, painter.width, spin, now - since))
+    below = painter.lines(Group(*shown))
+    below = ["", *below] if below else []
+    return [*answer[-max(1, rows - len(below)) :], *below][-rows:]
+
+
+def _calls(
+    calls: Sequence[Running], pending: Sequence[ToolCall], width: int, spin: str, now: float
+) -> list[RenderableType]:
+    shown: list[RenderableType] = []
+    for one in calls:
+        shown.extend(cards.running(one.call, width, spin, now - one.since, one.output))
+    if shown:
+        shown.extend(cards.headline(call, width, "○", "quiet") for call in pending[:WAITING])
+    return shown
+
+
+def _is_about(question: Question, call: ToolCall) -> bool:
+    return question.tool == call.name and question.subject in map(str, call.input.values())
+
+
+def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> RenderableType:
+    """One line that says what goes on when no card does."""
+    if seen.waiting:
+        return Text(cut(f"↻ {seen.waiting}", width), "warn")
+    if seen.arriving:
+        what = f"writing a call to {seen.arriving}"
+    elif seen.thinking:
+        what = f"thinking: {last_words(seen.thinking, max(10, width - 30))}"
+    else:
+        what = "working"
+    return Text.assemble(
+        (f"{spin} ", "accent"),
+        (
+            cut(" · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"])), width - 2),
+            "quiet",
+        ),
+    )
+
+
+def queued(words: Sequence[str], painter: Painter) -> list[str]:
+    """What the user said meanwhile and the agent has not heard yet."""
+    if not words:
+        return []
+    shown = [Text(cut(f"queued > {one_line(one)}", painter.width), "quiet") for one in words[:QUEUED]]
+    if len(words) > QUEUED:
+        shown.append(Text(f"and {len(words) - QUEUED} more", "quiet"))
+    return painter.lines(Group(*shown))

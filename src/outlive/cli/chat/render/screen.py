@@ -1,0 +1,362 @@
+"""The terminal itself: what is finished goes into the scrollback, below it stand what is under way, the input and the
+status line. Drawn by prompt_toolkit, inline: nothing is taken over, nothing that scrolled away is printed again."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples
+from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout.containers import AnyContainer
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
+from rich.text import Text
+
+from outlive.cli.chat import status
+from outlive.cli.chat.captured_stderr import overhearing
+from outlive.cli.chat.completing import ChatCompleter
+from outlive.cli.chat.history import ProjectHistory
+from outlive.cli.chat.keys import bindings
+from outlive.cli.chat.pasting import Pastes
+from outlive.cli.chat.question import PAUSE, Questions, asked, is_sentence
+from outlive.cli.chat.render import progress
+from outlive.cli.chat.render.item import Hanging, Item, Rhythm
+from outlive.cli.chat.render.output import SteadyOutput, reflows
+from outlive.cli.chat.render.paint import Look, Painter
+from outlive.cli.chat.slash import is_command, obey
+from outlive.cli.chat.talk import Surroundings, Talk
+from outlive.cli.chat.words import cut
+from outlive.tools.permissions.asking import Answer, Question
+
+DRAW_EVERY = 0.04
+"""Seconds between two drawings at the least: words may arrive faster than anyone reads."""
+TWICE = 2.0
+"""Seconds within which a second Ctrl-C leaves."""
+INPUT_ROWS = 10
+MENU_ROWS = 8
+STYLE = Style.from_dict(
+    {
+        "prompt": "ansicyan",
+        "prompt.busy": "fg:default dim",
+        "menu": "fg:default",
+        "menu.meta": "dim",
+        "menu.current": "ansicyan bold",
+        "search-toolbar": "dim",
+    }
+)
+
+
+class InlineApplication(Application[None]):
+    """Knows that most terminals wrap lines anew when they get narrower, so that the cursor ends up further down."""
+
+    def _on_resize(self) -> None:
+        screen, cursor = self.renderer.last_rendered_screen, self.renderer._cursor_pos
+        columns = self.output.get_size().columns
+        if screen is not None and reflows(os.environ):
+            rows = (screen.data_buffer[y] for y in range(cursor.y))
+            wide = (max((x for x, cell in row.items() if cell.char.strip()), default=0) + 1 for row in rows)
+            self.output.cursor_up(sum(-(-cells // columns) - 1 for cells in wide) + cursor.x // columns)
+        super()._on_resize()
+
+
+class Screen:
+    """One conversation at a terminal."""
+
+    def __init__(self, around: Surroundings, look: Look) -> None:
+        self.look = look
+        self.output = SteadyOutput(mono=look == "mono")
+        self.questions = Questions(self.show, self.changed)
+        self.talk = Talk(around, self._ask, show=self.show, changed=self.changed, give_back=self._give_back)
+        self.pastes = Pastes()
+        self.hint = ""
+        self._rhythm = Rhythm()
+        self._printed: list[str] = []
+        self._stopped_at = -TWICE
+        self._jobs: set[asyncio.Task[None]] = set()
+        self.input = Buffer(
+            name="input",
+            history=ProjectHistory(around.root / ".outlive"),
+            completer=ChatCompleter(around.root, self.talk.sessions),
+            complete_while_typing=Condition(self._completes),
+            enable_history_search=False,
+            multiline=True,
+            on_text_changed=lambda _: self.typed(),
+        )
+        self.reason = Buffer(name="reason", multiline=False)
+        self.app: Application[None] = InlineApplication(
+            layout=self._layout(),
+            style=STYLE,
+            key_bindings=bindings(self),
+            output=self.output,
+            erase_when_done=True,
+            min_redraw_interval=DRAW_EVERY,
+            before_render=lambda _: self._before_drawing(),
+        )
+        self.app.ttimeoutlen = 0.1
+
+    # -- life
+
+    async def run(self, session: str | None, first: str | None) -> int:
+        """Until the user leaves."""
+        await self.talk.open(session)
+        self.app.pre_run_callables.append(lambda: self._begin(first))
+        ticking = asyncio.ensure_future(self._tick())
+        try:
+            with overhearing(self.talk.note), suppress(EOFError):  # the window was closed
+                await self.app.run_async()
+        finally:
+            ticking.cancel()
+            self._jobs_end()
+            self.talk.farewell()
+            await self.talk.close()
+            self._print_rest()
+        return 0
+
+    def _begin(self, first: str | None) -> None:
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(name, self.leave)
+        if first:
+            self.talk.say(first)
+
+    async def _tick(self) -> None:
+        """While something is under way the spinner turns."""
+        while True:
+            await asyncio.sleep(progress.FRAME)
+            if self.talk.working or self.questions.open:
+                self.app.invalidate()
+
+    def leave(self) -> None:
+        if self.app.is_running and not (self.app.future and self.app.future.done()):
+            self.app.exit()
+
+    def _jobs_end(self) -> None:
+        for job in self._jobs:
+            job.cancel()
+
+    # -- what the keys do
+
+    def submit(self) -> None:
+        """Enter: a command, words for the agent, or one more line."""
+        text = self.input.text
+        if text.endswith("\\") and self.input.cursor_position == len(text):
+            self.input.delete_before_cursor()
+            self.input.insert_text("\n")
+            return
+        words = self.pastes.whole(text).strip()
+        if not words:
+            return
+        self.input.history.append_string(words)
+        self.input.reset()
+        self.pastes.clear()
+        self.hint = ""
+        if is_command(words):
+            self.show(Item("user", Hanging("> ", Text(words, "quiet"))))
+            self._start(obey(self.talk, words))
+        else:
+            self.talk.say(words)
+
+    def command(self, line: str) -> None:
+        """As if it had been typed."""
+        self._start(obey(self.talk, line))
+
+    def stop(self) -> None:
+        """Ctrl-C: stop what runs, else empty the input, else leave when it comes twice."""
+        now = time.monotonic()
+        twice = now - self._stopped_at < TWICE
+        self._stopped_at = now
+        if twice and (self.talk.stopping if self.talk.working else not self.input.text):
+            self.leave()
+            return
+        if self.talk.stop():
+            return
+        self.input.reset()
+        self.pastes.clear()
+        self.hint = "Ctrl-C again leaves"
+        asyncio.get_running_loop().call_later(TWICE, self._forget_hint)
+        self.changed()
+
+    @property
+    def writing(self) -> bool:
+        """Whether the input holds the beginning of a message."""
+        return is_sentence(self.input.text)
+
+    def typed(self) -> None:
+        self.questions.typed()
+
+    def paste(self, text: str) -> None:
+        self.input.insert_text(self.pastes.shown(text))
+
+    def focus_reason(self) -> None:
+        self.reason.reset()
+        self.app.layout.focus(self.reason)
+
+    # -- what the conversation does
+
+    def show(self, item: Item) -> None:
+        """Print something for good, above what is under way."""
+        if self._rhythm.gap(item):
+            self._printed.append("")
+        self._printed.extend(self.painter.lines(item.body))
+        self.changed()
+
+    def changed(self) -> None:
+        self.app.invalidate()
+
+    async def _ask(self, question: Question) -> Answer:
+        asyncio.get_running_loop().call_later(PAUSE + 0.05, self.changed)
+        began = time.monotonic()
+        try:
+            answer = await self.questions(question)
+        finally:
+            self.app.layout.focus(self.input)
+            if not self.writing:
+                self.input.reset()
+        if answer.choice != "no":
+            self.talk.transcript.answered(question, time.monotonic() - began)
+        return answer
+
+    def _give_back(self, words: str) -> None:
+        """What was queued and not heard is the user's again, before what was typed since."""
+        self.input.text = "\n".join(filter(None, [words, self.input.text]))
+        self.input.cursor_position = len(self.input.text)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            await work
+            if self.talk.leaving:
+                self.leave()
+
+        job = asyncio.ensure_future(run())
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+
+    def _forget_hint(self) -> None:
+        self.hint = ""
+        self.changed()
+
+    def _completes(self) -> bool:
+        before = self.input.document.text_before_cursor
+        return before.startswith("/") or before.rpartition(" ")[2].startswith("@")
+
+    # -- drawing
+
+    @property
+    def painter(self) -> Painter:
+        return _painter(self.output.get_size().columns - 1, self.look)
+
+    def _before_drawing(self) -> None:
+        """Print what is due, in the same write as the drawing; leave no hole where the interface was higher."""
+        size = self.output.get_size()
+        last = self.app.renderer.last_rendered_screen
+        wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred
+        if self._printed or (last is not None and wanted < last.height):
+            with self.output.held():
+                self.app.renderer.erase()
+                self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
+            self._printed.clear()
+
+    def _print_rest(self) -> None:
+        """What was said after the last drawing."""
+        self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
+        self._printed.clear()
+        self.output.flush()
+
+    def _layout(self) -> Layout:
+        search = SearchToolbar(ignore_case=True)
+        writing = Condition(lambda: self.questions.reason)
+        field = BufferControl(self.input, search_buffer_control=search.control, preview_search=True)
+        rows = Dimension(min=1, max=INPUT_ROWS)
+        parts: list[AnyContainer] = [
+            Window(FormattedTextControl(self._above), dont_extend_height=True, wrap_lines=False),
+            ConditionalContainer(
+                Window(
+                    BufferControl(self.reason), height=1, get_line_prefix=lambda *_: [("class:prompt", "  why: ")]
+                ),
+                writing,
+            ),
+            ConditionalContainer(
+                Window(field, height=rows, dont_extend_height=True, wrap_lines=True, get_line_prefix=self._prefix),
+                ~writing,
+            ),
+            ConditionalContainer(
+                Window(FormattedTextControl(self._menu), dont_extend_height=True), Condition(self._has_menu)
+            ),
+            search,
+            Window(FormattedTextControl(self._status), height=1),
+        ]
+        return Layout(HSplit(parts), focused_element=field)
+
+    def _above(self) -> AnyFormattedText:
+        size, painter = self.output.get_size(), self.painter
+        under = self._question(painter)
+        under = [*progress.queued(self.talk.queued, painter), *under]
+        typed = min(INPUT_ROWS, self.input.text.count("\n") + 1)
+        rows = max(3, size.rows - typed - len(under) - 4)
+        over: list[str] = []
+        if self.talk.working:
+            now = time.monotonic()
+            over = progress.lines(
+                self.talk.transcript,
+                painter,
+                rows,
+                now=now,
+                since=self.talk.busy_since,
+                asked=self.questions.open,
+            )
+        return ANSI("\n".join([*over, *under, ""]))
+
+    def _question(self, painter: Painter) -> list[str]:
+        found = self.questions.open
+        if found is None:
+            return []
+        texts = asked(found, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
+        return ["", *(line for text in texts for line in painter.lines(text))]
+
+    def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
+        style = "class:prompt.busy" if self.talk.working else "class:prompt"
+        return [(style, "> " if line == 0 and wrapped == 0 else "  ")]
+
+    def _has_menu(self) -> bool:
+        return self.input.complete_state is not None and bool(self.input.complete_state.completions)
+
+    def _menu(self) -> StyleAndTextTuples:
+        """Completions below the input, with what they are for."""
+        state = self.input.complete_state
+        if state is None:
+            return []
+        at = state.complete_index or 0
+        first = max(0, min(at - MENU_ROWS // 2, len(state.completions) - MENU_ROWS))
+        shown = state.completions[first : first + MENU_ROWS]
+        wide = max((len(one.display_text) for one in shown), default=0)
+        room = self.painter.width
+        made: StyleAndTextTuples = []
+        for number, one in enumerate(shown, first):
+            style = "class:menu.current" if number == state.complete_index else "class:menu"
+            made.append((style, cut(f"  {one.display_text:<{wide}}", room)))
+            made.append(("class:menu.meta", cut(f"  {one.display_meta_text}", max(0, room - wide - 2))))
+            made.append(("", "\n"))
+        return made[:-1]
+
+    def _status(self) -> AnyFormattedText:
+        hint = "stopping; Ctrl-C again leaves" if self.talk.working and self.talk.stopping else self.hint
+        if hint:
+            return [("class:menu.meta", f"  {hint}")]
+        if self.talk.facts is None:
+            return ""
+        painter = self.painter
+        return ANSI("  " + "".join(painter.lines(status.line(self.talk.facts, painter.width - 2))[:1]))
+
+
+@lru_cache(maxsize=4)
+def _painter(width: int, look: Look) -> Painter:
+    return Painter(width, look)

@@ -1,0 +1,242 @@
+"""A reader of what happens: events of the log and what passes by live go in, finished items come out; what is still
+under way can be looked at any time. It knows no terminal."""
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+from rich.text import Text
+
+from outlive.agent.session import DAMAGE
+from outlive.agent.started import LINK
+from outlive.cli.chat.render.cards import Card
+from outlive.cli.chat.render.flow import Block, Flow
+from outlive.cli.chat.render.item import Hanging, Item
+from outlive.cli.chat.render.markdown import Prose
+from outlive.cli.chat.words import counted, cut, duration, tokens
+from outlive.cli.clean import clean, one_line
+from outlive.events import (
+    AssistantSaid,
+    Checkpointed,
+    Compacted,
+    Event,
+    ModeChanged,
+    Noted,
+    PlanChanged,
+    Receipt,
+    ToolFinished,
+    ToolStarted,
+    UserSaid,
+)
+from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.state import WorkingState
+from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
+from outlive.tools.permissions.asking import Question
+
+KEPT_RESULTS = 50
+KEPT_OUTPUT = 8000
+SPILL = 12
+"""Lines of code or of a list that wait live for their end; what is longer is printed as it comes."""
+USER_LINES = 12
+_INJECTED = re.compile(r"\s*<(harness|hook)>(.*)</\1>\s*", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Running:
+    """A call that started."""
+
+    call: ToolCall
+    since: float
+    output: str = ""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What the face of a session has to show."""
+
+    state: Callable[[], WorkingState] = WorkingState
+    clock: Callable[[], float] = time.monotonic
+    flow: Flow = field(default_factory=Flow)
+    running: dict[str, Running] = field(default_factory=dict)
+    results: deque[tuple[ToolCall, ToolFinished]] = field(default_factory=lambda: deque(maxlen=KEPT_RESULTS))
+    batch: int = 1
+    """How many calls the last answer with calls had."""
+    thinking: str = ""
+    arriving: str = ""
+    """The tool whose call is being written."""
+    waiting: str = ""
+    """Why the model is asked again, until it answers."""
+    _asked: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
+    """By tool and subject: how long the user was asked, and whether what would change was shown then."""
+    _calls: dict[str, ToolCall] = field(default_factory=dict)
+    _children: dict[str, str] = field(default_factory=dict)
+    """Calls by the session of the sub-agent that works for them."""
+    _plan_changed: bool = False
+    _heard: bool = False
+    _printed: bool = False
+    """A part of the answer that is arriving stands in the scrollback."""
+
+    def take(self, happened: Event | Live) -> list[Item]:
+        """What is finished by it."""
+        match happened:
+            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
+                return self._live(happened)
+            case UserSaid():
+                return [_user(plain_text(happened.blocks))]
+            case AssistantSaid():
+                return self._said(happened)
+            case ToolStarted():
+                for call in happened.calls:
+                    if call in self._calls:
+                        self.running[call] = Running(self._calls[call], self.clock())
+                return []
+            case ToolFinished():
+                return self._finished(happened)
+            case PlanChanged():
+                self._plan_changed = True
+                return []
+            case Checkpointed() if happened.label == LINK:
+                self._child(happened.data)
+                return []
+            case _:
+                return list(_notes(happened))
+
+    def rest(self) -> list[Item]:
+        """The agent came to rest, one way or another: nothing is under way any more."""
+        items = self._blocks(self.flow.finish())
+        self.running.clear()
+        self._children.clear()
+        self._calls.clear()
+        self._quiet()
+        self._heard = self._printed = False
+        return items
+
+    def _live(self, happened: Live) -> list[Item]:
+        match happened:
+            case TextArrived():
+                self._quiet()
+                self._heard = True
+                return self._blocks([*self.flow.feed(happened.text), *self.flow.spill(SPILL)])
+            case ThinkingArrived():
+                self.thinking = (self.thinking + happened.text)[-KEPT_OUTPUT:]
+                self.waiting = ""
+            case CallArriving():
+                self._quiet()
+                self.arriving = one_line(happened.name)
+            case ModelWaits():
+                return self._again(happened)
+            case ToolOutput():
+                self._output(happened.call_id, happened.text)
+            case SubagentActed():
+                self._output(self._children.get(happened.session, ""), f"{happened.text}\n")
+        return []
+
+    def _output(self, call: str, text: str) -> None:
+        if found := self.running.get(call):
+            found.output = (found.output + text)[-KEPT_OUTPUT:]
+
+    def _child(self, link: dict[str, object]) -> None:
+        """A sub-agent began: what it does is shown with the call that it works for."""
+        for id, one in self.running.items():
+            if one.call.input.get("description") == link.get("description") and id not in self._children.values():
+                self._children[str(link.get("session"))] = id
+                return
+
+    def _again(self, wait: ModelWaits) -> list[Item]:
+        broken, self._printed = self._printed, False
+        self.flow = Flow()
+        self._quiet()
+        self._heard = False
+        self.waiting = f"{one_line(wait.reason)} · again in {duration(wait.seconds)} (attempt {wait.attempt})"
+        return [note("↻", Text("the answer broke off here and is asked for again", "quiet"))] if broken else []
+
+    def _said(self, said: AssistantSaid) -> list[Item]:
+        fed = [] if self._heard else self.flow.feed(plain_text(said.blocks))
+        items = self._blocks([*fed, *self.flow.finish()])
+        self._heard = self._printed = False
+        self._quiet()
+        self._calls = {call.id: call for call in tool_calls(said.blocks)}
+        self.batch = len(self._calls) or self.batch
+        return items
+
+    def _finished(self, result: ToolFinished) -> list[Item]:
+        self.running.pop(result.call_id, None)
+        call = self._calls.pop(result.call_id, None)
+        if call is None:
+            return []
+        self.results.append((call, result))
+        state, changed, self._plan_changed = self.state(), self._plan_changed, False
+        asked = [self._asked.pop((call.name, str(value)), (0.0, False)) for value in call.input.values()]
+        card = Card(
+            call,
+            replace(result, seconds=max(0.0, result.seconds - sum(seconds for seconds, _ in asked))),
+            plan=state.plan if changed else (),
+            current_step=state.current_step,
+            with_diff=not any(shown for _, shown in asked),
+        )
+        return [Item("card", card)]
+
+    def answered(self, question: Question, seconds: float) -> None:
+        """The user said yes: what was shown then is not shown again, and the time it took is not the tool's."""
+        self._asked[question.tool, question.subject] = (seconds, bool(question.preview))
+
+    @property
+    def pending(self) -> list[ToolCall]:
+        """Calls that have not started yet."""
+        return [call for call in self._calls.values() if call.id not in self.running]
+
+    def _blocks(self, blocks: Iterable[Block]) -> list[Item]:
+        blocks = list(blocks)
+        self._printed = self._printed or bool(blocks)
+        return [Item("answer", Prose(block.text), block.tight) for block in blocks]
+
+    def _quiet(self) -> None:
+        self.thinking = self.arriving = self.waiting = ""
+
+
+def _user(text: str) -> Item:
+    """Words of the user; of a wall of text, its beginning. What the harness put in is said dimly."""
+    if injected := _INJECTED.fullmatch(text):
+        return note("·", Text(f"{injected[1]}: {one_line(injected[2])}", "quiet"))
+    lines = clean(text).strip().split("\n")
+    shown = Text("\n".join(lines[:USER_LINES]), "strong")
+    if len(lines) > USER_LINES:
+        shown.append(f"\n… {counted(len(lines) - USER_LINES, 'more line')}", "quiet")
+    return Item("user", Hanging("> ", shown))
+
+
+def note(mark: str, words: Text, style: str = "quiet") -> Item:
+    """One thing that the harness has to say."""
+    return Item("note", Hanging(f"{mark} ", words, style))
+
+
+def _notes(event: Event) -> Iterator[Item]:
+    match event:
+        case Compacted():
+            yield note("⤵", _compaction(event.receipt), "accent")
+        case Noted():
+            style = "warn" if event.kind == DAMAGE else "quiet"
+            yield note("·", Text(one_line(event.text), style), style)
+        case ModeChanged():
+            yield note("·", Text(f"mode {one_line(event.mode)}", "quiet"))
+
+
+def _compaction(receipt: Receipt) -> Text:
+    """What a pass did and how to take it back."""
+    done = [
+        f"{counted(receipt.units_folded, 'unit')} folded" if receipt.units_folded else "",
+        f"{counted(receipt.units_shrunk, 'unit')} shrunk" if receipt.units_shrunk else "",
+        "everything recallable",
+    ]
+    line = Text(f"compacted {tokens(receipt.before)} → {tokens(receipt.after)}")
+    line.append(f" ({one_line(receipt.reason)}: {', '.join(filter(None, done))}) · /undo takes it back", "quiet")
+    return line
+
+
+def last_words(text: str, width: int) -> str:
+    """The end of a text on one line."""
+    line = one_line(text[-4 * width :])
+    return line if len(line) <= width else "…" + cut(line[-width + 1 :], width - 1)

@@ -1,0 +1,151 @@
+"""The past of a session in the shape that planning needs: units, names, pages, state and ledger.
+
+Grows by one event at a time, at a cost that depends on that event alone.
+"""
+
+import json
+from collections.abc import Iterable
+
+from outlive.context.ledger import Ledger
+from outlive.context.pages import Pages
+from outlive.context.passes.name_index import Index
+from outlive.context.pieces import Piece
+from outlive.context.tokens import estimate
+from outlive.context.units import Unit, add_result, step_unit, user_unit
+from outlive.events import (
+    AssistantSaid,
+    Checkpointed,
+    Compacted,
+    Event,
+    Forked,
+    Noted,
+    SessionStarted,
+    SystemChanged,
+    ToolFinished,
+    Unqueued,
+    UserQueued,
+    UserSaid,
+)
+from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.state import WorkingState
+
+RECENT_NOTES = 5
+SEEN = "seen"
+"""Checkpoints of this label say what was seen of files, git and processes."""
+LEARNED = "learned"
+"""Notes of this kind are for people: what was remembered is no news to the model that was told it."""
+
+
+class Past:
+    """Everything that was said and done, indexed."""
+
+    def __init__(self, pages: Pages | None = None) -> None:
+        self.pages = Pages() if pages is None else pages
+        self.units: list[Unit] = []
+        self.index = Index()
+        self.ledger = Ledger()
+        self.state = WorkingState()
+        self.notes: list[str] = []
+        self.queued: dict[int, str] = {}
+        """What the user said that the model has not been told yet, by event."""
+        self.system = ""
+        self.tools: tuple[dict[str, object], ...] = ()
+        self.words = 0.0
+        """Tokens of all that the user said."""
+        self.overhead = 0.0
+        """Tokens of system prompt and tools, which no pass can change."""
+        self.last_id = 0
+        self.last_time = 0.0
+        self.heard_at = 0.0
+        """When the model got something to answer, for how cold the cache is."""
+        self.asked_at: float | None = None
+        """When the last request that was answered went out."""
+        self._open: dict[str, tuple[Unit, ToolCall]] = {}
+
+    def append(self, event: Event) -> Unit | None:
+        """Take in an event; the unit is returned when an existing one changed."""
+        self.last_id = max(self.last_id, event.id)
+        self.last_time = max(self.last_time, event.time)
+        self.state = self.state.apply(event)
+        self._queue(event)
+        match event:
+            case SessionStarted() | SystemChanged():
+                self.system, self.tools = event.system, event.tools
+                tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
+                self.overhead = estimate(event.system) + estimate(tools)
+            case UserSaid():
+                self.heard_at = event.time
+                unit = user_unit(event)
+                self.words += unit.tokens
+                self._add(unit)
+                self.notes.clear()
+                self.ledger.heard(plain_text(event.blocks))
+            case AssistantSaid():
+                self.asked_at = self.heard_at
+                unit = step_unit(event)
+                self._add(unit)
+                self._open.update((call.id, (unit, call)) for call in tool_calls(event.blocks))
+            case ToolFinished():
+                self.heard_at = event.time
+                return self._finish(event)
+            case Compacted():
+                if self.pages.settle(event.pages):
+                    for unit in self.units:
+                        unit.recount()
+            case Noted() if event.kind != LEARNED:
+                self.notes = [*self.notes, event.text][-RECENT_NOTES:]
+            case Checkpointed() if event.label == SEEN:
+                self.ledger.ended(map(str, event.data.get("gone") or ()))
+            case _:
+                pass
+        return None
+
+    def _queue(self, event: Event) -> None:
+        """What waits to be said; what waited when a session was forked is said in that session alone."""
+        match event:
+            case UserQueued():
+                self.queued[event.id] = event.text
+            case UserSaid(queued=heard) | Unqueued(events=heard) if heard:
+                self.queued = {number: text for number, text in self.queued.items() if number not in heard}
+            case Forked():
+                self.queued = {}
+            case _:
+                pass
+
+    def _add(self, unit: Unit) -> None:
+        self.units.append(unit)
+        self._read(unit, unit.pieces)
+
+    def _finish(self, event: ToolFinished) -> Unit | None:
+        if event.call_id not in self._open:
+            self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][-RECENT_NOTES:]
+            return None
+        unit, call = self._open.pop(event.call_id)
+        self._read(unit, [add_result(unit, event)])
+        self.ledger.note(call, event.id, event.text, is_error=event.is_error, exit_code=event.exit_code)
+        return unit
+
+    def _read(self, unit: Unit, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            self.pages.add(piece)
+            self.index.add(piece)
+        unit.recount()
+
+    @property
+    def waiting(self) -> tuple[ToolCall, ...]:
+        """Calls of the newest answer that have not come back yet."""
+        newest = self.units[-1] if self.units else None
+        return tuple(call for unit, call in self._open.values() if unit is newest)
+
+    @property
+    def mid_batch(self) -> bool:
+        return bool(self.waiting)
+
+    def unseen(self) -> list[Piece]:
+        """Results that no answer of the model has followed yet."""
+        found: list[Piece] = []
+        for unit in reversed(self.units):
+            found.extend(piece for piece in unit.pieces if piece.kind in ("result", "user"))
+            if unit.kind == "step":
+                break
+        return found

@@ -1,0 +1,100 @@
+"""What goes last: what the session asked to preserve, what was just recalled, and what open work points at.
+
+Preserved and recalled results stay whole, each kind within a share. The rest is a matter of weight: lines of files
+that were edited recently, or that an open task names, outlive other lines of the same value.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from outlive.context.ledger import Ledger
+from outlive.context.pages import handle
+from outlive.context.passes.names import names
+from outlive.context.pieces import Piece
+from outlive.context.units import Unit
+from outlive.state import WorkingState
+
+Pinned = dict[tuple[int, int], Piece]
+
+EDITED_FILES = 6
+EDITED, PRESERVED, OPEN_TASK, FOCUS = 1.5, 3.0, 3.0, 3.0
+THOUGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What is pointed at."""
+
+    refs: frozenset[str] = frozenset()
+    """Call ids, handles and files that the session wants preserved."""
+    edited: frozenset[str] = frozenset()
+    named: tuple[str, ...] = ()
+    """Names that open tasks spell."""
+    focus: tuple[str, ...] = ()
+    """Words of a manual pass."""
+
+
+def guarded(state: WorkingState, ledger: Ledger, focus: str = "") -> Guarded:
+    """Read off what the state and the ledger point at."""
+    subjects = [task.subject for task in state.tasks]
+    return Guarded(
+        refs=frozenset(state.preserved_refs),
+        edited=frozenset(islice(reversed(ledger.written), EDITED_FILES)),
+        named=tuple(dict.fromkeys(name for subject in subjects for name in names(subject))),
+        focus=tuple(word for word in focus.lower().split() if len(word) > 3),
+    )
+
+
+def weigher(guard: Guarded) -> Callable[[Piece], float]:
+    """How much more the lines of a piece count because something points at it."""
+
+    def weigh(piece: Piece) -> float:
+        weight = THOUGHT if piece.kind == "thought" else 1.0
+        if piece.file and piece.file in guard.refs:
+            weight *= PRESERVED
+        if piece.file and piece.file in guard.edited:
+            weight *= EDITED
+        if guard.named and _spells(piece, guard.named):
+            weight *= OPEN_TASK
+        if guard.focus and any(word in piece.text.lower() for word in guard.focus):
+            weight *= FOCUS
+        return weight
+
+    return weigh
+
+
+def _spells(piece: Piece, wanted: tuple[str, ...]) -> bool:
+    """Whether one of the names stands in a piece; open tasks change less often than passes are made."""
+    if piece.asked is None or piece.asked[0] != wanted:
+        piece.asked = wanted, any(name in piece.text for name in wanted)
+    return piece.asked[1]
+
+
+def preserved(units: Sequence[Unit], guard: Guarded, room: float) -> Pinned:
+    """The results of `units` that the session asked to preserve, by call id or handle; the newest first."""
+    if not guard.refs:
+        return {}
+    return _fill((piece for piece in _results(units) if _is_named(piece, guard.refs)), room)
+
+
+def recalled(units: Sequence[Unit], room: float) -> Pinned:
+    """The results of `units` that were recalled: whoever asked for them again still needs them."""
+    return _fill((piece for piece in _results(units) if piece.recalled), room)
+
+
+def _results(units: Sequence[Unit]) -> Iterable[Piece]:
+    return (piece for unit in reversed(units) for piece in unit.pieces if piece.kind == "result")
+
+
+def _is_named(piece: Piece, refs: frozenset[str]) -> bool:
+    return piece.call_id in refs or any(handle(page) in refs for page in piece.pages)
+
+
+def _fill(pieces: Iterable[Piece], room: float) -> Pinned:
+    found: Pinned = {}
+    for piece in pieces:
+        if piece.tokens <= room:
+            found[piece.key] = piece
+            room -= piece.tokens
+    return found

@@ -1,0 +1,110 @@
+"""The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last.
+
+What a harness put into the user's mouth (reminders, notifications, listings) is not the user's words; it takes what
+room they leave, and a wall of it is shortened however much room there is.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+
+from outlive.context.passes.stubs import GAP, handles
+from outlive.context.pieces import Line, Piece
+from outlive.context.tokens import CHARS_PER_TOKEN
+
+SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
+"""Tokens that even the longest text keeps."""
+WALL = 2_000.0
+"""Tokens above which an injected text is a wall. A guide to the project is none: it is meant for all that follows."""
+CHEAPEST = 4 / CHARS_PER_TOKEN
+"""Tokens of a line of one character: there is no smaller one."""
+_RULE = re.compile(r"\b(always|never|don'?t|do not|must|only|prefer|from now on|make sure|avoid)\b", re.IGNORECASE)
+
+
+def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST) -> float:
+    """The size above which texts are shortened, so that all of them together fit into `total`."""
+    if sum(sizes) <= total:
+        return float("inf")
+    left, remaining = total, len(sizes)
+    for size in sorted(sizes):
+        if size * remaining > left:
+            return max(left / remaining, smallest)
+        left -= size
+        remaining -= 1
+    return float("inf")
+
+
+_INJECTED = re.compile(
+    r"\s*(?:<(?!command-|task>)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
+)
+
+
+_GUIDE, _GUIDE_WITHIN = re.compile(r"^# (?:AGENTS\.md|claudeMd)", re.MULTILINE), 2_000
+
+
+def is_injected(text: str) -> bool:
+    """Whether a text was put there by a harness."""
+    return _INJECTED.match(text) is not None
+
+
+def at_most(piece: Piece) -> float:
+    """Tokens that a text in the user's place may have, however much room there is."""
+    wall = is_injected(piece.text) and _GUIDE.search(piece.text, 0, _GUIDE_WITHIN) is None
+    return WALL if wall else float("inf")
+
+
+def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float]:
+    """How many tokens each of these texts may have. The user's own are served first."""
+    sizes: dict[bool, list[float]] = {False: [], True: []}
+    for piece in pieces:
+        sizes[is_injected(piece.text)].append(min(piece.tokens, at_most(piece)))
+    own = allowance(sizes[False], total)
+    left = max(total - sum(min(size, own) for size in sizes[False]), 0.0)
+    injected = allowance(sizes[True], left, SMALLEST_INJECTED)
+    return lambda piece: min(injected, at_most(piece)) if is_injected(piece.text) else own
+
+
+def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
+    """Beginning and end, every line that sounds like a rule, and what was chosen besides; the rest by handle."""
+    ids = tuple(line.id for line in kept)
+    if piece.short is None or piece.short[:2] != (room, ids):
+        piece.short = room, ids, _shortened(piece, room, kept)
+    return piece.short[2]
+
+
+def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
+    chosen = {line.id: line for line in kept}
+    used = sum(line.cost for line in kept)
+    lines = piece.some_lines(0, len(piece.named))  # not kept: it is asked for again only when something changed
+    rules = (lines[at] for at in _rules(piece))
+    ends = (line for pair in zip(lines, reversed(lines), strict=True) for line in pair)
+    for line in chain(lines[:3], rules, ends):
+        if used + CHEAPEST > room:
+            break
+        if line.id not in chosen and used + line.cost <= room:
+            chosen[line.id] = line
+            used += line.cost
+    rows = _rows(piece, (chosen[number] for number in sorted(chosen)))
+    return "\n".join([*rows, f"[shortened; whole text: {handles(piece)}]"])
+
+
+def _rules(piece: Piece) -> tuple[int, ...]:
+    """Which lines sound like a rule; every pass asks again."""
+    if piece.rules is None:
+        piece.rules = tuple(at for at in range(len(piece.named)) if _RULE.search(piece.line_text(at)))
+    return piece.rules
+
+
+def _rows(piece: Piece, lines: Iterable[Line]) -> list[str]:
+    rows: list[str] = []
+    last: Line | None = None
+    for line in lines:
+        if last is not None and line.number == last.number:
+            rows[-1] += line.text if line.start == last.end else GAP + line.text
+        else:
+            if last is not None and line.number > last.number + 1:
+                between = piece.text[last.end : line.start]
+                rows.append(GAP if between.strip() else "")
+            rows.append(line.text)
+        last = line
+    return rows

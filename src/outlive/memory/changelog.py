@@ -1,0 +1,129 @@
+"""The change log in words and as diffs, and what undoing a step means."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.memory.errors import UndoConflict, UnknownMemory
+from outlive.secrets import mask
+from outlive.stores.memories.protocol import MemoryWriter
+from outlive.stores.memories.records import Memory, MemoryChange, Scope, Step, unmarked
+from outlive.stores.memories.text import render
+
+_EPOCH = datetime.min
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A step, and whose memory it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
+
+    scope: Scope
+    step: Step
+    undone: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{'u' if self.scope == 'user' else ''}{self.step.id}"
+
+
+def entries(scope: Scope, steps: Sequence[Step]) -> list[Entry]:
+    """The steps of one store, each with whether it still holds."""
+    undone: dict[int, bool] = {}
+    for step in steps:
+        if step.undoes:
+            # Undoing an undo brings the step back.
+            for number in (step.undoes, *(s.undoes for s in steps if s.id == step.undoes and s.undoes)):
+                undone[number] = not undone.get(number, False)
+    return [Entry(scope, step, undone.get(step.id, False)) for step in steps]
+
+
+def last_undoable(found: Sequence[Entry]) -> Entry | None:
+    """The newest step that changed something, still holds, and is no undo itself."""
+    fit = (entry for entry in reversed(found) if not entry.undone and not entry.step.undoes and entry.step.changes)
+    return next(fit, None)
+
+
+def take_back(tx: MemoryWriter, entry: Entry) -> None:
+    """Put everything as it was before the step; refuse where later changes stand on it."""
+    step = entry.step
+    for change in step.changes:
+        now = tx.get(change.slug)
+        if not _same(now, change.after):
+            raise UndoConflict(
+                f"step {entry.id} cannot be undone: the memory {change.slug!r} was changed since; "
+                f"undo the later steps first (outlive memory log {change.slug})"
+            )
+    _refuse_in_the_middle(tx, entry)
+    for change in step.changes:
+        if change.before is None:
+            tx.remove(change.slug)
+        else:
+            now = tx.get(change.slug)
+            used = now.last_used if now else change.before.last_used
+            revision = (now.revision if now else change.before.revision) + 1
+            source = replace(change.before.provenance, foreign=True)  # nobody vouches anew for what the log says
+            tx.put(replace(change.before, last_used=used, revision=revision, provenance=source))
+
+
+def _refuse_in_the_middle(tx: MemoryWriter, entry: Entry) -> None:
+    """A correction that was corrected itself holds down what it corrected: without it, the oldest error is back. And
+    what has another correction by now does not get a second one."""
+    mine = {change.slug for change in entry.step.changes}
+    others = [memory for memory in tx.all(archived=True) if memory.slug not in mine]
+    for change in entry.step.changes:
+        freed, taken = _superseded(change.after) - _superseded(change.before), _superseded(change.before)
+        taken -= _superseded(change.after)
+        for other in others:
+            stands = change.before is None and change.slug in (*other.supersedes, *other.derived_from)
+            if stands or (freed and other.archived is None and change.slug in other.supersedes):
+                raise UndoConflict(_stands_on(tx, entry, other, change.slug))
+            if other.archived is None and (both := sorted(taken.intersection(other.supersedes))):
+                raise UndoConflict(_stands_on(tx, entry, other, both[0]))
+
+
+def _superseded(memory: Memory | None) -> set[str]:
+    return set(memory.supersedes) if memory and memory.archived is None else set()
+
+
+def _stands_on(tx: MemoryWriter, entry: Entry, other: Memory, slug: str) -> str:
+    what = f"step {entry.id} cannot be undone: {other.slug!r} stands on {slug!r}"
+    for later in reversed(tx.steps()):
+        for change in later.changes:
+            after = change.after
+            if change.slug == other.slug and after and slug in (*after.supersedes, *after.derived_from):
+                number = Entry(entry.scope, later).id
+                return f"{what} since step {number}; undo that first (outlive memory undo {number})"
+    return f"{what}; change that first (outlive memory get {other.slug})"
+
+
+def diff(change: MemoryChange) -> Iterator[str]:
+    """One memory before and after, as a unified diff of its file."""
+    from difflib import unified_diff
+
+    before, after = (_lines(memory) for memory in (change.before, change.after))
+    names = (f"a/{change.slug}.md", f"b/{change.slug}.md")
+    old, new = (
+        name if memory else "/dev/null" for name, memory in zip(names, (change.before, change.after), strict=True)
+    )
+    yield from unified_diff(before, after, old, new, lineterm="")
+
+
+def find_step(found: Sequence[Entry], number: str) -> Entry:
+    for entry in found:
+        if entry.id == number:
+            return entry
+    raise UnknownMemory(f"no step {number!r} in the log; list them with: outlive memory log")
+
+
+def _lines(memory: Memory | None) -> list[str]:
+    return mask(render(memory).decode()).splitlines() if memory else []
+
+
+def _same(one: Memory | None, other: Memory | None) -> bool:
+    return bare(one) == bare(other)
+
+
+def bare(memory: Memory | None) -> Memory | None:
+    """Without what changes by mere use."""
+    return replace(unmarked(memory), last_used=None, revision=0, updated=_EPOCH) if memory else None

@@ -1,0 +1,445 @@
+"""The memories of a project and of its user, and the rules: what may be written, what is hidden, what follows what.
+
+A memory that another one supersedes stays where it is and is no longer selected. Forgetting moves into the archive,
+and takes along what was derived from it and what it had superseded, so that nothing wrong comes back. Each change is
+one step of the log and can be undone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
+
+from outlive.config import home as home_folder
+from outlive.errors import StoreUnavailable
+from outlive.memory import changelog, guard
+from outlive.memory.catalog import Catalog, Found
+from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
+from outlive.memory.index import index_text
+from outlive.memory.refs import first_line, unknown
+from outlive.memory.supersession import reach
+from outlive.stores import open_memory_store, open_user_memory
+from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
+from outlive.stores.memories.records import SCOPES, Kind, Memory, Provenance, Scope, Step, unmarked
+from outlive.stores.memories.table import NOTHING
+from outlive.stores.tasks.protocol import Problem
+
+if TYPE_CHECKING:
+    from outlive.memory.extract import Candidate
+
+T = TypeVar("T")
+
+_UNSET: Any = object()
+
+
+class Memories:
+    """A project's memories and, beside them, those that the user has everywhere."""
+
+    def __init__(
+        self, project: MemoryStore, user: MemoryStore | None = None, *, actor: str = "", home: Path | None = None
+    ) -> None:
+        self.stores: dict[Scope, MemoryStore] = {"project": project}
+        if user is not None:
+            self.stores["user"] = user
+        self.actor = actor
+        self.home = home
+        self._catalogs: dict[Scope, Catalog] = {scope: Catalog() for scope in self.stores}
+        self.healed: list[Scope] = []
+        """Whose index was out of date when this was opened, and has been written anew."""
+
+    @classmethod
+    def open(
+        cls,
+        url: str = "files:.tasks",
+        *,
+        base: Path | None = None,
+        home: Path | None = None,
+        durability: str = "full",
+        actor: str = "",
+        clock: Callable[[], datetime] | None = None,
+        heal: bool = True,
+    ) -> "Memories":
+        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default.
+
+        Heals the indexes, unless it is only for a quick look (`heal=False`).
+        """
+        home = home or home_folder()
+        project = open_memory_store(url, base=base, durability=durability, home=home, clock=clock)
+        user = open_user_memory(home, durability=durability, clock=clock)
+        found = cls(project, user, actor=actor, home=home)
+        found.healed = found.heal() if heal else []
+        return found
+
+    def close(self) -> None:
+        for store in self.stores.values():
+            store.close()
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def get(self, ref: str) -> Memory:
+        """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
+        found = self._find(ref)
+        if found is None:
+            raise unknown(ref, [slug for scope in self.stores for slug in self._look(scope, Catalog.slugs)])
+        return found
+
+    def all(
+        self,
+        *,
+        type: Kind | None = None,
+        scope: Scope | None = None,
+        superseded: bool = False,
+        archived: bool = False,
+    ) -> list[Memory]:
+        """Those in use, by scope and slug; with `superseded` and `archived` also those that are not."""
+        found: list[Memory] = []
+        for where in self.stores:
+            if scope in (None, where):
+                found += self._look(where, lambda catalog: catalog.all(superseded=superseded, archived=archived))
+        return [memory for memory in found if memory.type == type] if type else found
+
+    def changed(self, since: Mapping[Scope, int]) -> tuple[dict[Scope, int], dict[str, Memory | None]]:
+        """The moment of this look for each scope, and what came into use, changed or went out of use (None) since
+        those of an earlier one, by key (scope/slug)."""
+        now: dict[Scope, int] = {}
+        found: dict[str, Memory | None] = {}
+        for scope in self.stores:
+            now[scope], changes = self._look(scope, partial(Catalog.changed, since=since.get(scope, NOTHING)))
+            found |= {f"{scope}/{slug}": memory for slug, memory in changes.items()}
+        return now, found
+
+    def pick(self, keys: Iterable[str], *, look: bool = True, foreign: bool = False) -> list[Memory]:
+        """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
+        in use, not superseded, neither poisoned nor instructing without the user's consent. `look=False` is for
+        whoever has just taken a look at the stores; `foreign` for a person, who sees what came with the folder."""
+        for scope in self.stores if look else ():
+            self._look(scope, bool)
+        return [m for m in self.held(keys) if not guard.withheld(unmarked(m) if foreign else m)]
+
+    def held(self, keys: Iterable[str]) -> list[Memory]:
+        """Those behind keys that were in use at the last look, in that order; they may not be fit for a model."""
+        places = (key.partition("/") for key in dict.fromkeys(keys))
+        found = (self._catalogs[scope].in_use.get(slug) for scope, _, slug in places if scope in self._catalogs)
+        return [memory for memory in found if memory is not None]
+
+    def called(self, name: str) -> list[Memory]:
+        """Those in use that have this name, whatever its case."""
+        return [memory for scope in self.stores for memory in self._look(scope, partial(Catalog.called, name=name))]
+
+    def superseded(self) -> dict[str, str]:
+        """Hidden memories as scope/slug, each with the slug of the one that took its place."""
+        found = {}
+        for scope in self.stores:
+            hidden = self._look(scope, lambda catalog: dict(catalog.hidden))
+            found.update({f"{scope}/{old}": new for old, new in hidden.items()})
+        return found
+
+    def left_out(self) -> list[Problem]:
+        """What could not be read, or must not be shown."""
+        found = [problem for store in self.stores.values() for problem in store.left_out()]
+        for memory in self.all():
+            if reason := guard.withheld(memory):
+                where = f"{memory.scope}/{memory.slug}"
+                way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
+                found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
+        return found
+
+    def foreign(self) -> list[Memory]:
+        """Those in use that came with the project's folder, and that nobody here vouches for."""
+        return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
+
+    def adopt(self) -> None:
+        """The user vouches for all memories of the project, also for what is added to them elsewhere."""
+        self.stores["project"].adopt()
+
+    def disown(self) -> bool:
+        """Take that back; False where it was never so. What was said here still counts."""
+        return self.stores["project"].disown()
+
+    def index(self) -> str:
+        """One line for each, both scopes together, capped: what the system prompt holds."""
+        return index_text(self.all(), under={"user": "user/"})
+
+    # -- changing --------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        body: str = "",
+        *,
+        description: str = "",
+        type: Kind = "project",
+        scope: Scope = "project",
+        keys: Iterable[str] = (),
+        date: str = "",
+        provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+        supersedes: Iterable[str] = (),
+        derived_from: Iterable[str] = (),
+        note: str = "",
+    ) -> Memory:
+        """Remember something new. Refused when it is known already, or may not be remembered at all."""
+
+        def work(tx: MemoryWriter) -> Memory:
+            catalog = self._catalogs[scope].follow(tx)
+            olds = list(dict.fromkeys(catalog.newest(catalog.slug_of(ref)) for ref in supersedes))
+            memory = Memory(
+                slug="-",
+                name=name.strip(),
+                description=description.strip() or first_line(body) or name.strip(),
+                type=type,
+                scope=scope,
+                body=body,
+                keys=tuple(dict.fromkeys(filter(None, map(str.strip, keys)))),
+                date=date.strip(),
+                provenance=provenance,
+                created=tx.now,
+                updated=tx.now,
+                supersedes=tuple(olds),
+                derived_from=tuple(catalog.slug_of(ref) for ref in derived_from),
+            )
+            guard.checked(memory)
+            catalog.refuse_known(memory)
+            memory = replace(memory, slug=tx.new_slug(memory.name))
+            tx.put(memory)
+            tx.record("supersede" if olds else "add", actor=self.actor, note=note)
+            return memory
+
+        return self.write(scope, work)
+
+    def update(
+        self,
+        ref: str,
+        *,
+        name: str = _UNSET,
+        body: str = _UNSET,
+        description: str = _UNSET,
+        type: Kind = _UNSET,
+        keys: Iterable[str] = _UNSET,
+        date: str = _UNSET,
+        provenance: Provenance = _UNSET,
+        note: str = "",
+    ) -> Memory:
+        """Change a memory in place: the same thing, said better. What turned out wrong is superseded instead."""
+        old = self._glance(ref)
+        given = {
+            "name": name,
+            "body": body,
+            "description": description,
+            "type": type,
+            "keys": keys if keys is _UNSET else tuple(keys),
+            "date": date,
+            "provenance": provenance,
+        }
+        fields = {field: value for field, value in given.items() if value is not _UNSET}
+
+        def work(tx: MemoryWriter) -> Memory:
+            now = _live(tx, old)
+            memory = replace(now, **fields, updated=tx.now, revision=now.revision + 1)
+            tx.put(guard.checked(memory))
+            tx.record("update", actor=self.actor, note=note)
+            return memory
+
+        return self.write(old.scope, work)
+
+    def supersede(self, ref: str, body: str = "", *, by: str = "", name: str = "", **fields: Any) -> Memory:
+        """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already. Where the
+        memory has a correction already, the new one takes the place of that: a thing has one word that counts."""
+        named = self._glance(ref)
+        slug = self._look(named.scope, partial(Catalog.newest, slug=named.slug), glance=True)
+        old = self._glance(f"{named.scope}/{slug}")
+        if not by:
+            kept = {"type": old.type, "keys": old.keys}
+            given = {**kept, **fields, "scope": old.scope, "supersedes": [old.slug]}
+            return self.add(name or first_line(body)[:60] or old.name, body, **given)
+
+        new = self._glance(by)
+        if new.scope != old.scope or new.slug == old.slug:
+            if new.slug == old.slug != named.slug:
+                return new  # it has its place already
+            raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
+
+        def work(tx: MemoryWriter) -> Memory:
+            now = _live(tx, new)
+            if old.slug in now.supersedes:
+                return now
+            if now.slug in reach(old.slug, {m.slug: m.supersedes for m in tx.all(archived=True)}):
+                raise InvalidMemory(f"{ref!r} already supersedes {by!r}; undo that first (outlive memory log)")
+            memory = replace(now, supersedes=(*now.supersedes, old.slug), updated=tx.now, revision=now.revision + 1)
+            tx.put(memory)
+            tx.record("supersede", actor=self.actor, note=str(fields.get("note", "")))
+            return memory
+
+        return self.write(old.scope, work)
+
+    def confirm(self, ref: str, *, note: str = "the user agreed") -> Memory:
+        """The user agrees to what came with the folder, or to what somebody else said and what instructs; until then
+        it reaches no model."""
+        old = self._glance(ref)
+        if not guard.needs_confirmation(old) and not old.provenance.foreign:
+            raise InvalidMemory(f"{old.name!r} needs no consent ({old.slug})")
+        agreed = replace(old.provenance, confirmed=True, foreign=False)
+        return self.update(f"{old.scope}/{old.slug}", provenance=agreed, note=note)
+
+    def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:
+        """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""
+        source = replace(candidate.provenance, confirmed=confirmed or candidate.provenance.confirmed)
+        fields: dict[str, Any] = {
+            "description": candidate.description,
+            "type": candidate.type,
+            "provenance": source,
+        }
+        if candidate.keys:
+            fields["keys"] = candidate.keys
+        note = f"learned in session {source.session}" if source.session else "learned"
+        if candidate.action == "update":
+            return self.update(candidate.target, body=candidate.body, note=note, **fields)
+        fields |= {"date": candidate.date, "note": note}
+        if candidate.action == "supersede":
+            return self.supersede(candidate.target, candidate.body, name=candidate.name, **fields)
+        return self.add(candidate.name, candidate.body, scope=candidate.scope, **fields)
+
+    def would_forget(self, *refs: str) -> list[Memory]:
+        """All that forgetting these takes along: what was derived from them, and what they had superseded."""
+        found: dict[str, Memory] = {}
+        for memory in map(self.get, refs):
+            if memory.archived:
+                raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
+            gone = self._look(memory.scope, partial(Catalog.cascade, slug=memory.slug), glance=True)
+            found |= {f"{other.scope}/{other.slug}": other for other in gone}
+        return list(found.values())
+
+    def forget(self, *refs: str, note: str = "") -> list[Memory]:
+        """Move memories into the archive, with what stands on them. One step for each scope."""
+        found = self.would_forget(*refs)
+        gone = []
+        for scope in self.stores:
+            here = [memory for memory in found if memory.scope == scope]
+            if here:
+                gone += self.write(scope, lambda tx, here=here: self._archive(tx, here, note))  # type: ignore[misc]
+        return gone
+
+    def touch(self, memories: Iterable[Memory]) -> None:
+        """Note that they were used. No step of the log, no new revision."""
+        chosen = list(memories)
+        for scope, store in self.stores.items():
+            slugs = [memory.slug for memory in chosen if memory.scope == scope]
+
+            def work(tx: MemoryWriter, slugs: Sequence[str] = slugs) -> None:
+                for slug in slugs:
+                    now = tx.get(slug)
+                    if now is not None:
+                        tx.put(replace(now, last_used=tx.now))
+
+            if slugs:
+                store.write(work)
+
+    # -- the log ---------------------------------------------------------------------------------------
+
+    def log(self, ref: str = "") -> list[changelog.Entry]:
+        """Every step, oldest first; or those that touched one memory."""
+        found = []
+        for scope, store in self.stores.items():
+            found += changelog.entries(scope, store.read(lambda tx: tx.steps()))
+        found.sort(key=lambda entry: (entry.step.at, entry.step.id))
+        if not ref:
+            return found
+        touched = {(change.slug, entry.scope) for entry in found for change in entry.step.changes}
+        bare = ref.rpartition("/")[2]
+        slugs = {(slug, scope) for slug, scope in touched if slug == bare} or {_place(self.get(ref))}
+        return [entry for entry in found if any((c.slug, entry.scope) in slugs for c in entry.step.changes)]
+
+    def undo(self, step: str = "", *, note: str = "") -> changelog.Entry:
+        """Take back a step, the last one that still holds by default. Undoing an undo brings it back."""
+        found = self.log()
+        entry = changelog.find_step(found, step) if step else changelog.last_undoable(found)
+        if entry is None:
+            raise UnknownMemory("there is nothing to undo")
+        if entry.undone:
+            raise UndoConflict(f"step {entry.id} is undone already")
+        if not entry.step.changes:
+            raise UndoConflict(f"step {entry.id} changed nothing, so there is nothing to undo")
+
+        def work(tx: MemoryWriter) -> Step:
+            changelog.take_back(tx, entry)
+            return tx.record("undo", actor=self.actor, note=note or entry.step.op, undoes=entry.step.id)
+
+        return changelog.Entry(entry.scope, self.write(entry.scope, work))
+
+    # -- shared ----------------------------------------------------------------------------------------
+
+    def write(self, scope: Scope, work: Callable[[MemoryWriter], T]) -> T:
+        """One transaction on one of the stores, and its index brought up to date."""
+        store = self._store(scope)
+        result = store.write(work)
+        self._publish(scope, glance=True)
+        return result
+
+    def heal(self) -> list[Scope]:
+        """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
+        return [scope for scope in self.stores if self._publish(scope)]
+
+    def _publish(self, scope: Scope, *, glance: bool = False) -> bool:
+        catalog = self._catalogs[scope]
+        try:
+            return self.stores[scope].publish(lambda tx: catalog.follow(tx).index(), glance=glance)
+        except StoreUnavailable:
+            return False  # it is derived, and heals where it can be written; `doctor` names the difference
+
+    def _look(self, scope: Scope, use: Callable[[Catalog], T], *, glance: bool = False) -> T:
+        """Have something out of the catalog of a store, brought up to date."""
+        catalog = self._catalogs[scope]
+        return self.stores[scope].read(lambda tx: use(catalog.follow(tx)), glance=glance)
+
+    def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
+        scopes, bare = self._places(ref)
+
+        def find(tx: MemoryReader, scope: Scope) -> Found | None:
+            if glance:
+                tx.get(bare.removesuffix(".md"))  # a slug is found as it is now, whatever a glance overlooks
+            return self._catalogs[scope].follow(tx).find(bare)
+
+        found = [self.stores[scope].read(partial(find, scope=scope), glance=glance) for scope in scopes]
+        best = min(filter(None, found), key=lambda one: one.standing, default=None)
+        return best.memory if best else None
+
+    def _glance(self, ref: str) -> Memory:
+        """What is called so, with a look at everything only where it takes one."""
+        found = self._find(ref, glance=True)
+        if found is not None and self.stores[found.scope].read(lambda tx: tx.get(found.slug), glance=True) == found:
+            return found
+        return self.get(ref)
+
+    def _places(self, ref: str) -> tuple[list[Scope], str]:
+        """Where to look for what, given `user/slug` or a name alone."""
+        for scope in SCOPES:
+            if ref.startswith(f"{scope}/"):
+                return [scope] if scope in self.stores else [], ref.removeprefix(f"{scope}/")
+        return list(self.stores), ref
+
+    def _store(self, scope: Scope) -> MemoryStore:
+        if scope not in self.stores:
+            raise InvalidMemory(f"there is no memory of scope {scope!r} here; one of {', '.join(self.stores)}")
+        return self.stores[scope]
+
+    def _archive(self, tx: MemoryWriter, found: Sequence[Memory], note: str) -> list[Memory]:
+        gone = []
+        for memory in found:
+            now = _live(tx, memory)
+            gone.append(replace(now, archived=tx.now, revision=now.revision + 1))
+            tx.put(gone[-1])
+        tx.record("forget", actor=self.actor, note=note)
+        return gone
+
+
+def _live(tx: MemoryReader, memory: Memory) -> Memory:
+    now = tx.get(memory.slug)
+    if now is None or now.archived:
+        raise UnknownMemory(f"{memory.name!r} was forgotten; bring it back with: outlive memory undo")
+    return now
+
+
+def _place(memory: Memory) -> tuple[str, Scope]:
+    return memory.slug, memory.scope

@@ -1,0 +1,1 @@
+"""Claude: requests, thinking and answers in the form of Anthropic's messages API."""

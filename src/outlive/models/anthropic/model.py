@@ -1,0 +1,324 @@
+"""Claude through Anthropic's own SDK: streaming, tool use, thinking, pictures, prompt cache.
+
+The SDK is slow to import, so that happens when a model is made. It does not retry: that is `outlive.models.retry`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from outlive.context.engine import Request
+from outlive.messages import Block, Opaque, Text, Thinking
+from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
+from outlive.models.anthropic.form import PROVIDER
+from outlive.models.anthropic.request import opens_with_thought, request_form
+from outlive.models.anthropic.thinking import read_thinking, thinking_form
+from outlive.models.errors import NotSetUp, Refused, Unavailable
+from outlive.models.failures import Failure, error_for, nearest, said_in
+from outlive.models.headers import custom_headers
+from outlive.models.prices import facts
+from outlive.models.protocol import Price, Reply, Stop, Usage
+from outlive.models.repair import Brackets, read_arguments
+from outlive.models.sanitize import kept_call, own_ids, whole, writable
+from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import RawMessageStreamEvent
+
+T = TypeVar("T")
+KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+USUAL_ADDRESS = "https://api.anthropic.com"
+LONGEST_ANSWER = 32_000
+"""Tokens that an answer may have, thinking included, where the model allows that many."""
+LEAST_WORDS = 4_096
+"""What a budget for thinking leaves of them."""
+UNKNOWN_ANSWER = 8_192
+"""The same for a model of which nothing is known."""
+CONNECTING, SILENCE = 10.0, 180.0
+"""Seconds to connect, and between two signs of life in a stream."""
+STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+class AnthropicModel:
+    """One Claude model."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        environment: Mapping[str, str],
+        thinking: int | None = None,
+        max_tokens: int | None = None,
+        silence: float = SILENCE,
+    ) -> None:
+        known = facts(name)
+        self._model = name
+        self._facts = known
+        try:
+            self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
+        except ValueError as error:
+            raise NotSetUp(str(error)) from None
+        self._max_tokens = max_tokens or min(known.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
+        self._thoughts = True
+        self._client = _client(environment, silence)
+
+    @property
+    def name(self) -> str:
+        return f"{PROVIDER}:{self._model}"
+
+    @property
+    def window(self) -> int:
+        return self._facts.window
+
+    @property
+    def price(self) -> Price | None:
+        return self._facts.price
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        """Pieces as they arrive, then the reply. The connection ends with the iterator."""
+        reading = _Reading(self._model, request.state_block)
+        async with aclosing(self._events(request)) as events:
+            async for event in events:
+                for piece in self._read(reading.take, event):
+                    yield piece
+        reply = await asyncio.to_thread(self._read, reading.reply)
+        if words := reading.held():
+            yield TextArrived(words)
+        yield reply
+
+    def _read(self, read: Callable[..., T], *given: Any) -> T:
+        """What `read` returns; whatever a server sends in a wrong form is a broken answer."""
+        try:
+            return read(*given)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """What is sent."""
+        form = request_form(request, thoughts=self._thoughts)
+        thinking = thinking_form(self._model, self._wanted)
+        if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
+            thinking = None
+        form |= {"model": self._model, "max_tokens": self._max_tokens}
+        if thinking and "budget_tokens" in thinking:
+            most = self._facts.output or self._max_tokens + thinking["budget_tokens"]
+            thinking["budget_tokens"] = min(thinking["budget_tokens"], most - LEAST_WORDS)
+            form["max_tokens"] = min(self._max_tokens + thinking["budget_tokens"], most)
+        return form | {"thinking": thinking} if thinking else form
+
+    async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
+        """The events of one answer. Thinking that the model may not read is left out and the request repeated."""
+        import anthropic
+        import httpx2
+
+        while True:
+            try:
+                stream = await self._open(self.body(request))
+                async with stream:
+                    async for event in stream:
+                        yield event
+                return
+            except anthropic.APIStatusError as error:
+                failure = _failure(error)
+                if self._thoughts and failure.status == 400 and _is_about_thoughts(failure.message):
+                    self._thoughts = False
+                    continue
+                await self._fail(failure)
+            except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
+                raise Unavailable(f"{self.name}: {_lost(error)}") from error
+            except anthropic.AnthropicError as error:
+                raise Refused(f"{self.name}: {error}") from error
+
+    async def _open(self, body: dict[str, Any]) -> Any:
+        try:
+            return await self._client.messages.create(stream=True, **body)
+        except UnicodeEncodeError:
+            return await self._client.messages.create(stream=True, **writable(body))
+
+    async def _fail(self, failure: Failure) -> NoReturn:
+        error = error_for(failure, self.name, KEY)
+        if failure.status == 404:
+            raise NotSetUp(f"{error}; {await self._names()}") from None
+        raise error from None
+
+    async def _names(self) -> str:
+        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
+        import anthropic
+
+        try:
+            page = await self._client.models.list(limit=100, timeout=CONNECTING)
+        except (anthropic.AnthropicError, ValueError):
+            return f"check the name of the model and {ADDRESS}, which is {self._client.base_url}"
+        return f"there is {nearest(self._model, (model.id for model in page.data))}"
+
+
+class _Reading:
+    """An answer while it arrives."""
+
+    def __init__(self, model: str, state_block: str) -> None:
+        self.model = model
+        self.state_block = state_block
+        self.size = AnswerSize()
+        self.blocks: dict[int, _Arriving] = {}
+        self.usage: dict[str, int] = {}
+        self.stop = ""
+        self.ended = False
+
+    def take(self, event: "RawMessageStreamEvent") -> list[Arriving]:
+        """Take in one event, and say what of it can be shown."""
+        match event.type:
+            case "message_start":
+                self.model = str(event.message.model or self.model)
+                self._count(event.message.usage)
+            case "content_block_start":
+                block = self.blocks[event.index] = _Arriving(event.content_block, self.state_block)
+                return [CallArriving(block.form["name"])] if block.form["type"] == "tool_use" else []
+            case "content_block_delta":
+                for name in ("text", "thinking", "signature", "partial_json"):
+                    self.size.add(getattr(event.delta, name, None) or "")
+                return self.blocks[event.index].take(event.delta)
+            case "message_delta":
+                self.stop = event.delta.stop_reason or self.stop
+                self._count(event.usage)
+            case "message_stop":
+                self.ended = True
+            case _:
+                pass
+        return []
+
+    def _count(self, usage: object) -> None:
+        """Figures of a stream are cumulative, and the last ones count."""
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
+            value = getattr(usage, name, None)
+            if value is not None:
+                self.usage[name] = whole(value)
+
+    def reply(self) -> Reply:
+        if not self.ended:
+            raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
+        stop = STOPS.get(self.stop, "other")
+        arrived = [self.blocks[index] for index in sorted(self.blocks)]
+        cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
+        blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
+        return Reply(own_ids(blocks), stop, self._usage(), self.model, cut)
+
+    def held(self) -> str:
+        """Words that were not shown because they might have been an echo of the state block."""
+        return "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
+
+    def _usage(self) -> Usage:
+        get = self.usage.get
+        return Usage(
+            get("input_tokens", 0),
+            get("cache_creation_input_tokens", 0),
+            get("cache_read_input_tokens", 0),
+            get("output_tokens", 0),
+        )
+
+
+class _Arriving:
+    """A block while it arrives."""
+
+    def __init__(self, opening: Any, state_block: str = "") -> None:
+        self.form: dict[str, Any] = opening.to_dict(mode="json", exclude_none=True, warnings=False)
+        self.state_block = state_block
+        self.text = AnswerText(ECHO)
+        self.text.take(str(self.form.get("text") or ""))
+        self.thinking = [str(self.form.get("thinking") or "")]
+        self.signature = str(self.form.get("signature") or "")
+        self.arguments: list[str] = []
+        self.brackets = Brackets()
+
+    def take(self, delta: Any) -> list[Arriving]:
+        match delta.type:
+            case "text_delta":
+                shown = self.text.take(delta.text)
+                return [TextArrived(shown)] if shown else []
+            case "thinking_delta":
+                self.thinking.append(delta.thinking)
+                return [ThinkingArrived(delta.thinking)] if delta.thinking else []
+            case "signature_delta":
+                self.signature += delta.signature
+            case "input_json_delta":
+                self.arguments.append(delta.partial_json)
+                self.brackets.take(delta.partial_json)
+            case _:
+                pass
+        return []
+
+    def is_cut_call(self) -> bool:
+        """Whether this is a call whose arguments did not come to their end."""
+        return self.form["type"] == "tool_use" and not self.form.get("input") and not self.brackets.closed
+
+    def block(self) -> Block | None:
+        """The block as it is kept; None for what may not be sent back: blank text, thinking without a signature."""
+        match self.form["type"]:
+            case "text":
+                text = self.text.kept(self.state_block)
+                return Text(text) if text.strip() else None
+            case "thinking":
+                return Thinking("".join(self.thinking), self.signature) if self.signature else None
+            case "tool_use":
+                given = "".join(self.arguments)
+                read = read_arguments(given if given.strip() else self.form.get("input"))
+                return kept_call(str(self.form.get("id") or ""), str(self.form["name"]), read)
+            case _:
+                return Opaque(PROVIDER, self.form)
+
+
+def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
+    try:
+        from anthropic import AsyncAnthropic, Timeout
+    except ImportError:
+        raise NotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
+    key, token = environment.get(KEY), environment.get(TOKEN)
+    if not key and not token:
+        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
+    client = AsyncAnthropic(
+        api_key=key or None,
+        auth_token=None if key else token,
+        base_url=environment.get(ADDRESS) or USUAL_ADDRESS,
+        timeout=Timeout(silence, connect=CONNECTING),
+        max_retries=0,
+        open_telemetry={"propagation": False},
+    )
+    # The SDK has taken headers from the process's environment, whoever named the address. Ours are for this address.
+    client._custom_headers = custom_headers(environment.get(HEADERS, ""))
+    return client
+
+
+def _failure(error: Any) -> Failure:
+    """What the SDK raised, in our words. An error inside of a stream comes with the status 200 of its beginning."""
+    said = said_in(error.body)
+    status = error.status_code if error.status_code >= 400 else 0
+    return Failure(
+        status,
+        str(said.get("message") or error.message),
+        kind=str(said.get("type") or ""),
+        code=str(error.error_code or ""),
+        headers=error.response.headers,
+    )
+
+
+def _is_about_thoughts(message: str) -> bool:
+    """Thinking that came from elsewhere, or that is bound to a conversation which has been compacted since."""
+    return "`thinking` block" in message or "`redacted_thinking` block" in message
+
+
+def _lost(error: Exception) -> str:
+    """Why there is no answer, in few words."""
+    cause = error.__cause__ or error
+    return f"no connection ({str(cause).strip() or type(cause).__name__})"

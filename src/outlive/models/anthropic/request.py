@@ -1,0 +1,94 @@
+"""A whole request in the form of Anthropic's messages API: what it would refuse is mended, the cache is marked.
+
+Pure translation. Breakpoints stand on the last block of the stable prefix (system, else tools), on the last block in
+front of the state block, and where the request before ended, so that a batch of any length finds what was cached.
+"""
+
+from outlive.context.engine import Request
+from outlive.messages import Text
+from outlive.models.anthropic.form import NOTHING, Form, message_form
+from outlive.models.sanitize import apart, legal_id, legal_name
+
+LONGEST_ID, LONGEST_NAME = 64, 128
+FAILED = "[failed without a word]"
+BREAKPOINT = {"type": "ephemeral"}
+THOUGHTS = ("thinking", "redacted_thinking")
+MARKABLE = ("text", "image", "tool_use", "tool_result")
+PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+
+
+def request_form(request: Request, *, thoughts: bool = True) -> Form:
+    """System, tools and messages. `thoughts` off leaves out earlier thinking, for a model that may not read it."""
+    messages = [_mended(message_form(message), thoughts) for message in apart(request.messages)]
+    form: Form = {"messages": messages}
+    if request.tools:
+        form["tools"] = [dict(tool) for tool in request.tools]
+    if request.system.strip():
+        form["system"] = [{"type": "text", "text": request.system}]
+    stable = form.get("system") or form.get("tools")
+    if stable:
+        stable[-1]["cache_control"] = BREAKPOINT
+    last = len(messages) - 1
+    _mark(messages, last, len(messages[last]["content"]) - (1 if _ends_with_state(request) else 0))
+    asked = max((number for number in range(last) if messages[number]["role"] == "user"), default=-1)
+    if asked >= 0:
+        _mark(messages, asked, len(messages[asked]["content"]))
+    return form
+
+
+def opens_with_thought(messages: list[Form]) -> bool:
+    """Whether thinking with a budget may go on: the answer whose calls were just answered begins with a thought."""
+    number = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
+    if number < 0 or not any(block["type"] == "tool_use" for block in messages[number]["content"]):
+        return True
+    while number >= 2 and all(block["type"] == "tool_result" for block in messages[number - 1]["content"]):
+        number -= 2
+    return messages[number]["content"][0]["type"] in THOUGHTS
+
+
+def _ends_with_state(request: Request) -> bool:
+    return bool(request.state_block.strip()) and request.messages[-1].blocks[-1] == Text(request.state_block)
+
+
+def _mark(messages: list[Form], number: int, end: int) -> None:
+    """Put a breakpoint on the last block before that place which can have one."""
+    while number >= 0:
+        for block in reversed(messages[number]["content"][:end]):
+            if block["type"] in MARKABLE:
+                block["cache_control"] = BREAKPOINT
+                return
+        number -= 1
+        end = len(messages[number]["content"])
+
+
+def _mended(message: Form, thoughts: bool) -> Form:
+    content = [_mended_block(dict(block)) for block in message["content"] if not _is_blank(block)]
+    if not thoughts:
+        content = [block for block in content if block["type"] not in THOUGHTS]
+    if not content or content[-1]["type"] in THOUGHTS:
+        content.append({"type": "text", "text": NOTHING})
+    return {"role": message["role"], "content": content}
+
+
+def _is_blank(block: Form) -> bool:
+    return block["type"] == "text" and not block["text"].strip()
+
+
+def _mended_block(block: Form) -> Form:
+    match block["type"]:
+        case "tool_use":
+            block["id"] = legal_id(block["id"], LONGEST_ID)
+            block["name"] = legal_name(block["name"], LONGEST_NAME)
+        case "tool_result":
+            block["tool_use_id"] = legal_id(block["tool_use_id"], LONGEST_ID)
+            if isinstance(block["content"], list):
+                block["content"] = [_mended_block(part) for part in block["content"]]
+            elif block.get("is_error") and not block["content"].strip():
+                block["content"] = FAILED
+        case "image" if not _is_shown(block["source"]):
+            return {"type": "text", "text": f"[a picture that cannot be shown: {block['source'].get('media_type')}]"}
+    return block
+
+
+def _is_shown(source: Form) -> bool:
+    return bool(source.get("url")) or (source.get("media_type") in PICTURES and bool(source.get("data")))

@@ -1,0 +1,1 @@
+"""OpenAI and every server that speaks its chat completions API."""

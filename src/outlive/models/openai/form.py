@@ -1,0 +1,91 @@
+"""Requests in the form of OpenAI's chat completions. Pure translation: no network, no defaults of a provider."""
+
+import json
+from typing import Any
+
+from outlive.context.engine import Request
+from outlive.messages import Image, Message, Text, ToolCall, ToolResult
+from outlive.models.sanitize import apart, legal_id, legal_name
+
+LONGEST_ID, LONGEST_NAME = 40, 64
+NOTHING = "[nothing that can be shown here]"
+NO_OUTPUT = "[no output]"
+FAILED = "[failed]\n"
+"""The form has no field for it."""
+Form = dict[str, Any]
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def request_form(request: Request) -> Form:
+    """The messages of a request and, where there are any, its tools."""
+    messages: list[Form] = [{"role": "system", "content": request.system}] if request.system.strip() else []
+    for message in apart(request.messages):
+        messages += assistant_forms(message) if message.role == "assistant" else user_forms(message)
+    form: Form = {"messages": messages}
+    if request.tools:
+        form["tools"] = [tool_form(tool) for tool in request.tools]
+    return form
+
+
+def tool_form(tool: dict[str, object]) -> Form:
+    """The definition of a tool."""
+    function = {"name": tool["name"], "description": tool.get("description", ""), "parameters": tool["input_schema"]}
+    return {"type": "function", "function": function}
+
+
+def assistant_forms(message: Message) -> list[Form]:
+    """Words and calls; thinking stays with the model that thought it."""
+    text = _words(message)
+    calls = [_call_form(block) for block in message.blocks if isinstance(block, ToolCall)]
+    if calls:
+        return [{"role": "assistant", "content": text or None, "tool_calls": calls}]
+    return [{"role": "assistant", "content": text or NOTHING}]
+
+
+def user_forms(message: Message) -> list[Form]:
+    """Results one message each, in front; then the user's words, with the pictures that the results came with."""
+    results = [block for block in message.blocks if isinstance(block, ToolResult)]
+    forms = [_result_form(result) for result in results]
+    parts: list[Form] = []
+    for result in results:
+        if result.images:
+            parts.append(_text_part(f"[pictures of the result of {legal_id(result.call_id, LONGEST_ID)}]"))
+            parts += map(_image_part, result.images)
+    pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
+    text = _words(message)
+    if not pictured:
+        return [*forms, {"role": "user", "content": text}] if text else forms or [_user(NOTHING)]
+    for block in message.blocks:
+        if isinstance(block, Text) and block.text.strip():
+            parts.append(_text_part(block.text))
+        elif isinstance(block, Image):
+            parts.append(_image_part(block))
+    return [*forms, {"role": "user", "content": parts}]
+
+
+def _user(text: str) -> Form:
+    return {"role": "user", "content": text}
+
+
+def _words(message: Message) -> str:
+    texts = (block.text for block in message.blocks if isinstance(block, Text) and block.text.strip())
+    return "\n\n".join(texts)
+
+
+def _call_form(call: ToolCall) -> Form:
+    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
+    return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
+
+
+def _result_form(result: ToolResult) -> Form:
+    text = (FAILED if result.is_error else "") + (result.text or NO_OUTPUT)
+    return {"role": "tool", "tool_call_id": legal_id(result.call_id, LONGEST_ID), "content": text}
+
+
+def _text_part(text: str) -> Form:
+    return {"type": "text", "text": text}
+
+
+def _image_part(image: Image) -> Form:
+    url = image.url or f"data:{image.media_type};base64,{image.data}"
+    return {"type": "image_url", "image_url": {"url": url}}

@@ -1,0 +1,148 @@
+"""Which model answers: as it was said, as the environment says, or what there is on this machine."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from outlive.config.dotenv import GOES_TO
+from outlive.models.anthropic import model as anthropic
+from outlive.models.errors import NotSetUp
+from outlive.models.openai import model as openai
+from outlive.models.protocol import Model
+from outlive.models.retry import Fallback, Retrying
+
+USUAL_CLAUDE, USUAL_GPT = "claude-sonnet-5-5", "gpt-6-sol"
+PROVIDERS = ("anthropic", "openai")
+LOCAL = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
+PROBE = 0.3
+"""Seconds for a server on this machine to say what it has."""
+LARGEST = 2_000_000
+_GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
+_NO_TALKER = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
+HOW = """\
+no model is set up. With a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
+without one: start a local server (`ollama serve`, with a model that calls tools) and say outlive --model openai:NAME
+to see it work with neither: outlive demo"""
+
+
+class Local(Struct, frozen=True):
+    """A model on this machine."""
+
+    server: str
+    address: str
+    name: str
+    window: int = 0
+
+
+def choose(spec: str | None, *, environment: Mapping[str, str], fallback: str | None = None) -> Model:
+    """The model to talk to, asked again when it is unavailable, and with another one behind it when one is named."""
+    spec = (spec or environment.get("MODEL_ID") or "").strip()
+    first = Retrying(_named(spec, environment) if spec else _found(environment))
+    second = (fallback or environment.get("OUTLIVE_FALLBACK") or "").strip()
+    return Fallback(first, Retrying(_named(second, environment))) if second else first
+
+
+def parse(spec: str, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Provider and name of `anthropic:NAME`, `openai:NAME`, or of a name that only one of them can have."""
+    provider, _, name = spec.partition(":")
+    if provider in PROVIDERS:
+        if not name.strip():
+            raise NotSetUp(f"{spec!r} names no model; write {provider}:NAME")
+        return provider, name.strip()
+    if spec.startswith("claude"):
+        return "anthropic", spec
+    if _GPT.match(spec) or environment.get(openai.ADDRESS):
+        return "openai", spec
+    raise NotSetUp(f"whose model {spec!r} is cannot be told from its name; write anthropic:{spec} or openai:{spec}")
+
+
+def _named(spec: str, environment: Mapping[str, str]) -> Model:
+    provider, name = parse(spec, environment)
+    if provider == "anthropic":
+        return anthropic.AnthropicModel(name, environment=environment)
+    if not environment.get(openai.KEY) and not environment.get(openai.ADDRESS):
+        here = _nearby(environment)
+        wanted = (name, f"{name}:latest")
+        return _local(next((one for one in here if one.name in wanted), None) or _absent(name, here), environment)
+    return openai.OpenAIModel(name, environment=environment)
+
+
+def _found(environment: Mapping[str, str]) -> Model:
+    """Nothing was said: a key, an address, or a server on this machine."""
+    if environment.get(anthropic.KEY) or environment.get(anthropic.TOKEN):
+        return anthropic.AnthropicModel(USUAL_CLAUDE, environment=environment)
+    if environment.get(openai.ADDRESS):
+        return _first_at(environment[openai.ADDRESS], environment)
+    if environment.get(openai.KEY):
+        return openai.OpenAIModel(USUAL_GPT, environment=environment)
+    here = _nearby(environment)
+    if not here:
+        raise NotSetUp(HOW)
+    return _local(here[0], environment)
+
+
+def _first_at(address: str, environment: Mapping[str, str]) -> Model:
+    """A server on this machine is asked what it has; elsewhere the choice is the user's."""
+    there = _listed("", address, PROBE) if address.startswith("http://") else []
+    if not there:
+        raise NotSetUp(f"{openai.ADDRESS} is set, but no model: say which with --model openai:NAME or MODEL_ID")
+    return openai.OpenAIModel(there[0].name, environment=environment, window=there[0].window)
+
+
+def _absent(name: str, here: Sequence[Local]) -> Local:
+    there = f"; on this machine there is {', '.join(one.name for one in here)}" if here else ""
+    raise NotSetUp(f"openai:{name} needs {openai.KEY}, or {openai.ADDRESS} of the server that has it{there}")
+
+
+def _local(model: Local, environment: Mapping[str, str]) -> Model:
+    """A server on this machine gets neither key nor headers: it is not the one that they are for."""
+    there = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
+    return openai.OpenAIModel(model.name, environment={**there, openai.ADDRESS: model.address}, window=model.window)
+
+
+def _nearby(environment: Mapping[str, str]) -> list[Local]:
+    """The models of servers on this machine, unless the user does not want to use what listens there."""
+    return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
+
+
+def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
+    """What the usual servers on this machine have, all asked at once; in the order of `ports`."""
+    with ThreadPoolExecutor(len(ports)) as pool:
+        answers = pool.map(lambda one: _listed(one[0], f"http://127.0.0.1:{one[1]}/v1", timeout), ports.items())
+        return [model for models in answers for model in models]
+
+
+def _listed(server: str, address: str, timeout: float) -> list[Local]:
+    """What the server at an address has; nothing when there is none, or when it says something else."""
+    try:
+        place = urlsplit(address)
+        connection = HTTPConnection(place.hostname or "", place.port, timeout=timeout)
+    except (ValueError, HTTPException):
+        return []
+    try:
+        connection.request("GET", f"{place.path.rstrip('/')}/models")
+        answer = connection.getresponse()
+        form = json.loads(answer.read(LARGEST)) if answer.status == 200 else {}
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return []
+    finally:
+        connection.close()
+    listed = form.get("data") if isinstance(form, dict) else None
+    models = [one for one in listed if isinstance(one, dict) and one.get("id")] if isinstance(listed, list) else []
+    return [
+        Local(server, address, str(one["id"]), _window(one))
+        for one in models
+        if not _NO_TALKER.search(str(one["id"]))
+    ]
+
+
+def _window(model: Mapping[str, Any]) -> int:
+    """The window, where the server says with which one it runs the model."""
+    length = model.get("max_model_len")
+    return length if isinstance(length, int) else 0

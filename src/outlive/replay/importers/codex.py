@@ -1,0 +1,245 @@
+"""Codex rollouts: `~/.codex/sessions/**/rollout-*.jsonl`.
+
+A line is `{"timestamp", "type", "payload"}`; the first versions wrote the payload bare. What counts is
+`response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for
+the screen. Before the user's first words stand what Codex itself told the model: messages of the developer and the
+AGENTS.md files, which are part of the system prompt here; later ones and the environment are kept in tags.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from outlive.context.directives import own_words, tagged
+from outlive.messages import Block, Image, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.replay.importers.attachments import injected
+from outlive.replay.importers.lines import Line
+from outlive.replay.recording import Joiner, Recording, seconds
+
+_INSTRUCTIONS = ("# AGENTS.md instructions", "<user_instructions>")
+_NOT_USERS = (*_INSTRUCTIONS, "<permissions instructions>")
+_LEFT_OUT = {
+    "ghost_snapshot": "points to return to, which the model does not see",
+    "compaction": "its own compactions",
+    "web_search_call": "searches on the provider's side, of which no result is recorded",
+}
+Item = tuple[dict[str, Any], float | None]
+"""A response item and its time."""
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+
+
+def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+    """The session of a rollout."""
+    items: list[Item] = []
+    meta: dict[str, Any] = {}
+    model = given = ""
+    compactions = 0
+    for line in lines:
+        kind, payload = _opened(line.value)
+        if kind == "session_meta":
+            meta = meta or payload
+        elif kind == "turn_context":
+            model = payload.get("model") or model
+            given = given or str(payload.get("user_instructions") or "")
+        elif kind == "compacted":
+            compactions += 1
+        elif kind == "response_item":
+            items.append((payload, seconds(line.value.get("timestamp"))))
+        elif payload.get("type") == "thread_rolled_back":
+            _roll_back(items, payload.get("num_turns"))
+    system = _system(meta, items, given)
+    joined = Joiner()
+    after_call = False
+    for item, time in items:
+        after_call = _take(joined, item, time, after_call=after_call)
+    return Recording(
+        id=str(meta.get("id") or meta.get("session_id") or path.name.partition(".jsonl")[0]),
+        format="codex",
+        messages=joined.done(),
+        system=system,
+        model=model,
+        folder=str(meta.get("cwd") or ""),
+        compactions=compactions,
+        skipped=(*skipped, *_left_out(path, items)),
+    )
+
+
+def _system(meta: dict[str, Any], items: list[Item], given: str) -> str:
+    """The base instructions and what was told up to the user's first words; that is taken out of `items`."""
+    parts = [_instructions(meta)]
+    first = next((n for n, (item, _) in enumerate(items) if _is_users(item)), len(items) - 1)
+    for n, (item, time) in enumerate(items[: first + 1]):
+        if item.get("type") == "message" and item.get("role") != "assistant":
+            developer = item.get("role") == "developer"
+            blocks = _words(item.get("content"))
+            told = [b.text for b in blocks if isinstance(b, Text) and (developer or _is_instructions(b.text))]
+            parts += told
+            rest = [part for part in _parts(item.get("content")) if part.get("text") not in told]
+            items[n] = ({**item, "content": rest}, time)
+    if given and not any(given.strip() in part for part in parts):
+        parts.append(given)
+    return "\n\n".join(dict.fromkeys(filter(None, parts)))
+
+
+def _is_instructions(text: str) -> bool:
+    return text.lstrip().startswith(_INSTRUCTIONS)
+
+
+def _is_users(item: dict[str, Any]) -> bool:
+    """Whether an item has words of the user in it."""
+    if item.get("type") != "message" or item.get("role") != "user":
+        return False
+    blocks = _words(item.get("content"))
+    texts = [b.text for b in blocks if isinstance(b, Text) and not b.text.lstrip().startswith(_NOT_USERS)]
+    return any(own_words(text).strip() for text in texts) or any(isinstance(block, Image) for block in blocks)
+
+
+def _left_out(path: Path, items: list[Item]) -> list[str]:
+    """What is not in the messages, by kind, with the reason."""
+    taken = ("message", "reasoning", *_CALLS, *_OUTPUTS)
+    counts = Counter(str(item.get("type")) for item, _ in items if item.get("type") not in taken)
+    return [f"{path}: {count} x {kind}: {_LEFT_OUT.get(kind, 'not known')}" for kind, count in counts.items()]
+
+
+def _roll_back(items: list[Item], turns: object) -> None:
+    """The user went back: the last turns, each from the user's words on, did not count."""
+    asked = [n for n, (item, _) in enumerate(items) if _is_users(item)]
+    if isinstance(turns, int) and turns > 0 and asked:
+        del items[asked[-min(turns, len(asked))] :]
+
+
+def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Kind and payload; a bare line is the metadata or an item."""
+    payload = value.get("payload")
+    if isinstance(payload, dict):
+        return str(value.get("type")), payload
+    if "type" in value:
+        return "response_item", value
+    return ("session_meta", value) if "id" in value else ("", {})
+
+
+def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_call: bool) -> bool:
+    """Add one item; whether the newest answer has made its calls already, so that other words begin a new one."""
+    kind = item.get("type")
+    if kind == "message" and item.get("role") in ("user", "assistant", "developer"):
+        role: Role = "assistant" if item["role"] == "assistant" else "user"
+        joined.add(role, _said(item), time, apart=after_call)
+        return False
+    if kind == "reasoning":
+        joined.add("assistant", _reasoning(item), time, apart=after_call)
+        return False
+    if kind in _CALLS:
+        joined.add("assistant", (_call(item),), time)
+        return True
+    if kind in _OUTPUTS:
+        joined.add("user", (_output(item),), time)
+        return False
+    return after_call
+
+
+def _said(item: dict[str, Any]) -> list[Block]:
+    """The words of a message; those of the developer and files of instructions are marked as not the user's."""
+    blocks = _words(item.get("content"))
+    if item["role"] == "developer":
+        return [Text(injected(block.text, "developer")) if isinstance(block, Text) else block for block in blocks]
+    if item["role"] == "assistant":
+        return blocks
+    return [
+        Text(tagged("instructions", f"\n{block.text.strip()}\n"))
+        if isinstance(block, Text) and _is_instructions(block.text)
+        else block
+        for block in blocks
+    ]
+
+
+def _words(content: Any) -> list[Block]:
+    blocks: list[Block] = []
+    for part in _parts(content):
+        text = part.get("text")
+        if isinstance(text, str):
+            blocks.append(Text(text))
+        elif isinstance(url := part.get("image_url"), str):
+            blocks.append(_image(url))
+    return blocks
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def _image(url: str) -> Image:
+    head, _, data = url.partition(";base64,")
+    return Image(head.removeprefix("data:"), data) if data and head.startswith("data:") else Image(url=url)
+
+
+def _reasoning(item: dict[str, Any]) -> list[Block]:
+    """What can be read of it; the encrypted part means nothing to anyone else."""
+    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
+    text = "\n\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
+    return [Thinking(text)] if text.strip() else []
+
+
+def _call(item: dict[str, Any]) -> ToolCall:
+    call = str(item.get("call_id") or item.get("id") or "")
+    if item["type"] == "local_shell_call":
+        action = item.get("action")
+        return ToolCall(call, "shell", action if isinstance(action, dict) else {})
+    raw = item.get("arguments", item.get("input"))
+    return ToolCall(call, str(item.get("name") or "tool"), _arguments(raw))
+
+
+def _arguments(raw: Any) -> dict[str, Any]:
+    """Arguments are JSON in a string; a custom tool takes plain text."""
+    if isinstance(raw, dict):
+        return raw
+    try:
+        value = json.loads(raw)
+    except (TypeError, ValueError, RecursionError):
+        value = raw
+    return value if isinstance(value, dict) else {"input": "" if raw is None else raw}
+
+
+def _output(item: dict[str, Any]) -> ToolResult:
+    output = item.get("output")
+    failed = False
+    if isinstance(output, str) and output.startswith("{"):
+        try:
+            output = json.loads(output)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            output, failed = _unwrapped(output, item["output"])
+    elif isinstance(output, dict):
+        output, failed = _unwrapped(output, json.dumps(output, ensure_ascii=False))
+    images: tuple[Image, ...] = ()
+    if isinstance(output, list):
+        blocks = _words(output)
+        images = tuple(block for block in blocks if isinstance(block, Image))
+        output = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    return ToolResult(str(item.get("call_id") or ""), str(output or ""), failed, images)
+
+
+def _unwrapped(form: dict[str, Any], whole: str) -> tuple[Any, bool]:
+    """`{"output", "metadata": {"exit_code"}}`, or `{"content", "success"}`; anything else is the output itself.
+
+    The exit code, which the model saw, is written as later versions write it.
+    """
+    metadata = form.get("metadata")
+    if "output" in form and isinstance(metadata, dict):
+        code, time = metadata.get("exit_code"), metadata.get("duration_seconds", 0)
+        known = isinstance(code, int) and isinstance(form["output"], str)
+        framed = f"Exit code: {code}\nWall time: {time} seconds\nOutput:\n{form['output']}"
+        return framed if known else form["output"], bool(code)
+    if "content" in form and "success" in form:
+        return form["content"], form["success"] is False
+    return whole, False
+
+
+def _instructions(meta: dict[str, Any]) -> str:
+    base = meta.get("base_instructions")
+    if isinstance(base, dict):
+        return str(base.get("text") or "")
+    return str(meta.get("instructions") or "")

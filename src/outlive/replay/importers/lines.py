@@ -1,0 +1,90 @@
+"""JSON lines, plain or gzipped, with the number of each. A line that is no JSON is named and passed over."""
+
+import gzip
+import json
+import zlib
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from outlive.errors import OutliveError
+from outlive.regular import NAMED_LIMIT, read_named
+from outlive.stores.logs.lines import mended_value
+
+_GZIP = b"\x1f\x8b"
+
+
+class ImportRefused(OutliveError):
+    """A file that cannot be read as a recorded session; says which file and line."""
+
+
+class Line(Struct, frozen=True):
+    """One JSON object and the line it stands on."""
+
+    number: int
+    value: dict[str, Any]
+
+
+def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
+    """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
+    raw = _bytes(path)
+    if (whole := _one_object(raw)) is not None:
+        return [Line(1, whole)], ()
+    lines: list[Line] = []
+    skipped: list[str] = []
+    for number, text in enumerate(raw.split(b"\n"), start=1):
+        if not text.strip():
+            continue
+        try:
+            value = loads(text)
+        except ValueError as error:
+            skipped.append(f"{path}, line {number}: not JSON ({error})")
+            continue
+        if isinstance(value, dict):
+            lines.append(Line(number, value))
+        else:
+            skipped.append(f"{path}, line {number}: not a JSON object")
+    return lines, tuple(skipped)
+
+
+def _one_object(raw: bytes) -> dict[str, Any] | None:
+    """The object, when its first line alone is none."""
+    head, _, rest = raw.strip().partition(b"\n")
+    if head.rstrip() == b"{" and rest:
+        try:
+            value = loads(raw)
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def loads(text: bytes) -> Any:
+    """Strict and fast first; then forgiving, since other programs write halves of surrogate pairs."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return mended_value(json.loads(text.decode("utf-8", "replace")))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        raw = read_named(path)
+        return _unzipped(raw, path) if raw.startswith(_GZIP) else raw
+    except OSError as error:
+        raise ImportRefused(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error) as error:
+        raise ImportRefused(f"{path}: the gzip file is cut off or damaged ({error})") from None
+
+
+def _unzipped(raw: bytes, path: Path) -> bytes:
+    with gzip.open(BytesIO(raw)) as file:
+        data = file.read(NAMED_LIMIT + 1)
+    if len(data) > NAMED_LIMIT:
+        raise ImportRefused(f"{path}: has more than {NAMED_LIMIT // 2**20} MiB when unpacked; split it")
+    return data

@@ -1,0 +1,50 @@
+"""Our exchange format: one JSON object with `id` and Anthropic-style `messages`, where known `system`, `timestamps` …
+
+Message numbers are part of its contract, so messages are taken one to one.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from outlive.messages import Message
+from outlive.models.anthropic.form import read_blocks
+from outlive.replay.importers.lines import ImportRefused, Line
+from outlive.replay.recording import Recording, seconds, timed
+
+
+def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+    """The trajectory in a file."""
+    found = [line for line in lines if isinstance(line.value.get("messages"), list)]
+    if len(found) > 1:
+        raise ImportRefused(f"{path}, line {found[1].number}: a second trajectory; a file holds one")
+    form = found[0].value
+    where = f"{path}, line {found[0].number}"
+    stamps = form.get("timestamps") or []
+    messages = [_message(where, number, raw) for number, raw in enumerate(form["messages"])]
+    times = [seconds(stamps[n]) if n < len(stamps) else None for n in range(len(messages))]
+    return Recording(
+        id=str(form.get("id") or path.name.partition(".")[0]),
+        format="trajectory",
+        messages=tuple(timed(zip(messages, times, strict=True))),
+        system=_system(form.get("system")),
+        model=str(form.get("model") or ""),
+        task=str(form.get("task") or ""),
+        compactions=len(form.get("compactions") or ()),
+        skipped=skipped,
+    )
+
+
+def _message(where: str, number: int, raw: Any) -> Message:
+    if not isinstance(raw, dict) or raw.get("role") not in ("user", "assistant"):
+        raise ImportRefused(f"{where}, message {number}: not a message of user or assistant")
+    try:
+        return Message(raw["role"], read_blocks(raw.get("content")))
+    except ValueError as error:
+        raise ImportRefused(f"{where}, message {number}: {error}") from None
+
+
+def _system(value: Any) -> str:
+    """A string, or a list of text blocks."""
+    if isinstance(value, list):
+        return "\n\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+    return str(value or "")

@@ -1,0 +1,121 @@
+"""A recorded session played through the engine as if it happened now: each request depends only on what came before.
+
+The log of a replay is derived, so it is put in place whole, over an older replay of the same recording.
+"""
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from msgspec import Struct
+
+from outlive.agent.session import Session
+from outlive.context.engine import Request
+from outlive.context.errors import FloorError
+from outlive.context.policy import Policy
+from outlive.events import VERSION, Checkpointed, Compacted, Event, SessionStarted
+from outlive.messages import ToolResult
+from outlive.replay.recording import Recorded, Recording
+from outlive.stores.logs.lines import REPLAY
+from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
+
+
+class Step(Struct, frozen=True):
+    """One model call of the recording: what would have been sent, or why nothing could be."""
+
+    turn: int
+    time: float
+    request: Request | None
+    passes: tuple[Compacted, ...] = ()
+    refused: str = ""
+
+
+class Buffer:
+    """A writer that keeps events in memory."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.events: list[Event] = []
+
+    def append(self, events: Sequence[Event]) -> None:
+        self.events.extend(events)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+
+class Replay:
+    """Plays one recording. Go through `steps` to the end, then `save`."""
+
+    def __init__(self, recording: Recording, *, window: int, policy: Policy) -> None:
+        self.recording = recording
+        self._now = recording.messages[0].time if recording.messages else 0.0
+        self._buffer = Buffer(recording.id)
+        self.session = Session(
+            self._buffer,
+            window=window,
+            policy=policy,
+            clock=lambda: self._now,
+        )
+        self.session.log(
+            SessionStarted,
+            session=recording.id,
+            version=VERSION,
+            system=recording.system,
+            model=recording.model,
+            folder=recording.folder,
+        )
+        about = {"format": recording.format, "window": window, "policy": policy.name}
+        self.session.log(Checkpointed, label=REPLAY, data=about)
+
+    def steps(self) -> Iterator[Step]:
+        """Each model call, in order."""
+        for turn, recorded in enumerate(self.recording.messages):
+            if recorded.message.role == "assistant":
+                yield self._step(turn)
+            self._now = recorded.time
+            self._play(recorded)
+
+    def save(self, store: LogStore) -> None:
+        """Put the log in place, so that `recall` and `session` work on it."""
+        store.replace(self.recording.id, self._buffer.events)
+
+    def _step(self, turn: int) -> Step:
+        try:
+            request = self.session.next_request()
+        except FloorError as error:
+            return Step(turn, self._now, None, error.new_events, str(error))
+        return Step(turn, self._now, request, request.new_events)
+
+    def _play(self, recorded: Recorded) -> None:
+        message = recorded.message
+        if message.role == "assistant":
+            self.session.assistant_said(message.blocks)
+            return
+        said = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+        for block in message.blocks:
+            if isinstance(block, ToolResult):
+                self.session.tool_finished(block.call_id, block.text, is_error=block.is_error, images=block.images)
+        if said:
+            self.session.user_said(said)
+
+
+def check_replaceable(store: LogStore, session: str) -> None:
+    """A replay may take the place of an older replay, never of a session that really happened."""
+    try:
+        info = store.info(session)
+    except UnknownSession:
+        return
+    if not info.replay:
+        raise SessionExists(
+            f"{session!r} is a real session here, and a replay must not replace it; "
+            "replay in another folder (outlive -C DIR replay …)"
+        )

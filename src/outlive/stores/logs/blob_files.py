@@ -1,0 +1,80 @@
+"""Large texts by content: `.task_outputs/tool-results/<sha-256>.txt`, written once, verified on every read."""
+
+import hashlib
+import os
+import re
+import secrets
+from pathlib import Path
+
+from outlive.regular import UnusableFile, open_regular
+from outlive.stores.disk import errors_named, private_folder, read_bytes, sync_folder
+from outlive.stores.logs.protocol import DamagedBlob
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Blobs:
+    def __init__(self, folder: Path, *, durable: bool) -> None:
+        self.folder = folder
+        self._durable = durable
+
+    def path(self, digest: str) -> Path:
+        if not _DIGEST.fullmatch(digest):
+            raise DamagedBlob(f"{digest!r} is not the name of a blob")
+        return self.folder / f"{digest}.txt"
+
+    def put(self, data: bytes) -> str:
+        """Write unless it is there already and right; a file that is not right makes way under another name."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path(digest)
+        with errors_named("writing", path):
+            found = _read(path)
+            if found == data:
+                return digest
+            private_folder(self.folder.parent)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
+            try:
+                self._write(scratch, data)
+                if os.path.lexists(path):
+                    path.rename(_aside(path))
+                scratch.replace(path)
+            except OSError:
+                scratch.unlink(missing_ok=True)
+                raise
+            if self._durable:
+                sync_folder(self.folder)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        path = self.path(digest)
+        with errors_named("reading", path):
+            data = _read(path)
+        if data is None:
+            raise DamagedBlob(f"{path} is missing")
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise DamagedBlob(f"{path} was changed or damaged; its content is not what was written")
+        return data
+
+    def _write(self, path: Path, data: bytes) -> None:
+        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(data)
+            file.flush()
+            if self._durable:
+                os.fsync(file.fileno())
+
+
+def _read(path: Path) -> bytes | None:
+    """What is in the file; nothing for one that we cannot have written."""
+    try:
+        return read_bytes(path)
+    except UnusableFile:
+        return b""
+
+
+def _aside(path: Path) -> Path:
+    """A free name for what was found damaged; it is kept, not overwritten."""
+    number = 1
+    while os.path.lexists(aside := path.with_suffix(f".damaged-{number}")):
+        number += 1
+    return aside

@@ -1,0 +1,279 @@
+"""Session logs as files: `.transcripts/<session>.jsonl`, one event a line, only ever appended to.
+
+A line that a dying writer left unfinished is ended by the next one and stays where it is. The kernel's lock on the
+file keeps a second writer out and goes with the process that holds it.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from outlive.errors import StoreError
+from outlive.events import Event
+from outlive.private import enter
+from outlive.regular import UnusableFile, open_regular, open_to_read
+from outlive.stores.disk import errors_named, private_folder, sync_folder
+from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
+from outlive.stores.logs.blob_files import Blobs
+from outlive.stores.logs.lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.names import file_name, session_of
+from outlive.stores.logs.protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
+
+BLOBS = "tool-results"
+_BLOCK = 64 * 1024
+_HEAD = 40
+"""Lines that are read to tell what a session is about."""
+_LONGEST = 16 * 2**20
+"""Bytes of a line that are looked at for that: a file without line ends may be anything."""
+_APPEND = os.O_RDWR | os.O_APPEND
+
+
+class FileLogStore:
+    def __init__(self, root: Path, *, durability: str = "full") -> None:
+        self.folder = root / TRANSCRIPTS
+        self.durable = durability == "full"
+        for folder in (self.folder, root / OUTPUTS, root / OUTPUTS / BLOBS):
+            enter(folder)
+        self.blobs = Blobs(root / OUTPUTS / BLOBS, durable=self.durable)
+        self._left_out: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return f"files:{self.folder}"
+
+    def path(self, session: str) -> Path:
+        return self.folder / file_name(session)
+
+    def sessions(self) -> list[SessionInfo]:
+        with errors_named("reading", self.folder):
+            names = sorted(os.listdir(self.folder)) if self.folder.is_dir() else []
+        self._left_out.clear()
+        found = [info for name in names if (info := self._info(name)) is not None]
+        return sorted(found, key=lambda info: (-info.updated, info.id))
+
+    def info(self, session: str) -> SessionInfo:
+        found = self._info(file_name(session))
+        if found is None:
+            raise self._unknown(session)
+        return found
+
+    def read(self, session: str) -> Log:
+        path = self.path(session)
+        with errors_named("reading", path):
+            try:
+                file = open_to_read(path)
+            except FileNotFoundError:
+                raise self._unknown(session) from None
+            with file:
+                refuse_too_large(str(path), os.fstat(file.fileno()).st_size)
+                numbered = ((f"{path}, line {n}", line) for n, line in enumerate(_lines(file), start=1))
+                events, damage = from_lines(numbered, self.blobs.get)
+        return Log(session, events, damage)
+
+    def create(self, session: str) -> "FileLogWriter":
+        path = self.path(session)
+        with errors_named("creating", path):
+            private_folder(self.folder)
+            try:
+                descriptor = os.open(path, _APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            except FileExistsError:
+                raise SessionExists(f"there is a session {session!r} already ({path})") from None
+            if self.durable:
+                sync_folder(self.folder)
+        return FileLogWriter(self, session, path, descriptor)
+
+    def writer(self, session: str) -> "FileLogWriter":
+        path = self.path(session)
+        with errors_named("opening", path):
+            try:
+                descriptor = open_regular(path, _APPEND)
+            except FileNotFoundError:
+                raise self._unknown(session) from None
+        return FileLogWriter(self, session, path, descriptor)
+
+    def replace(self, session: str, events: Sequence[Event]) -> None:
+        path = self.path(session)
+        part = path.with_name(f".{path.name}.part")
+        with errors_named("writing", path):
+            private_folder(self.folder)
+            held = self.writer(session) if path.exists() else None
+            descriptor = open_regular(part, os.O_WRONLY | os.O_CREAT)
+            try:
+                _lock(descriptor, session)
+                os.ftruncate(descriptor, 0)
+                _write(descriptor, b"".join(line + b"\n" for line in Lines(self.put_blob).of(events)))
+                if self.durable:
+                    os.fsync(descriptor)
+                part.replace(path)
+                if self.durable:
+                    sync_folder(self.folder)
+            finally:
+                os.close(descriptor)
+                if held is not None:
+                    held.close()
+
+    def left_out(self) -> list[str]:
+        return list(self._left_out)
+
+    def put_blob(self, data: bytes) -> str:
+        return self.blobs.put(data)
+
+    def get_blob(self, digest: str) -> bytes:
+        return self.blobs.get(digest)
+
+    def close(self) -> None:
+        """Nothing is held open between calls; writers are closed on their own."""
+
+    def _unknown(self, session: str) -> UnknownSession:
+        return UnknownSession(f"no session {session!r} in {self.folder}; list them with: outlive session list")
+
+    def _info(self, name: str) -> SessionInfo | None:
+        if not name.endswith(".jsonl") or name.startswith("."):
+            return None
+        path = self.folder / name
+        try:
+            with open_to_read(path) as file:
+                stat = os.fstat(file.fileno())
+                head = Head(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
+                last = next(_backwards(file.fileno(), stat.st_size, most=_LONGEST), None)
+        except FileNotFoundError:
+            return None
+        except UnusableFile as error:
+            self._left_out.append(str(error))
+            return None
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
+        session = session_of(name) or head.session
+        if not session or file_name(session) != name:
+            return None
+        return SessionInfo(
+            id=session,
+            started=head.started,
+            updated=last.time if last else stat.st_mtime,
+            last_event=last.id if last else 0,
+            size=stat.st_size,
+            title=head.title,
+            forked_from=head.forked_from,
+            replay=head.replay,
+            folder=head.folder,
+        )
+
+
+class FileLogWriter:
+    """Holds the file and its lock. After a failed write the file is as before."""
+
+    def __init__(self, store: FileLogStore, session: str, path: Path, descriptor: int) -> None:
+        self._store = store
+        self.session = session
+        self._path = path
+        self._descriptor = descriptor
+        self._lines = Lines(store.put_blob)
+        try:
+            _lock(descriptor, session)
+            if not _same_file(path, descriptor):
+                raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
+            size = os.fstat(descriptor).st_size
+            refuse_too_large(str(path), size)
+            last = next(_backwards(descriptor, size, most=LONGEST), None) or _last_of_all(descriptor)
+            self._torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        except BaseException:
+            self.close()
+            raise
+        self._last = last.id if last else 0
+
+    def append(self, events: Sequence[Event]) -> None:
+        if self._descriptor < 0:
+            raise StoreError(f"session {self.session!r}: the writer was closed")
+        last = self._last
+        for event in events:
+            if event.id <= last:
+                raise StoreError(f"session {self.session!r}: event {event.id} cannot follow event {last}")
+            last = event.id
+        # An unfinished line of a writer that died stays, and no longer touches what follows.
+        data = b"\n" * self._torn
+        with errors_named("appending to", self._path):
+            data += b"".join(line + b"\n" for line in self._lines.of(events))
+            size = os.fstat(self._descriptor).st_size
+            try:
+                _write(self._descriptor, data)
+                if self._store.durable:
+                    os.fsync(self._descriptor)
+            except BaseException as error:
+                self._lines.forget()
+                if isinstance(error, OSError):
+                    os.ftruncate(self._descriptor, size)
+                raise
+        self._last, self._torn = last, False
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+
+def _lock(descriptor: int, session: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SessionBusy(
+            f"session {session!r} is open in another process; close it there, or fork it: outlive session fork"
+        ) from None
+
+
+def _same_file(path: Path, descriptor: int) -> bool:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    held = os.fstat(descriptor)
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """One after the other, without their ends; None for one that is too long to be read."""
+    while line := file.readline(LONGEST + 1):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+        elif len(line) <= LONGEST:
+            yield line
+        else:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_BLOCK)
+            yield None
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _last_of_all(descriptor: int) -> Event | None:
+    """The last event of a file that ends with a line too long to read."""
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        file.seek(0)
+        return max(decoded(line for line in _lines(file) if line), key=lambda event: event.id, default=None)
+
+
+def _backwards(descriptor: int, size: int, *, most: int) -> Iterator[Event]:
+    """The events of a file from its end, read no further than asked for; of lines not longer than `most`."""
+    start, tail = size, b""
+    while start > 0 and len(tail) < most:
+        step = min(start, max(_BLOCK, len(tail)))
+        start -= step
+        tail = os.pread(descriptor, step, start) + tail
+        lines = tail.split(b"\n")
+        tail = lines[0] if start else b""
+        yield from decoded(lines[:0:-1] if start else lines[::-1])

@@ -1,0 +1,181 @@
+"""Events as lines, for every engine: large texts are kept as blobs, what cannot be read is named and left out."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from outlive.events import (
+    Checkpointed,
+    Compacted,
+    Event,
+    Forked,
+    KnownEvent,
+    SessionStarted,
+    ToolFinished,
+    Unknown,
+    UserSaid,
+    decode,
+    encode,
+)
+from outlive.messages import plain_text
+from outlive.stores.logs import blobs, digests
+from outlive.stores.logs.blobs import SPILL, GetBlob, PutBlob, once, outsourced, whole
+from outlive.stores.logs.digests import DigestReader, DigestWriter
+from outlive.stores.logs.protocol import Damage, SessionTooLarge
+
+TITLE = 80
+LARGEST = 1 << 30
+"""Bytes of a log that are read: a long session has a thousandth of it."""
+LONGEST = 256 * 2**20
+"""Bytes of a line that are read."""
+MOST_DAMAGE = 1000
+"""Damaged lines that are named one by one."""
+REPLAY = "replay"
+"""The label of the checkpoint that says: this log is derived and may be replaced."""
+
+
+class Lines:
+    """Makes the lines of one log. What it has made must get into the log, or it has to `forget`."""
+
+    def __init__(self, put_blob: PutBlob) -> None:
+        self._put_blob = put_blob
+        self._digests = DigestWriter()
+
+    def forget(self) -> None:
+        """The last lines did not get into the log."""
+        self._digests.forget()
+
+    def of(self, events: Iterable[Event]) -> list[bytes]:
+        """A line for each event, without the line end. A blob is on disk before the line that names it."""
+        try:
+            return [self._line(event) for event in events]
+        except BaseException:
+            self.forget()
+            raise
+
+    def _line(self, event: Event) -> bytes:
+        if isinstance(event, Compacted):
+            return self._digests.line(event)
+        if isinstance(event, ToolFinished):
+            if len(event.text) >= SPILL:
+                event = replace(event, text="", blob=self._put_blob(event.text.encode()))
+            elif event.text and event.blob:
+                event = replace(event, blob="")
+        return outsourced(event, self._put_blob) or encode(event)
+
+
+def mended(event: Event) -> Event:
+    """The event with halves of surrogate pairs replaced: they come out of cut-off escapes and cannot be written."""
+    if isinstance(event, Unknown):
+        return event
+    whole: KnownEvent = msgspec.convert(mended_value(msgspec.to_builtins(event)), KnownEvent)
+    return whole
+
+
+def mended_value(value: Any) -> Any:
+    """The same for anything that JSON can hold."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, (list, tuple)):
+        return [mended_value(item) for item in value]
+    if isinstance(value, dict):
+        return {mended_value(key): mended_value(item) for key, item in value.items()}
+    return value
+
+
+def from_lines(
+    lines: Iterable[tuple[str, bytes | None]], get_blob: GetBlob
+) -> tuple[tuple[Event, ...], tuple[Damage, ...]]:
+    """Read lines, each with the name of its place; what comes out is what went in. None: a line too long to read."""
+    events: list[Event] = []
+    damage: list[Damage] = []
+    more, last, where = 0, 0, ""
+    get_text, digests = once(get_blob), DigestReader()
+    for where, line in lines:
+        if line is not None and not line.strip():
+            continue
+        found = _read(line, last)
+        if isinstance(found, str):
+            if len(damage) < MOST_DAMAGE:
+                damage.append(Damage(where, f"{found}; left out, the line stays as it is"))
+            else:
+                more += 1
+            continue
+        last = found.id
+        known = digests.whole(found)
+        if isinstance(known, str):
+            damage.append(Damage(where, f"{known}; left out, the line stays as it is"))
+            continue
+        lost: list[str] = []
+        events.append(whole(known, get_text, lost.append))
+        damage += [Damage(where, what) for what in lost]
+    if more:
+        damage.append(Damage(where, f"and {more} more lines before this one are no events; left out, they stay"))
+    return tuple(events), tuple(damage)
+
+
+def _read(line: bytes | None, last: int) -> Event | str:
+    """The event in a line, or why there is none."""
+    if line is None:
+        return f"longer than {LONGEST >> 20} MiB"
+    try:
+        event = decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return f"not an event ({_reason(error)})"
+    return event if event.id > last else f"event {event.id} after event {last}"
+
+
+def refuse_too_large(where: str, size: int) -> None:
+    """A log that would not fit into memory is refused before it is read."""
+    if size > LARGEST:
+        raise SessionTooLarge(
+            f"{where} has {size / 2**30:.1f} GiB, and at most {LARGEST >> 30} GiB of a session are read; "
+            "nothing was read or changed. Move it away, or begin a new session"
+        )
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(" - at ")[0]
+
+
+class Head:
+    """What the first events of a log tell about it."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.started = 0.0
+        self.title = ""
+        self.session = ""
+        self.folder = ""
+        self.forked_from = ""
+        self.replay = False
+        for number, event in enumerate(events):
+            self.started = self.started or event.time
+            match event:
+                case SessionStarted():
+                    self.session, self.folder = event.session, event.folder
+                case Forked() if not number:
+                    self.forked_from = event.session
+                case UserSaid() if not self.title:
+                    self.title = " ".join(plain_text(event.blocks).split())[:TITLE]
+                case Checkpointed():
+                    self.replay = self.replay or event.label == REPLAY
+                case _:
+                    pass
+
+
+def decoded(lines: Iterable[bytes]) -> Iterator[Event]:
+    """The events among lines, without a look at blobs; what is none is passed over."""
+    for line in lines:
+        if line.strip():
+            try:
+                event = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            yield sketch(event)
+
+
+def sketch(event: Event) -> Event:
+    """An event as its line alone tells it: of a large text how it begins, of a pass no digest."""
+    return blobs.sketch(digests.sketch(event))

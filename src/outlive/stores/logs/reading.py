@@ -1,0 +1,27 @@
+"""The whole past of a session: a fork shares the events before it with the log it came from."""
+
+from outlive.events import Forked
+from outlive.stores.logs.protocol import Damage, Log, LogStore, SessionTooLarge, UnknownSession
+
+
+def full_log(store: LogStore, session: str) -> Log:
+    """All events of a session, those before its fork included, and all damage on the way."""
+    log = store.read(session)
+    events, damage = list(log.events), list(log.damage)
+    first = log.events[0] if log.events else None
+    met, limit = {session}, 1 << 62
+    while isinstance(first, Forked):
+        source, limit = first.session, min(limit, first.at)
+        if source in met:
+            damage.append(Damage(f"session {session!r}", f"forked from itself by way of {source!r}"))
+            break
+        met.add(source)
+        try:
+            past = store.read(source)
+        except (UnknownSession, SessionTooLarge) as error:
+            damage.append(Damage(f"session {session!r}", f"its past is out of reach: {error}"))
+            break
+        damage += past.damage
+        events = [event for event in past.events if event.id <= limit] + events
+        first = past.events[0] if past.events else None
+    return Log(session, tuple(events), tuple(damage))

@@ -1,0 +1,298 @@
+"""Session logs in a SQL database: an event is a row, a large text is a row of its own.
+
+The row of a session names its writer, and only that one can append. A writer whose process is gone makes way for the
+next, so no lock has to be broken after a crash.
+"""
+
+import hashlib
+import os
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from outlive.errors import StoreError
+from outlive.events import Event
+from outlive.stores.logs.lines import Head, Lines, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.names import file_name
+from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
+from outlive.stores.sql.database import Connection, Database
+from outlive.stores.sql.migrations import bring_up_to_date
+
+T = TypeVar("T")
+
+SILENT_SECONDS = 900.0
+"""A writer on another machine that was not heard of for so long is taken for gone."""
+_HEAD = 40
+"""Events that are read to tell what a session is about."""
+_BEGIN = "INSERT INTO outlive_sessions (id, writer, heard) VALUES (:id, :writer, :now)"
+_HOLD = "UPDATE outlive_sessions SET writer = :writer, heard = :now WHERE id = :id"
+_FREE = "UPDATE outlive_sessions SET writer = '' WHERE id = :id AND writer = :writer"
+_KEEP = "INSERT INTO outlive_blobs (id, data) VALUES (:id, :data) ON CONFLICT (id) DO UPDATE SET data = excluded.data"
+_INSERT = "INSERT INTO outlive_session_events (session, id, time, body) VALUES (:session, :id, :time, :body)"
+
+
+class SQLLogStore:
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._current = False
+
+    @property
+    def url(self) -> str:
+        return self.database.url
+
+    def sessions(self) -> list[SessionInfo]:
+        def work(connection: Connection) -> list[SessionInfo]:
+            names = [name for (name,) in connection.rows("SELECT id FROM outlive_sessions")]
+            return [_info(connection, name) for name in names]
+
+        return sorted(self._read(work), key=lambda info: (-info.updated, info.id))
+
+    def info(self, session: str) -> SessionInfo:
+        def work(connection: Connection) -> SessionInfo:
+            self._known(connection, session)
+            return _info(connection, session)
+
+        return self._read(work)
+
+    def read(self, session: str) -> Log:
+        def work(connection: Connection) -> list[tuple[int, bytes]]:
+            self._known(connection, session)
+            refuse_too_large(f"{self.url}, session {session!r}", _size(connection, session))
+            rows = connection.rows(
+                "SELECT id, body FROM outlive_session_events WHERE session = :session ORDER BY id", session=session
+            )
+            return [(number, bytes(body)) for number, body in rows]
+
+        rows = self._read(work)
+        named = ((f"{self.url}, session {session!r}, row {number}", body) for number, body in rows)
+        events, damage = from_lines(named, self.get_blob)
+        return Log(session, events, damage)
+
+    def create(self, session: str) -> "SQLLogWriter":
+        file_name(session)  # the same names are refused as everywhere
+        me = new_writer()
+
+        def work(connection: Connection) -> None:
+            connection.run(f"{_BEGIN} ON CONFLICT (id) DO NOTHING", id=session, writer=me, now=self._now(connection))
+            if _writer(connection, session) != me:
+                raise SessionExists(f"there is a session {session!r} already in {self.url}")
+
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        return SQLLogWriter(self, session, me)
+
+    def writer(self, session: str) -> "SQLLogWriter":
+        me = new_writer()
+
+        def work(connection: Connection) -> None:
+            self._known(connection, session)
+            _refuse_busy(connection, session, self._now(connection))
+            connection.run(_HOLD, id=session, writer=me, now=self._now(connection))
+
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        return SQLLogWriter(self, session, me)
+
+    def release(self, session: str, writer: str) -> None:
+        """For a writer that closes."""
+        self._write(lambda connection: connection.run(_FREE, id=session, writer=writer), landed=lambda _: False)
+
+    def replace(self, session: str, events: Sequence[Event]) -> None:
+        file_name(session)
+        rows = _rows(session, events, Lines(self.put_blob))
+        me = new_writer()
+
+        def work(connection: Connection) -> None:
+            _refuse_busy(connection, session, self._now(connection))
+            connection.run("DELETE FROM outlive_session_events WHERE session = :session", session=session)
+            connection.run("DELETE FROM outlive_sessions WHERE id = :id", id=session)
+            connection.run(_BEGIN, id=session, writer=me, now=self._now(connection))
+            connection.run_many(_INSERT, rows)
+
+        self._write(work, landed=lambda connection: _writer(connection, session) == me)
+        self.release(session, me)
+
+    def left_out(self) -> list[str]:
+        """A row is whole or not there at all."""
+        return []
+
+    def append(self, session: str, writer: str, events: Sequence[Event], lines: Lines) -> None:
+        """For the writer that holds the session."""
+        rows = _rows(session, events, lines)
+
+        def work(connection: Connection) -> None:
+            held = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
+            if held != [(writer,)]:
+                raise SessionBusy(
+                    f"session {session!r} was taken over by another process; fork it to go on from here"
+                )
+            last = _last(connection, session)
+            for row in rows:
+                if row["id"] <= last:
+                    raise StoreError(f"session {session!r}: event {row['id']} cannot follow event {last}")
+                last = row["id"]
+            connection.run_many(_INSERT, rows)
+            connection.run(_HOLD, id=session, writer=writer, now=self._now(connection))
+
+        def landed(connection: Connection) -> bool:
+            return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
+
+        if rows:
+            try:
+                self._write(work, landed=landed)
+            except BaseException:
+                lines.forget()
+                raise
+
+    def put_blob(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+
+        def work(connection: Connection) -> None:
+            found = connection.rows("SELECT data FROM outlive_blobs WHERE id = :id", id=digest)
+            if not found or bytes(found[0][0]) != data:
+                connection.run(_KEEP, id=digest, data=data)
+
+        self._write(work, landed=lambda _: False)
+        return digest
+
+    def get_blob(self, digest: str) -> bytes:
+        found = self._read(lambda c: c.rows("SELECT data FROM outlive_blobs WHERE id = :id", id=digest))
+        where = f"{self.url}, row {digest!r} of outlive_blobs"
+        if not found:
+            raise DamagedBlob(f"{where} is missing")
+        data = bytes(found[0][0])
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise DamagedBlob(f"{where} was changed or damaged; its content is not what was written")
+        return data
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _known(self, connection: Connection, session: str) -> None:
+        file_name(session)
+        if _writer(connection, session) is None:
+            raise UnknownSession(f"no session {session!r} in {self.url}; list them with: outlive session list")
+
+    def _now(self, connection: Connection) -> float:
+        return self.database.now(connection).timestamp()
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        self._prepare()
+        return self.database.read(work)
+
+    def _write(self, work: Callable[[Connection], None], *, landed: Callable[[Connection], bool]) -> None:
+        self._prepare()
+        self.database.write(work, landed=landed)
+
+    def _prepare(self) -> None:
+        if not self._current:
+            bring_up_to_date(self.database)
+            self._current = True
+
+
+class SQLLogWriter:
+    """Remembers the name that lets it append."""
+
+    def __init__(self, store: SQLLogStore, session: str, name: str) -> None:
+        self._store = store
+        self.session = session
+        self._name = name
+        self._lines = Lines(store.put_blob)
+
+    def append(self, events: Sequence[Event]) -> None:
+        if not self._name:
+            raise StoreError(f"session {self.session!r}: the writer was closed")
+        self._store.append(self.session, self._name, events, self._lines)
+
+    def close(self) -> None:
+        name, self._name = self._name, ""
+        if name:
+            with suppress(StoreError):  # the name makes way anyway once its process is gone
+                self._store.release(self.session, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+
+def new_writer() -> str:
+    """A name that no other writer has, and that tells which process it is."""
+    return f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(8)}"
+
+
+def _refuse_busy(connection: Connection, session: str, now: float) -> None:
+    rows = connection.rows("SELECT writer, heard FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
+    if rows and rows[0][0] and is_alive(rows[0][0], rows[0][1], now):
+        host, process, _ = rows[0][0].split(" ")
+        raise SessionBusy(
+            f"session {session!r} is open in another process ({process} on {host}); close it there, or fork it: "
+            "outlive session fork"
+        )
+
+
+def is_alive(writer: str, heard: float, now: float) -> bool:
+    """On this machine that is known; on another one, a writer that was silent for long makes way, and so does one
+    that was last heard in the future, by a wrong clock."""
+    host, process, _ = writer.split(" ")
+    if host != socket.gethostname():
+        return abs(now - heard) < SILENT_SECONDS
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _writer(connection: Connection, session: str) -> str | None:
+    rows = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id", id=session)
+    return str(rows[0][0]) if rows else None
+
+
+def _last(connection: Connection, session: str) -> int:
+    rows = connection.rows("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
+    return int(rows[0][0] or 0)
+
+
+def _rows(session: str, events: Sequence[Event], lines: Lines) -> list[dict[str, Any]]:
+    return [
+        {"session": session, "id": event.id, "time": event.time, "body": line}
+        for event, line in zip(events, lines.of(events), strict=True)
+    ]
+
+
+def _size(connection: Connection, session: str) -> int:
+    rows = connection.rows(
+        "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
+    )
+    return int(rows[0][0] or 0)
+
+
+def _info(connection: Connection, session: str) -> SessionInfo:
+    bodies = connection.rows(
+        "SELECT body FROM outlive_session_events WHERE session = :session ORDER BY id LIMIT :most",
+        session=session,
+        most=_HEAD,
+    )
+    head = Head(decoded(bytes(body) for (body,) in bodies))
+    ((updated, last, size),) = connection.rows(
+        "SELECT max(time), max(id), sum(length(body)) FROM outlive_session_events WHERE session = :session",
+        session=session,
+    )
+    return SessionInfo(
+        id=session,
+        started=head.started,
+        updated=updated or 0.0,
+        last_event=last or 0,
+        size=int(size or 0),
+        title=head.title,
+        forked_from=head.forked_from,
+        replay=head.replay,
+        folder=head.folder,
+    )

@@ -1,0 +1,305 @@
+"""Memories in a SQL database: a memory is a row, a step of the log is a row. A team on a server shares them."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from outlive.errors import DamagedRecord, StoreError
+from outlive.stores.logs.sql import is_alive, new_writer
+from outlive.stores.memories.names import free_slug
+from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
+from outlive.stores.memories.records import (
+    Memory,
+    Step,
+    decode_memory,
+    decode_step,
+    encode_memory,
+    encode_step,
+    unmarked,
+)
+from outlive.stores.memories.table import Draft, Look, Shelf
+from outlive.stores.memories.trust import Vouching
+from outlive.stores.sql.database import Connection, Database
+from outlive.stores.sql.migrations import bring_up_to_date
+from outlive.stores.tasks.protocol import Problem
+
+T = TypeVar("T")
+
+_PUT = """INSERT INTO outlive_memories (slug, archived, form, changed) VALUES (:slug, :archived, :form, :changed)
+    ON CONFLICT (slug) DO UPDATE SET archived = excluded.archived, form = excluded.form, changed = excluded.changed"""
+_TAKE = "UPDATE outlive_memory_locks SET holder = :holder, heard = :now WHERE purpose = :purpose"
+_APART = 2
+"""In the column `archived`: set apart."""
+_NEVER = -1
+
+
+class SQLMemoryStore:
+    """`home` bears out whose memories they are, for a database that may have come with a folder."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        home: Path | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.database = database
+        self.clock = clock
+        self._current = False
+        self._mutex = threading.RLock()
+        self._mirror = _Mirror(self.url, Vouching(home, self.url))
+        self.lost_steps: dict[int, str] = {}
+        """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
+
+    @property
+    def url(self) -> str:
+        return self.database.url
+
+    def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
+        """What is told at a glance is all there is: the database knows what changed, whoever did it."""
+        database = self.database if self._current else self.database.blank() or self.database
+        if database is not self.database:  # there is nothing yet, and a look makes nothing
+            database.close()
+            return work(Look(Shelf(), list))
+        self._prepare()
+
+        def look(connection: Connection) -> T:
+            self._mirror.follow(connection)
+            return work(Look(self._mirror.shelf, lambda: self._steps(connection)))
+
+        with self._mutex:
+            return self.database.read(look)
+
+    def write(self, work: Callable[[MemoryWriter], T]) -> T:
+        self._prepare()
+        done: list[tuple[int, bytes]] = []
+
+        def alone(connection: Connection) -> T:
+            rows = connection.rows("SELECT step FROM outlive_memory_locks WHERE purpose = 'write' FOR UPDATE")
+            self._mirror.follow(connection)
+            draft = Draft(
+                self._mirror.shelf,
+                lambda: self._steps(connection),
+                now=self.clock(),
+                last=lambda: int(rows[0][0]),
+                free=self._mirror.free,
+            )
+            result = work(draft)
+            self._mirror.vouch(connection, filter(None, draft.after.values()))
+            done[:] = _commit(connection, draft)
+            return result
+
+        def landed(connection: Connection) -> bool:
+            return bool(done) and _form(connection, done[-1][0]) == done[-1][1]
+
+        with self._mutex:
+            return self.database.write(alone, landed=landed)
+
+    def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
+        """There is no place for it: whoever wants the index asks for it."""
+        return False
+
+    @contextmanager
+    def exclusive(self, purpose: str) -> Iterator[bool]:
+        self._prepare()
+        me = new_writer()
+
+        def take(connection: Connection) -> bool:
+            connection.run(
+                "INSERT INTO outlive_memory_locks (purpose, step, holder, heard) VALUES (:purpose, 0, '', 0) "
+                "ON CONFLICT (purpose) DO NOTHING",
+                purpose=purpose,
+            )
+            rows = connection.rows(
+                "SELECT holder, heard FROM outlive_memory_locks WHERE purpose = :purpose FOR UPDATE", purpose=purpose
+            )
+            now = self.database.now(connection).timestamp()
+            if rows[0][0] and is_alive(rows[0][0], rows[0][1], now):
+                return False
+            connection.run(_TAKE, purpose=purpose, holder=me, now=now)
+            return True
+
+        mine = self.database.write(take, landed=lambda connection: _holder(connection, purpose) == me)
+        try:
+            yield mine
+        finally:
+            if mine:
+                with suppress(StoreError):  # the name makes way anyway once its process is gone
+                    self.database.write(
+                        lambda connection: connection.run(_TAKE, purpose=purpose, holder="", now=0),
+                        landed=lambda _: False,
+                    )
+
+    def left_out(self) -> list[Problem]:
+        return [unread(slug, error) for slug, error in sorted(self._mirror.damaged.items())]
+
+    def check(self) -> list[Problem]:
+        self.read(lambda tx: tx.steps())
+        found = [Problem(self.url, text, "restore a backup") for text in self.database.integrity()]
+        for number, what in sorted(self.lost_steps.items()):
+            found.append(Problem(f"step {number}", what, "the row stays, the rest is used", harmless=True))
+        return found + self.left_out()
+
+    def repair(self) -> list[str]:
+        self.read(lambda _: None)
+        bad = [problem.where for problem in self.left_out() if problem.repairable]
+        return [f"set row {slug!r} apart" for slug in bad if self.set_apart(slug)]
+
+    def set_apart(self, slug: str) -> str:
+        self._prepare()
+        self.database.write(
+            lambda c: c.run(
+                "UPDATE outlive_memories SET archived = :apart WHERE slug = :slug", apart=_APART, slug=slug
+            ),
+            landed=lambda _: False,
+        )
+        self.read(lambda _: None)
+        return f"row {slug!r} of outlive_memories, archived = {_APART}"
+
+    def adopt(self) -> None:
+        self._prepare()
+        with self._mutex:
+            self.database.write(self._mirror.adopt, landed=lambda _: False)
+
+    def disown(self) -> bool:
+        self.read(lambda _: None)
+        return self._mirror.vouching.disown()
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _steps(self, connection: Connection) -> list[Step]:
+        rows = connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
+        found = []
+        for number, form in rows:
+            try:
+                found.append(decode_step(bytes(form), where=f"{self.url}, step {number}"))
+            except DamagedRecord as error:
+                self.lost_steps[number] = str(error)
+        return found
+
+    def _prepare(self) -> None:
+        if not self._current:
+            self._mirror.made_here = self.database.applied() is None
+            bring_up_to_date(self.database)
+            self._current = True
+
+
+class _Mirror:
+    """The rows as of the last look. Brought up to date by those that changed since."""
+
+    def __init__(self, url: str, vouching: Vouching) -> None:
+        self._url = url
+        self.vouching = vouching
+        self.made_here = False
+        """Whether there were no tables before this. An empty table may have a trigger that fills it."""
+        self.shelf = Shelf()
+        self.damaged: dict[str, StoreError] = {}
+        self._rows: set[str] = set()
+        """All slugs, those of rows that are damaged or set apart too."""
+        self._lowered: set[str] = set()
+        self._at = _NEVER
+
+    def follow(self, connection: Connection) -> None:
+        """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
+        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
+        news = self.vouching.asked and self.vouching.follow(_tokens(connection))
+        if now == self._at and not news:
+            return
+        since = self._at if now >= self._at and not news else _NEVER  # else it was restored from a backup
+        rows = connection.rows(
+            "SELECT slug, archived, form FROM outlive_memories WHERE changed > :since", since=since
+        )
+        for slug, archived, form in sorted(rows):
+            self._take(slug, archived, bytes(form))
+        ((count,),) = connection.rows("SELECT count(*) FROM outlive_memories")
+        if count != len(self._rows):
+            there = {slug for (slug,) in connection.rows("SELECT slug FROM outlive_memories")}
+            for slug in self._rows - there:
+                self._drop(slug)
+            self._lowered = {slug.lower() for slug in there}
+        self._at = now
+
+    def free(self, name: str, given: set[str]) -> str:
+        return free_slug(name, lambda slug: slug in self._lowered or slug in given)
+
+    def _take(self, slug: str, archived: int, form: bytes) -> None:
+        self._rows.add(slug)
+        self._lowered.add(slug.lower())
+        self.damaged.pop(slug, None)
+        if archived >= _APART:
+            self.shelf.put(slug, None)
+            return
+        try:
+            memory = decode_memory(form, where=f"{self._url}, row {slug!r} of outlive_memories")
+        except StoreError as error:
+            self.damaged[slug] = error
+            self.shelf.put(slug, None)
+            return
+        if bool(archived) != (memory.archived is not None):  # where it stands decides
+            memory = replace(memory, archived=memory.updated if archived else None)
+        self.shelf.put(slug, self.vouching.seen(memory))
+
+    def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
+        """What is about to be written is the user's."""
+        self.vouching.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
+
+    def adopt(self, connection: Connection) -> None:
+        """All that is there is the user's."""
+        self.follow(connection)
+        self.vouching.adopt(partial(_keep_token, connection))
+        self._at = _NEVER
+
+    def _drop(self, slug: str) -> None:
+        self._rows.discard(slug)
+        self.damaged.pop(slug, None)
+        self.shelf.put(slug, None)
+
+
+def _commit(connection: Connection, draft: Draft) -> list[tuple[int, bytes]]:
+    """Write what was drafted, within the transaction; the entries of the log as they are written."""
+    if draft.after:
+        connection.run("UPDATE outlive_memory_clock SET last = last + 1")
+        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
+        puts = [
+            {"slug": slug, "archived": int(bool(memory.archived)), "form": _bytes(memory), "changed": now}
+            for slug, memory in draft.after.items()
+            if memory is not None
+        ]
+        connection.run_many(_PUT, puts)
+        for slug in (slug for slug, memory in draft.after.items() if memory is None):
+            connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
+    forms = [(step.id, encode_step(step)) for step in draft.recorded]
+    for number, form in forms:
+        connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=number, form=form)
+    if forms:
+        connection.run("UPDATE outlive_memory_locks SET step = :step WHERE purpose = 'write'", step=forms[-1][0])
+    return forms
+
+
+def _bytes(memory: Memory) -> bytes:
+    return encode_memory(unmarked(memory))
+
+
+def _tokens(connection: Connection) -> str:
+    return "\n".join(token for (token,) in connection.rows("SELECT token FROM outlive_memory_token"))
+
+
+def _keep_token(connection: Connection, token: str) -> None:
+    connection.run("INSERT INTO outlive_memory_token (token) VALUES (:token)", token=token)
+
+
+def _form(connection: Connection, step: int) -> bytes:
+    rows = connection.rows("SELECT form FROM outlive_memory_steps WHERE id = :id", id=step)
+    return bytes(rows[0][0]) if rows else b""
+
+
+def _holder(connection: Connection, purpose: str) -> str:
+    rows = connection.rows("SELECT holder FROM outlive_memory_locks WHERE purpose = :purpose", purpose=purpose)
+    return str(rows[0][0]) if rows else ""

@@ -1,0 +1,170 @@
+"""The memories of a store as a process holds them, and what it may still write: shared by all engines.
+
+An engine brings the shelf up to date before a look, from what changed and not from everything; whoever follows it
+from above asks what changed since the last time.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from outlive.stores.memories.records import Memory, MemoryChange, Step, in_utc, mended, unmarked
+from outlive.stores.memories.text import render
+
+NOTHING = -1
+"""What somebody has seen who has seen nothing."""
+
+
+class Shelf:
+    """Memories by slug, in the order of their slugs, each with the moment at which it last changed here."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Memory] = {}
+        self._order: list[str] = []
+        self._moments: dict[str, int] = {}
+        """The last changed comes last. Those that are gone stay, so that they can be told."""
+        self.moment = 0
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def get(self, slug: str) -> Memory | None:
+        return self._held.get(slug)
+
+    def all(self) -> list[Memory]:
+        """In the order of their slugs."""
+        held = self._held
+        return [held[slug] for slug in self._order]
+
+    def put(self, slug: str, memory: Memory | None) -> None:
+        """Hold it, or with None no longer."""
+        before = self._held.get(slug)
+        if before is memory or before == memory:
+            return
+        self.moment += 1
+        self._moments.pop(slug, None)
+        self._moments[slug] = self.moment
+        if memory is None:
+            del self._held[slug]
+            del self._order[bisect_left(self._order, slug)]
+            return
+        self._held[slug] = memory
+        if before is None:
+            if not self._order or slug > self._order[-1]:
+                self._order.append(slug)
+            else:
+                insort(self._order, slug)
+
+    def changed(self, since: int = NOTHING) -> Mapping[str, Memory | None]:
+        """What changed after a moment, in the order in which it did; None for what is gone."""
+        if since == NOTHING:
+            return self._held
+        found = []
+        for slug, moment in reversed(self._moments.items()):
+            if moment <= since:
+                break
+            found.append(slug)
+        return {slug: self._held.get(slug) for slug in reversed(found)}
+
+
+class Look:
+    """What a reader is given. `refresh` is called before a memory is looked up by itself, for engines in which one
+    can change without the shelf being told."""
+
+    def __init__(
+        self, shelf: Shelf, read_steps: Callable[[], list[Step]], refresh: Callable[[str], None] | None = None
+    ) -> None:
+        self._shelf = shelf
+        self._read_steps = read_steps
+        self._refresh = refresh
+
+    def get(self, slug: str) -> Memory | None:
+        if self._refresh is not None:
+            self._refresh(slug)
+        return self._shelf.get(slug)
+
+    def all(self, *, archived: bool = False) -> list[Memory]:
+        return [memory for memory in self._shelf.all() if archived or memory.archived is None]
+
+    def steps(self) -> list[Step]:
+        return self._read_steps()
+
+    def changed(self, since: int = NOTHING) -> tuple[int, Mapping[str, Memory | None]]:
+        return self._shelf.moment, self._shelf.changed(since)
+
+
+class Draft(Look):
+    """What a writer is given: the shelf as it is, and what is to be written over it. An engine says which slugs are
+    taken and what the last step was, and writes `after` and `recorded` when the work is done."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        read_steps: Callable[[], list[Step]],
+        refresh: Callable[[str], None] | None = None,
+        *,
+        now: datetime,
+        last: Callable[[], int],
+        free: Callable[[str, set[str]], str],
+    ) -> None:
+        super().__init__(shelf, read_steps, refresh)
+        self.now = now
+        self.after: dict[str, Memory | None] = {}
+        self.recorded: list[Step] = []
+        self._told: dict[str, Memory | None] = {}
+        """As of the last entry of the log."""
+        self._last = last
+        self._free = free
+        self._given: set[str] = set()
+
+    def get(self, slug: str) -> Memory | None:
+        return self.after[slug] if slug in self.after else super().get(slug)
+
+    def all(self, *, archived: bool = False) -> list[Memory]:
+        if not self.after:
+            return super().all(archived=archived)
+        found = {memory.slug: memory for memory in super().all(archived=True)}
+        found.update({slug: memory for slug, memory in self.after.items() if memory})
+        gone = {slug for slug, memory in self.after.items() if memory is None}
+        return [
+            memory
+            for slug, memory in sorted(found.items())
+            if slug not in gone and (archived or memory.archived is None)
+        ]
+
+    def steps(self) -> list[Step]:
+        return [*super().steps(), *self.recorded]
+
+    def new_slug(self, name: str) -> str:
+        slug = self._free(name, self._given)
+        self._given.add(slug)
+        return slug
+
+    def put(self, memory: Memory) -> None:
+        memory = in_utc(mended(memory))
+        render(memory)  # refuses what is too large before anything is written
+        self._write(memory.slug, memory)
+
+    def remove(self, slug: str) -> None:
+        self._write(slug, None)
+
+    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
+        changes = []
+        for slug, after in self.after.items():
+            before = self._told[slug] if slug in self._told else self._shelf.get(slug)
+            if before != after:
+                plain = [memory and unmarked(memory) for memory in (before, after)]
+                changes.append(MemoryChange(slug=slug, before=plain[0], after=plain[1]))
+                self._told[slug] = after
+        last = self.recorded[-1].id if self.recorded else self._last()
+        step = Step(
+            id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
+        )
+        self.recorded.append(step)
+        return step
+
+    def _write(self, slug: str, memory: Memory | None) -> None:
+        if slug not in self.after and self._refresh is not None:
+            self._refresh(slug)  # what is written over goes into the log as it is now
+        self.after[slug] = memory

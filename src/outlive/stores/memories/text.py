@@ -1,0 +1,231 @@
+"""A memory as a Markdown file with YAML frontmatter, and back, exactly.
+
+What we write is YAML that any reader understands, kept so plain that we can read it line by line: a value is a word
+or two that YAML takes for text, or JSON. Whatever else stands in a file, because a person or another tool wrote it,
+is read by PyYAML with its base loader, which makes nothing but text, lists and mappings. The body follows the second
+`---` and an empty line, byte for byte, and a line end that is not part of it.
+"""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from outlive.errors import DamagedRecord
+from outlive.stores.memories.records import (
+    FORMAT_VERSION,
+    KINDS,
+    MAX_BYTES,
+    Memory,
+    OversizedMemory,
+    Provenance,
+    as_utc,
+    check_version,
+    unmarked,
+)
+
+LONGEST_YAML = 16_000
+"""Characters of a frontmatter that somebody wrote by hand; the parser takes long for some of the longer ones."""
+_FENCE = "---"
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
+_UNPLAIN = re.compile(r"(?i)y|n|yes|no|on|off|true|false|null")
+"""Words that YAML takes for something else than text."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What JSON leaves as it is and YAML does not take, or takes for a line end."""
+_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*): (.+)")
+_MAX_NODES = 2_000
+_KEYS = (
+    *("name", "description", "type", "scope", "keys", "date", "provenance", "created", "updated", "last_used"),
+    *("supersedes", "derived_from", "archived", "revision", "version"),
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def render(memory: Memory) -> bytes:
+    """The bytes of its file."""
+    form: dict[str, Any] = msgspec.to_builtins(unmarked(memory))
+    known = {key: form[key] for key in _KEYS if key not in ("version", "provenance")}
+    known["provenance"] = {"who": memory.provenance.who, **form["provenance"]}
+    order = [key for key in _KEYS if key in ("name", "description", "type", "scope") or known.get(key)]
+    lines = [f"{key}: {_value(known[key])}" for key in order if key != "version"]
+    lines += [f"version: {FORMAT_VERSION}"]
+    lines += [f"{_value(key)}: {_json(value)}" for key, value in memory.extra.items() if key not in _KEYS]
+    raw = f"{_FENCE}\n{chr(10).join(lines)}\n{_FENCE}\n\n{memory.body}\n".encode()
+    if len(raw) > MAX_BYTES:
+        raise OversizedMemory(
+            f"the memory {memory.name[:60]!r} has {len(raw):,} bytes, the limit is {MAX_BYTES:,}; "
+            "keep the text in a file and remember where it is"
+        )
+    return raw
+
+
+def parse(raw: bytes, *, slug: str, where: str, written: datetime = _EPOCH) -> Memory:
+    """Read such a file, or one that somebody wrote by hand; `written` dates it where it does not say."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise DamagedRecord(f"{where}: not UTF-8 text ({error.reason} at byte {error.start})") from None
+    text = text.removeprefix("\ufeff")
+    if text.startswith(f"{_FENCE}\r\n"):
+        text = text.replace("\r\n", "\n")  # saved by an editor that ends all lines so
+    front, body = _split(text, where)
+    form = _quick(front)
+    if form is None:
+        form = _yaml(front, where)
+    return _memory(form, body, slug, where, written)
+
+
+def _split(text: str, where: str) -> tuple[str, str]:
+    if not re.match(r"---[ \t]*\n", text):
+        return "", text.removesuffix("\n")
+    start = text.index("\n") + 1
+    end = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE).search(text, start)
+    if end is None:
+        raise DamagedRecord(f"{where}: the frontmatter has no end; put --- on a line of its own after it")
+    return text[start : end.start()], text[end.end() :].removeprefix("\n").removesuffix("\n")
+
+
+def _quick(front: str) -> dict[str, Any] | None:
+    """The frontmatter if it is in our own plain form, else None."""
+    form: dict[str, Any] = {}
+    for line in front.split("\n"):
+        if not line:
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None or match[1] in form:
+            return None
+        key, value = match[1], match[2]
+        if value[0] in '"[{':
+            try:
+                form[key] = msgspec.json.decode(value)
+            except (msgspec.DecodeError, RecursionError):
+                return None
+        elif _is_plain(value) or _MOMENT.fullmatch(value) or value.isdecimal():
+            form[key] = value
+        else:
+            return None
+    return form
+
+
+def _yaml(front: str, where: str) -> dict[str, Any]:
+    import yaml
+
+    if len(front) > LONGEST_YAML:
+        raise DamagedRecord(
+            f"{where}: the frontmatter has {len(front):,} characters, at most {LONGEST_YAML:,} can be"
+        )
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        form = yaml.load(front, Loader=loader)  # noqa: S506 - the base loader makes text, lists and mappings only
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        reason = "an unresolved git conflict" if "<<<<<<<" in front else " ".join(str(error).split())
+        raise DamagedRecord(f"{where}: the frontmatter is not YAML ({reason})") from None
+    if form in (None, ""):
+        return {}
+    if not isinstance(form, dict):
+        raise DamagedRecord(f"{where}: the frontmatter is not a list of `key: value` lines")
+    _refuse_bombs(form, where)
+    return form
+
+
+def _refuse_bombs(form: Any, where: str) -> None:
+    """Aliases can make a small file stand for an endless one."""
+    pending, seen = [form], 0
+    while pending:
+        value = pending.pop()
+        seen += 1
+        if seen > _MAX_NODES:
+            raise DamagedRecord(f"{where}: the frontmatter has more than {_MAX_NODES} values")
+        if isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value
+
+
+def _memory(form: dict[str, Any], body: str, slug: str, where: str, written: datetime) -> Memory:
+    check_version(form.get("version") or FORMAT_VERSION, where)
+    nested = form.get("metadata") if isinstance(form.get("metadata"), dict) else {}
+    kind = _text(form, "type", where) or str((nested or {}).get("type") or "project")
+    if kind not in KINDS:
+        raise DamagedRecord(f"{where}: the type {kind!r} is none of {', '.join(KINDS)}")
+    created = _moment(form, "created", where) or written
+    fields = {
+        "slug": slug,
+        "name": _text(form, "name", where) or slug,
+        "description": _text(form, "description", where),
+        "type": kind,
+        "scope": _text(form, "scope", where) or "project",
+        "body": body,
+        "keys": _texts(form, "keys", where),
+        "date": _text(form, "date", where),
+        "provenance": _provenance(form, where),
+        "created": created,
+        "updated": _moment(form, "updated", where) or max(created, written),
+        "last_used": _moment(form, "last_used", where),
+        "supersedes": _texts(form, "supersedes", where),
+        "derived_from": _texts(form, "derived_from", where),
+        "archived": _moment(form, "archived", where),
+        "revision": _text(form, "revision", where) or 1,
+        "extra": {str(key): value for key, value in form.items() if key not in _KEYS},
+    }
+    try:
+        return msgspec.convert(fields, Memory, strict=False)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise DamagedRecord(f"{where}: {error}") from None
+
+
+def _provenance(form: dict[str, Any], where: str) -> Provenance:
+    value = form.get("provenance") or {}
+    if isinstance(value, str):
+        value = {"who": value}
+    try:
+        return msgspec.convert(value, Provenance, strict=False)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise DamagedRecord(f"{where}: provenance: {error}") from None
+
+
+def _text(form: dict[str, Any], key: str, where: str) -> str:
+    value = form.get(key, "")
+    if value is None or isinstance(value, (str, int, float)):
+        return "" if value is None else str(value)
+    raise DamagedRecord(f"{where}: {key} is not text")
+
+
+def _texts(form: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = form.get(key) or []
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise DamagedRecord(f"{where}: {key} is not a list of words")
+    return tuple(value)
+
+
+def _moment(form: dict[str, Any], key: str, where: str) -> datetime | None:
+    text = _text(form, key, where)
+    if not text:
+        return None
+    try:
+        return as_utc(datetime.fromisoformat(text))
+    except ValueError:
+        raise DamagedRecord(f"{where}: {key} is {text!r}, which is no date and time") from None
+
+
+def _is_plain(text: str) -> bool:
+    return bool(_PLAIN.fullmatch(text)) and not _UNPLAIN.fullmatch(text)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and (_is_plain(value) or _MOMENT.fullmatch(value)):
+        return value
+    return _json(value)
+
+
+def _json(value: Any) -> str:
+    """On one line; what YAML does not take is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,0 +1,175 @@
+"""The audit trail of the file store: `history.jsonl`, one commit a line, only ever appended to.
+
+A line is written just before the commit point of its change. If a writer dies in between, what it had staged still
+lies there, so the last line is known to speak of something that did not happen; the next writer voids it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from outlive.regular import MIB, open_regular, open_to_read, read_regular
+from outlive.stores.disk import LARGEST, Disk
+from outlive.stores.tasks.records import Change
+
+_BLOCK = 65536
+_LONGEST = 64 * MIB
+"""Bytes of the last line that are read to find its beginning."""
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    changes: tuple[Change, ...] = ()
+    void: str | None = None
+    """The last change of an earlier line, none of which happened."""
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class History:
+    def __init__(self, path: Path, disk: Disk) -> None:
+        self.path = path
+        self._disk = disk
+        self._seen = 0
+        self._inode = 0
+        self._settled: tuple[int, int] | None = None
+
+    def mark_seen(self) -> None:
+        """All that is there now is known; `news` reports what comes after."""
+        try:
+            stat = self.path.lstat()
+        except FileNotFoundError:
+            self._seen = self._inode = 0
+        else:
+            self._seen, self._inode = stat.st_size, stat.st_ino
+
+    def news(self) -> set[int] | None:
+        """Tasks changed by other writers since the last call; None when that cannot be told."""
+        try:
+            stat = self.path.lstat()
+        except FileNotFoundError:
+            return set() if self._inode == 0 else None
+        if stat.st_ino != self._inode or not 0 <= stat.st_size - self._seen <= LARGEST:
+            return None
+        if stat.st_size == self._seen:
+            return set()
+        with open_to_read(self.path) as file:
+            file.seek(self._seen)
+            raw = file.read(stat.st_size - self._seen)
+        self._seen = stat.st_size
+        return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
+
+    def append(self, changes: Sequence[Change]) -> int:
+        """Write the line of a commit and return the size before it, for `take_back`."""
+        return self._append(_Line(changes=tuple(changes)))
+
+    def take_back(self, size: int) -> None:
+        """Undo an `append` whose change could not be committed. Only for the holder of the lock."""
+        os.truncate(self.path, size)
+        self.mark_seen()
+
+    @property
+    def settled(self) -> bool:
+        """Whether every line there is known to have happened or to be void. Reading does not settle."""
+        return self._settled == self._state()
+
+    def mark_settled(self) -> None:
+        self._settled = self._state()
+
+    def settle(self) -> tuple[Change, ...]:
+        """Void the last line if its writer died before committing it, else return its changes."""
+        last = self._last()
+        if self._hangs(last):
+            self._append(_Line(void=last.changes[-1].id))
+            last = _Line()
+        self._disk.sweep()
+        self.mark_settled()
+        return last.changes
+
+    def read(self, task: int | None = None) -> list[Change]:
+        commits: dict[str, tuple[Change, ...]] = {}
+        needle = b'"task":%d,' % task if task is not None else b""
+        last = self._last()
+        hanging = last.changes[-1].id if self._hangs(last) else None
+        for line in _parse(line for line in self.lines() if needle in line or line.startswith(b'{"void"')):
+            if line.changes:
+                commits[line.changes[-1].id] = line.changes
+            elif line.void is not None:
+                commits.pop(line.void, None)
+        if hanging is not None:
+            commits.pop(hanging, None)
+        changes = [change for commit in commits.values() for change in commit]
+        return [change for change in changes if task in (None, change.task)]
+
+    def lines(self) -> list[bytes]:
+        try:
+            return read_regular(self.path, LARGEST).split(b"\n")
+        except FileNotFoundError:
+            return []
+
+    def damaged(self) -> list[int]:
+        """Numbers of the lines that cannot be understood."""
+        numbered = enumerate(self.lines(), start=1)
+        return [number for number, line in numbered if line.strip() and not list(_parse([line]))]
+
+    def _append(self, line: _Line) -> int:
+        data = _encode(line) + b"\n"
+        # Without a buffer: on a full disk it would be written once more when the file is closed.
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        with open(open_regular(self.path, flags), "ab+", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(size - 1)
+                if file.read(1) != b"\n":
+                    # A torn line of a writer that died. It stays, and no longer touches what follows.
+                    data = b"\n" + data
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[file.write(left) :]
+                if self._disk.durable:
+                    os.fsync(file.fileno())
+            except OSError:
+                os.ftruncate(file.fileno(), size)
+                raise
+            stat = os.fstat(file.fileno())
+            self._seen, self._inode = stat.st_size, stat.st_ino
+        return size
+
+    def _hangs(self, line: _Line) -> bool:
+        """Whether the change of a line, the last one, was staged and not committed."""
+        return bool(line.changes) and self._disk.staged(line.changes[-1].id).exists()
+
+    def _state(self) -> tuple[int, int]:
+        try:
+            stat = self.path.lstat()
+        except FileNotFoundError:
+            return 0, 0
+        return stat.st_size, stat.st_ino
+
+    def _last(self) -> _Line:
+        """The last line, read from the end; an empty one if it cannot be read."""
+        try:
+            with open_to_read(self.path) as file:
+                start = file.seek(0, os.SEEK_END)
+                tail = b""
+                while start > 0 and len(tail) < _LONGEST and b"\n" not in tail.rstrip(b"\n"):
+                    step = min(start, max(_BLOCK, len(tail)))
+                    start -= step
+                    file.seek(start)
+                    tail = file.read(step) + tail
+        except FileNotFoundError:
+            return _Line()
+        return next(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]), _Line())
+
+
+def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:
+    for line in lines:
+        if line.strip():
+            try:
+                yield _decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue

@@ -1,0 +1,230 @@
+"""One transaction on the file store."""
+
+import os
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from outlive.stores.disk import errors_named
+from outlive.stores.tasks.files.journal import Journal
+from outlive.stores.tasks.files.names import task_name
+from outlive.stores.tasks.files.parts import Parts
+from outlive.stores.tasks.protocol import ANY, Fit, TaskQuery
+from outlive.stores.tasks.records import Change, Task, believable, check_reserve, damaged_mark
+from outlive.stores.tasks.selection import matches, ordered
+
+_RECENT = 0.25
+"""Seconds for which a full scan counts as fresh where only an edit by hand could make a difference."""
+
+
+class FileTransaction:
+    """Reader and writer in one: a look at the folder, and the changes that are to be committed together."""
+
+    def __init__(self, parts: Parts, now: datetime, *, scanned: bool) -> None:
+        self._parts = parts
+        self._folder = parts.folder
+        self.now = now
+        self.changes: list[Change] = []
+        self._before: dict[int, Task | None] = {}
+        self._scanned = scanned
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    def get(self, ids: Collection[int]) -> dict[int, Task]:
+        self._look_at(ids)
+        found = {}
+        for number in ids:
+            node = self._folder.node(number)
+            if node is not None:
+                self._look_at(node.depends_on)
+                found[number] = self._folder.full(node)
+            elif number in self._folder.damaged:
+                error = self._folder.damaged[number]
+                raise type(error)(f"{error}; see: outlive task doctor")
+        return found
+
+    def find(self, query: TaskQuery) -> list[Task]:
+        self._scan()
+        nodes = list(self._folder.nodes.values())
+        if query.archived:
+            nodes += [node for node in map(self._folder.node, self._folder.archived_ids()) if node]
+        if query.statuses is not None:
+            nodes = [node for node in nodes if node.status in query.statuses]
+        return ordered((task for node in nodes if matches(task := self._folder.full(node), query)), query)
+
+    def count(self, query: TaskQuery) -> int:
+        return len(self.find(replace(query, limit=None)))
+
+    def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
+        self._scan()
+        return self._ready(fit, limit)
+
+    def expired(self) -> list[int]:
+        if self._folder.age() >= _RECENT:
+            self._scan()
+        oldest, latest = (moment.timestamp() for moment in believable(self.now))
+        now = self.now.timestamp()
+        return sorted(
+            node.id
+            for node in self._folder.nodes.values()
+            if node.status == "in_progress"
+            and node.lease_until is not None
+            and (oldest <= node.lease_until <= now or node.lease_until > latest)
+        )
+
+    def next_expiry(self) -> datetime | None:
+        self._scan()
+        running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
+        leases = [node.task().lease for node in running if node.lease_until is not None]
+        return min((lease.expires_at for lease in leases if lease and not lease.stale(self.now)), default=None)
+
+    def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
+        self._scan()
+        return {number: node.depends_on for number in ids if (node := self._folder.node(number))}
+
+    def dependents(self, ids: Collection[int], *, archived: bool = False) -> dict[int, tuple[int, ...]]:
+        if archived:
+            self._scan()  # asked before something is removed for good: an edge added by hand must count
+        find = self._folder.all_dependents if archived else self._folder.dependents
+        return {number: tuple(sorted(find(number))) for number in ids}
+
+    def history(self, task: int | None = None) -> list[Change]:
+        return self._parts.history.read(task)
+
+    def high_water(self) -> int:
+        return self._parts.high_water()
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def lock(self, ids: Collection[int], *, edges: bool = False) -> dict[int, Task]:
+        if edges:
+            self._scan()
+        return self.get(ids)
+
+    def pick(self, fit: Fit = ANY) -> Task | None:
+        """The task itself is looked at anew; a better one that just now came by hand may be overlooked."""
+        if self._folder.age() < _RECENT:
+            for task in self._ready(fit, 1):
+                if self.get([task.id]).get(task.id) == task:
+                    return task
+        return next(iter(self.ready(fit, 1)), None)
+
+    def new_ids(self, count: int) -> Sequence[int]:
+        path = self._parts.path
+        with errors_named("cannot read", path):
+            wrong = self._parts.wrong_mark()
+        if wrong is not None:
+            raise damaged_mark(str(self._parts.mark_path), wrong)
+        while True:
+            last = self._parts.high_water()
+            ids = range(last + 1, last + 1 + count)
+            names = [name for number in ids for name in (task_name(number), f"archive/{task_name(number)}")]
+            if not any(os.path.lexists(path / name) for name in names):
+                break
+            self._folder.scan()
+            self.reserve(max(ids))
+        self.reserve(max(ids, default=last))
+        return ids
+
+    def reserve(self, high_water: int) -> None:
+        check_reserve(high_water)
+        with errors_named("cannot write to", self._parts.path):
+            self._parts.reserve(max(high_water, self._parts.high_water()))
+
+    def put(self, task: Task, change: Change) -> None:
+        self._remember(task.id)
+        self._folder.place(task)
+        self.changes.append(change)
+
+    def remove(self, task: int, change: Change) -> None:
+        self._remember(task)
+        self._folder.displace(task)
+        self.changes.append(change)
+
+    def record(self, changes: Sequence[Change]) -> None:
+        self.changes.extend(changes)
+
+    def commit(self) -> bool:
+        """Make it so. False when the files do not show it yet: the journal does, until somebody carries it out."""
+        if not self.changes:
+            return True
+        parts = self._parts
+        files = self._files()
+        writes = [(name, data) for name, data in files.items() if data is not None]
+        single = writes[0] if len(files) == len(writes) == 1 else None
+        if any(name.startswith("archive/") for name in files):
+            self._folder.archive.mkdir(mode=0o700, exist_ok=True)
+        staged = parts.disk.staged(self.changes[-1].id)
+        try:
+            parts.disk.stage(staged, single[1] if single else Journal(files).encode())
+            size = parts.history.append(self.changes)
+            try:
+                if single:
+                    parts.disk.commit(staged, parts.path / single[0])
+                else:
+                    parts.journal.commit(staged)
+            except OSError:
+                parts.history.take_back(size)
+                raise
+        except OSError:
+            staged.unlink(missing_ok=True)
+            raise
+        parts.history.mark_settled()
+        if not single:
+            try:
+                parts.journal.carry_out()
+            except OSError:
+                return False
+        return True
+
+    def neighbours(self) -> set[int]:
+        """Whose derived fields this change touches."""
+        found: set[int] = set()
+        for number, old in self._before.items():
+            node = self._folder.node(number)
+            found.update(old.depends_on if old else (), node.depends_on if node else ())
+            found.update(self._folder.dependents(number))
+        return found
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _scan(self) -> None:
+        if not self._scanned and not self.changes:
+            self._folder.scan()
+        self._scanned = True
+
+    def _ready(self, fit: Fit, limit: int | None) -> list[Task]:
+        """Ready tasks by what is known without another look at the disk."""
+        found: list[Task] = []
+        for node in self._folder.ready():
+            if limit is not None and len(found) >= limit:
+                break
+            task = self._folder.full(node)
+            if fit.suits(task.labels):
+                found.append(task)
+        return found
+
+    def _look_at(self, ids: Collection[int]) -> None:
+        """Notice edits by hand to these tasks. What this transaction has changed is newer than the files."""
+        if not self._scanned:
+            self._folder.check(number for number in ids if number not in self._before)
+
+    def _remember(self, number: int) -> None:
+        if number not in self._before:
+            node = self._folder.node(number)
+            self._before[number] = node.task() if node else None
+
+    def _files(self) -> dict[str, bytes | None]:
+        """The files this change writes or removes."""
+        files: dict[str, bytes | None] = {}
+        for number, old in self._before.items():
+            hot, archived = task_name(number), f"archive/{task_name(number)}"
+            node = self._folder.node(number)
+            was = None if old is None else archived if old.archived_at else hot
+            goes = None if node is None else archived if node.task().archived_at else hot
+            if was is not None and was != goes:
+                files[was] = None
+            if goes is not None:
+                files[goes] = self._folder.encoded(number)
+        return files

@@ -1,0 +1,1 @@
+"""The tools that every agent has, one a file; `standard.py` lists them."""

@@ -1,0 +1,167 @@
+"""`bash`: run a shell command, in the foreground or in the background."""
+
+import asyncio
+import codecs
+import signal
+from collections.abc import Callable
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.events import Process, ToolStarted
+from outlive.tools.processes.command import Command
+from outlive.tools.processes.orphan import Orphan
+from outlive.tools.processes.process_table import mark
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+TIMEOUT = 120.0
+LONGEST_TIMEOUT = 3600.0
+LONGEST = 120_000
+"""Bytes of a command; the system takes little more in one argument."""
+LIVE = 256 * 1024
+"""Bytes that are shown while a command runs."""
+
+MOMENT = 0.05
+"""Seconds in which the last children of a command may end after it."""
+
+
+class BashInput(Struct, frozen=True, forbid_unknown_fields=True):
+    command: Annotated[str, Meta(description="The command, as for bash -c. Several: with && or ;.")]
+    timeout: Annotated[
+        float | None,
+        Meta(description="Seconds until it is ended, 120 when not given. No limit by default in the background."),
+    ] = None
+    background: Annotated[
+        bool, Meta(description="Return at once with a handle and let it run; bash_output shows what it prints.")
+    ] = False
+
+
+class Bash(Tool[BashInput]):
+    name = "bash"
+    description = (
+        "Run a shell command in the workspace and return what it printed (stdout and stderr in order) and its exit "
+        "code. Every call is a new shell in the workspace's root: cd and variables do not last. There is no terminal "
+        "and no input; a command that asks for something gets end of file. Long output is cut in the middle, and "
+        "the answer says where the whole is. Use background for servers and watchers. Prefer read_file, edit_file, "
+        "glob and grep for files."
+    )
+    input = BashInput
+    effect = "run"
+
+    def subject(self, given: BashInput) -> str:
+        return given.command
+
+    async def run(self, given: BashInput, desk: Desk) -> Outcome:
+        _check(given)
+        if given.background:
+            desk.processes.check_room()
+            command = _start(given.command, desk, given.timeout)
+            handle = desk.processes.keep(command)
+            return Outcome(
+                f"Runs in the background as {handle}, process {command.pid}. "
+                f'bash_output{{"handle": "{handle}"}} shows what it prints; it is ended with the session.'
+            )
+        timeout = TIMEOUT if given.timeout is None else given.timeout
+        command = _start(given.command, desk, timeout, live=_streamed(desk))
+        try:
+            await command.finished()
+        except asyncio.CancelledError:
+            try:
+                await asyncio.to_thread(command.end, 0.5)
+            finally:
+                command.kill()
+            raise
+        finally:
+            command.live = None
+        if command.left_behind:
+            await asyncio.sleep(MOMENT)
+        notes = [_how_it_ended(command, timeout), _left_behind(command, desk)]
+        printed = command.take()
+        text = "\n".join(filter(None, [printed.rstrip("\n"), *notes])) or "(no output)"
+        return Outcome(text, is_error=command.timed_out, exit_code=command.exit_code)
+
+
+def _start(text: str, desk: Desk, timeout: float | None, live: Callable[[bytes], None] | None = None) -> Command:
+    """The command does nothing before the log knows its process: whoever resumes the session can look for it."""
+
+    def record(process: Process) -> None:
+        desk.session.log(ToolStarted, calls=(desk.call_id,), process=process)
+
+    return desk.processes.start(
+        desk.sandbox.launch(text),
+        text,
+        desk.root,
+        marked=mark(desk.session.id, desk.call_id),
+        timeout=timeout,
+        live=live,
+        record=record,
+    )
+
+
+def ending(command: Command | Orphan) -> str:
+    """How a command ended, unless well: `exit code 137 (SIGKILL)`."""
+    code = command.exit_code
+    if code is None:
+        return "exit code unknown"
+    if not code:
+        return ""
+    known = {128 + number.value: number.name for number in signal.Signals}
+    return f"exit code {code}" + (f" ({known[code]})" if code in known else "")
+
+
+def _check(given: BashInput) -> None:
+    if not given.command.strip():
+        raise ToolError("the command is empty")
+    if "\0" in given.command:
+        raise ToolError("the command holds a NUL character, which no shell can take; use printf '\\0' inside of it")
+    try:
+        size = len(given.command.encode())
+    except UnicodeEncodeError:
+        raise ToolError("the command is not valid text: it holds half of a character") from None
+    if size > LONGEST:
+        raise ToolError(f"the command has {size:,} bytes, at most {LONGEST:,} fit; write a script file, then run it")
+    if given.timeout is not None and not 0 < given.timeout <= LONGEST_TIMEOUT:
+        raise ToolError(
+            f"timeout {given.timeout:g} is not between 0 and {LONGEST_TIMEOUT:g} seconds; "
+            "what takes longer runs with background"
+        )
+
+
+def _how_it_ended(command: Command, timeout: float) -> str:
+    if command.timed_out:
+        return (
+            f"[timed out after {timeout:g} s: it and all it started were ended; what it had done stays done. "
+            "Give a longer timeout, or run it with background]"
+        )
+    ended = ending(command)
+    return f"[{ended}]" if ended else ""
+
+
+def _left_behind(command: Command, desk: Desk) -> str:
+    if command.timed_out or not (command.left_behind or command.held):
+        return ""
+    handle = desk.processes.keep(command)
+    return f"[what it started still runs, as {handle}, process group {command.pid}; it is ended with the session]"
+
+
+def _streamed(desk: Desk) -> Callable[[bytes], None]:
+    """Hands bytes to the desk as text, on the loop's own thread; past a bound it only says so."""
+    loop = asyncio.get_running_loop()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    shown = 0
+
+    def live(data: bytes) -> None:
+        nonlocal shown
+        if shown >= LIVE:
+            return
+        shown += len(data)
+        text = decoder.decode(data)
+        if shown >= LIVE:
+            text += "\n[… more output, not shown while it runs]\n"
+        if text and not loop.is_closed():
+            try:
+                loop.call_soon_threadsafe(desk.output, desk.call_id, text)
+            except RuntimeError:  # the loop was closed just now: nobody looks any more
+                shown = LIVE
+
+    return live

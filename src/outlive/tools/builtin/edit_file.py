@@ -1,0 +1,147 @@
+"""`edit_file`: one exact place of a file, or all of them, replaced; the bytes around stay as they are."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.diff import counted, unified
+from outlive.tools.files.open_files import Coding, coding, kind_of, missing
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+LISTED = 12
+MANY = 50
+"""Places that are looked at one by one."""
+
+
+class EditFileInput(Struct, frozen=True, forbid_unknown_fields=True):
+    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
+    old_text: Annotated[
+        str,
+        Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique."),
+    ]
+    new_text: Annotated[str, Meta(description="What takes its place; empty removes it.")]
+    replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
+
+
+class EditFile(Tool[EditFileInput]):
+    name = "edit_file"
+    description = (
+        "Replace text in a file. old_text must occur exactly once (or give replace_all), letter for letter, without "
+        "the line numbers of read_file; otherwise nothing is changed and the nearest places are shown. Keeps line "
+        "ends and encoding. Does not take patterns and does not create files (use write_file)."
+    )
+    input = EditFileInput
+    effect = "edit"
+
+    def subject(self, given: EditFileInput) -> str:
+        return given.path
+
+    def paths(self, given: EditFileInput) -> tuple[str, ...]:
+        return (given.path,)
+
+    def preview(self, given: EditFileInput, desk: Desk) -> str:
+        edit = _edit(given, desk)
+        return unified(edit.text, edit.changed, given.path)
+
+    async def run(self, given: EditFileInput, desk: Desk) -> Outcome:
+        edit, outcome = await asyncio.to_thread(_planned, given, desk)
+        save(desk, edit.before, edit.coding.encode(edit.changed))
+        return outcome
+
+
+class _Edit(Struct, frozen=True):
+    """A change that can be made."""
+
+    before: Before
+    coding: Coding
+    text: str
+    changed: str
+    count: int
+    lines: tuple[int, ...]
+
+
+def _planned(given: EditFileInput, desk: Desk) -> tuple[_Edit, Outcome]:
+    """A change, and what to say once it is made."""
+    edit = _edit(given, desk)
+    places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
+    text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
+    return edit, Outcome(text, shown=unified(edit.text, edit.changed, given.path))
+
+
+def _edit(given: EditFileInput, desk: Desk) -> _Edit:
+    if not given.old_text:
+        raise ToolError(
+            "old_text is empty. To insert, take a neighbouring line as old_text and repeat it in new_text; "
+            "to create or fill a file, use write_file"
+        )
+    if given.old_text == given.new_text:
+        raise ToolError("old_text and new_text are the same: nothing would change")
+    _check_text(given)
+    before = look(desk, given.path)
+    if not before.exists:
+        missing(desk, given.path, before.real)
+    refuse_changed(desk, before)
+    how, text = _decoded(before)
+    old, new = _with_line_ends(text, given.old_text, given.new_text)
+    found = list(islice(_places(text, old), MANY))
+    if not found:
+        from outlive.tools.files.closest_match import why_not_found
+
+        raise ToolError(f"old_text is not in {given.path}: {why_not_found(text, given.old_text, given.new_text)}")
+    lines = tuple(text.count("\n", 0, at) + 1 for at in found)
+    if len(found) > 1 and not given.replace_all:
+        times = max(len(found), text.count(old))
+        raise ToolError(
+            f"old_text is found {times:,} times in {given.path}, {_at(lines)}; "
+            "give more of what stands around the one you mean, or replace_all"
+        )
+    return _Edit(before, how, text, text.replace(old, new), text.count(old), lines)
+
+
+def _check_text(given: EditFileInput) -> None:
+    try:
+        (given.old_text + given.new_text).encode()
+    except UnicodeEncodeError:
+        raise ToolError("old_text or new_text is not valid text: it holds half of a character") from None
+
+
+def _decoded(before: Before) -> tuple[Coding, str]:
+    how = coding(before.raw)
+    if how is None:
+        raise ToolError(f"{before.path} is {kind_of(before.raw)}, not text; use bash to change it")
+    try:
+        text = how.decode(before.raw)
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{before.path} begins like {how.name} and is none: {error.reason}; use bash") from None
+    return how, text
+
+
+def _with_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
+    """In a file with CRLF a model's LF means CRLF, unless it is found as it was written."""
+    returns = text.count("\r\n")
+    if not returns:
+        return old, new
+    if returns == text.count("\n") or old not in text:
+        return _crlf(old), _crlf(new)
+    return old, new
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _places(text: str, old: str) -> Iterator[int]:
+    """Where it stands, also where one overlaps another: then it is not unique either."""
+    at = text.find(old)
+    while at >= 0:
+        yield at
+        at = text.find(old, at + 1)
+
+
+def _at(lines: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, lines[:LISTED])) + (" …" if len(lines) > LISTED else "")
+    return f"at line{'s' if len(lines) > 1 else ''} {shown}"

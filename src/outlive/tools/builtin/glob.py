@@ -1,0 +1,71 @@
+"""`glob`: files by the pattern of their path, the newest first."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.files.path_patterns import PathPattern, split_fixed
+from outlive.tools.files.workspace import files_below
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+
+MOST = 200
+
+
+class GlobInput(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: Annotated[
+        str,
+        Meta(description="Such as **/*.py, src/**/test_*.{ts,tsx}; without a slash it matches names at any depth."),
+    ]
+    path: Annotated[str, Meta(description="The folder to look in; the workspace when not given.")] = "."
+
+
+class Glob(Tool[GlobInput]):
+    name = "glob"
+    description = (
+        f"Find files by name pattern, newest first, at most {MOST}. Leaves out what git ignores, unless path is "
+        "such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
+    )
+    input = GlobInput
+    longest = SHORT
+    effect = "look"
+    parallel = True
+
+    def subject(self, given: GlobInput) -> str:
+        return given.pattern
+
+    def paths(self, given: GlobInput) -> tuple[str, ...]:
+        return (str(Path(given.path) / split_fixed(given.pattern)[0]),)
+
+    async def run(self, given: GlobInput, desk: Desk) -> Outcome:
+        return await asyncio.to_thread(_find, given, desk)
+
+
+def _find(given: GlobInput, desk: Desk) -> Outcome:
+    if not given.pattern.strip() or "\0" in given.pattern:
+        raise ToolError(f"{given.pattern!r} is no pattern; such as **/*.py")
+    fixed, rest = split_fixed(given.pattern)
+    folder = desk.fence.inside(str(Path(given.path) / fixed))
+    if not folder.is_dir():
+        raise ToolError(f"{Path(given.path) / fixed} is not a folder of the workspace")
+    if not rest:
+        raise ToolError(f"{given.pattern!r} names a folder; add what to find in it, such as {given.pattern}*")
+    pattern = PathPattern(rest if "/" not in given.pattern else f"./{rest}")
+    dated: list[tuple[float, str]] = []
+    listing = files_below(folder)
+    for path in listing.files:
+        if pattern.matches(path.relative_to(folder).parts):
+            try:
+                dated.append((-os.lstat(path).st_mtime, desk.fence.shown(path)))
+            except OSError:
+                continue
+    if not dated:
+        text = f"no file matches {given.pattern} in {desk.fence.shown(folder)}"
+        return Outcome("\n".join(filter(None, [text, listing.note])))
+    rows = [name.encode("utf-8", "replace").decode() for _, name in sorted(dated)[:MOST]]
+    more = len(dated) - len(rows)
+    if more:
+        rows.append(f"[{more:,} more, older; narrow the pattern]")
+    return Outcome("\n".join(filter(None, [*rows, listing.note])))

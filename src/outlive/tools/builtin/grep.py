@@ -1,0 +1,296 @@
+"""`grep`: lines that match a pattern, by file. ripgrep does the work where there is one, else a worker of ours."""
+
+import asyncio
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Annotated, Any, BinaryIO
+
+from msgspec import Meta, Struct
+
+from outlive.secrets import KeyLines, shown
+from outlive.tools.builtin import grep_worker
+from outlive.tools.files.path_patterns import PathPattern
+from outlive.tools.files.workspace import Listing, files_below
+from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.processes.programs import find_program
+from outlive.tools.processes.watchdog import WATCHDOG
+from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+
+LIMIT = 100
+SECONDS = 30.0
+LONGEST_LINE = 300
+AROUND = 4_096
+"""Bytes on both sides of what is shown of a long line that are looked at for a secret that the part would cut."""
+MOST = 100_000
+"""Characters in one answer."""
+
+
+class GrepInput(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: Annotated[
+        str, Meta(description="A regular expression; escape dots and brackets that are meant as such.")
+    ]
+    path: Annotated[str, Meta(description="The file or folder to search; the workspace when not given.")] = "."
+    glob: Annotated[str, Meta(description="Only files that match this, such as *.py or src/**/*.ts.")] = ""
+    ignore_case: Annotated[bool, Meta(description="Upper and lower case are the same.")] = False
+    context: Annotated[int, Meta(ge=0, le=20, description="Lines to show around each match.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=2000, description=f"Matching lines at most; {LIMIT} when not given.")] = LIMIT
+
+
+class Grep(Tool[GrepInput]):
+    name = "grep"
+    description = (
+        "Search file contents for a regular expression, line by line. Answers by file with line numbers (`12:` a "
+        "match, `13-` context). Leaves out what git ignores, unless path is there, binary files and links. Does not "
+        "match across lines and changes nothing."
+    )
+    input = GrepInput
+    longest = SHORT
+    effect = "look"
+    parallel = True
+
+    def subject(self, given: GrepInput) -> str:
+        return given.pattern
+
+    def paths(self, given: GrepInput) -> tuple[str, ...]:
+        return (given.path,)
+
+    async def run(self, given: GrepInput, desk: Desk) -> Outcome:
+        if not given.pattern or "\0" in given.pattern or "\n" in given.pattern:
+            raise ToolError("the pattern must be one line of text and not empty")
+        real = desk.fence.inside(given.path)
+        if not real.exists():
+            raise ToolError(f"there is no file or folder {given.path}")
+        if not real.is_dir() and not real.is_file():
+            raise ToolError(f"{given.path} is neither a file nor a folder")
+        search = _Search(given, real)
+        try:
+            return await asyncio.to_thread(search.run, desk)
+        except asyncio.CancelledError:
+            search.stop()
+            raise
+
+
+class _Search:
+    """One search by one process, which is stopped when there is enough or when it takes too long."""
+
+    def __init__(self, given: GrepInput, real: Path) -> None:
+        self.given = given
+        self.folder, self.only = (real, "") if real.is_dir() else (real.parent, real.name)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._late = threading.Event()
+        self._note = ""
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def run(self, desk: Desk) -> Outcome:
+        program = find_program("rg", (desk.fence.root, *desk.fence.extra))
+        found = _Found(desk, self.folder, self.given.limit)
+        with tempfile.TemporaryFile() as asked:
+            argv = self._with_ripgrep(program) if program else self._with_worker(asked)
+            with (
+                subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
+                    argv,
+                    cwd=self.folder,
+                    stdin=asked,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                ) as process,
+                WATCHDOG.watching(process.pid),
+            ):
+                self._process = process
+                late = threading.Timer(SECONDS, self._too_late)
+                late.daemon = True
+                late.start()
+                errors = _Drain(process)
+                try:
+                    for kind, data in _said(process):
+                        if not found.take(kind, data):
+                            break
+                finally:
+                    late.cancel()
+                    process.kill()
+                    found.close()
+                complaints = errors.text()
+        return self._outcome(desk, found, complaints)
+
+    def _too_late(self) -> None:
+        self._late.set()
+        self.stop()
+
+    def _with_ripgrep(self, program: str) -> list[str]:
+        argv = [
+            program,
+            "--json",
+            "--no-config",
+            "--hidden",
+            "--no-messages",
+            "--sort=path",
+            "--engine=auto",
+            "--crlf",
+        ]
+        for name in (".git", *(f"/{name}" for name in HARNESS)):
+            argv += ["--glob", f"!{name}"]
+        if self.given.glob:
+            argv += ["--glob", self.given.glob]
+        if self.given.ignore_case:
+            argv.append("--ignore-case")
+        if self.given.context:
+            argv += ["--context", str(self.given.context)]
+        return [*argv, "--regexp", self.given.pattern, "--", self.only or "."]
+
+    def _with_worker(self, asked: IO[bytes]) -> list[str]:
+        listing = Listing([self.folder / self.only]) if self.only else files_below(self.folder)
+        self._note = listing.note
+        wanted = PathPattern(self.given.glob) if self.given.glob else None
+        files = []
+        for path in sorted(listing.files):
+            shown = path.relative_to(self.folder)
+            if wanted is None or wanted.matches(shown.parts):
+                files.append((str(shown), str(path)))
+        given = self.given
+        asks = {"pattern": given.pattern, "ignore_case": given.ignore_case, "context": given.context, "files": files}
+        asked.write(json.dumps(asks).encode())
+        asked.seek(0)
+        return [sys.executable, "-I", "-S", grep_worker.__file__]
+
+    def _outcome(self, desk: Desk, found: "_Found", errors: str) -> Outcome:
+        where = desk.fence.shown(self.folder / self.only)
+        if not found.matches:
+            if self._late.is_set():
+                raise ToolError(
+                    f"the search took longer than {SECONDS:g} s; narrow path or glob, or simplify the pattern"
+                )
+            if errors:
+                raise ToolError(f"grep: {errors[:500]}")
+            only = f" (files {self.given.glob})" if self.given.glob else ""
+            text = f"no match for {self.given.pattern} in {where}{only}"
+            return Outcome("\n".join(filter(None, [text, self._note])))
+        notes = [self._note] if self._note else []
+        if found.full:
+            notes.append(f"[the first {found.matches:,} matches; there are more: narrow the search or raise limit]")
+        elif self._late.is_set():
+            notes.append(f"[stopped after {SECONDS:g} s; there may be more]")
+        if errors:
+            notes.append(f"[not searched: {errors[:300]}]")
+        return Outcome("\n".join([*found.rows, *notes]))
+
+
+class _Drain(threading.Thread):
+    """Reads what a process complains about, so that it cannot stand still over it."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._kept = b""
+        self.start()
+
+    def run(self) -> None:
+        assert self._process.stderr is not None  # noqa: S101 - it was started with a pipe
+        while data := os.read(self._process.stderr.fileno(), 4096):
+            self._kept = (self._kept + data)[:4096]
+
+    def text(self) -> str:
+        self.join(1)
+        return self._kept.decode("utf-8", "replace").strip()
+
+
+class _Found:
+    """Rows of the answer, as the matches come in."""
+
+    def __init__(self, desk: Desk, folder: Path, limit: int) -> None:
+        self.rows: list[str] = []
+        self.matches = 0
+        self.full = False
+        self._desk = desk
+        self._folder = folder
+        self._limit = limit
+        self._used = 0
+        self._file = ""
+        self._last = 0
+        self._source: BinaryIO | None = None
+        self._keys: KeyLines | None = None
+
+    def take(self, kind: str, data: dict[str, Any]) -> bool:
+        """Whether more is wanted."""
+        if kind == "match" and (self.matches >= self._limit or self._used >= MOST):
+            self.full = True
+            return False
+        if kind == "match":
+            self.matches += 1
+        elif self.matches >= self._limit and self._starts_anew(data):
+            return True  # what stands before a match that is one too many
+        file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
+        if file != self._file:
+            self._open_keys(file)
+            self._add(_printed(self._desk.fence.shown(self._folder / file)))
+        elif number > self._last + 1:
+            self._add("   --")
+        self._file, self._last = file, number
+        start = data["submatches"][0]["start"] if data["submatches"] else 0
+        self._add(f"{number:>5}{':' if kind == 'match' else '-'}{self._cut(_bytes(data['lines']), start, number)}")
+        return True
+
+    def _cut(self, raw: bytes, start: int, number: int) -> str:
+        """A line without its secrets, or of a long one the part around the match."""
+        raw = raw.rstrip(b"\r\n")
+        inside = self._keys is not None and number in self._keys
+        if len(raw) <= LONGEST_LINE:
+            line = raw.decode("utf-8", "replace")
+            return shown(line, self._desk.mask.find(line, inside=inside))
+        first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
+        around = raw[max(0, first - AROUND) : first + LONGEST_LINE + AROUND].decode("utf-8", "replace")
+        skipped = len(raw[max(0, first - AROUND) : first].decode("utf-8", "replace"))
+        length = len(raw[first : first + LONGEST_LINE].decode("utf-8", "ignore"))
+        text = shown(around, self._desk.mask.find(around, inside=inside), skipped, skipped + length)
+        return f"{'…' if first else ''}{text}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"
+
+    def _open_keys(self, file: str) -> None:
+        """Which lines of the file are of private keys: a line by itself does not tell."""
+        self.close()
+        try:
+            self._source = os.fdopen(os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+        except OSError:
+            return
+        self._keys = KeyLines(self._source)
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+        self._source = self._keys = None
+
+    def _starts_anew(self, data: dict[str, Any]) -> bool:
+        same = os.fsdecode(_bytes(data["path"])).removeprefix("./") == self._file
+        return not same or data["line_number"] > self._last + 1
+
+    def _add(self, row: str) -> None:
+        self.rows.append(row)
+        self._used += len(row) + 1
+
+
+def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, Any]]]:
+    assert process.stdout is not None  # noqa: S101 - it was started with a pipe
+    for line in process.stdout:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return  # cut off in the middle, because it was stopped
+        if said["type"] in ("match", "context"):
+            yield said["type"], said["data"]
+
+
+def _bytes(value: dict[str, str]) -> bytes:
+    return os.fsencode(value["text"]) if "text" in value else base64.b64decode(value["bytes"])
+
+
+def _printed(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,179 @@
+"""`read_file`: lines of a text file with their numbers, or a picture."""
+
+import asyncio
+import io
+import os
+from typing import Annotated, BinaryIO
+
+from msgspec import Meta, Struct
+
+from outlive.secrets import KeyLines, Masker
+from outlive.tools.files.images import LARGEST as LARGEST_IMAGE
+from outlive.tools.files.images import image, media_type, problem
+from outlive.tools.files.open_files import HASHED, PEEK, Coding, Sum, coding, kind_of, open_file, size_text, summed
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+LIMIT = 2000
+LONGEST_LINE = 2000
+"""Characters that are shown of a line."""
+MOST = 256 * 1024
+"""Characters in one answer."""
+
+
+class ReadFileInput(Struct, frozen=True, forbid_unknown_fields=True):
+    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
+    offset: Annotated[
+        int, Meta(ge=1, description="Number of the first line to show; 1 is the first of the file.")
+    ] = 1
+    limit: Annotated[int, Meta(ge=1, description=f"How many lines at most; {LIMIT} when not given.")] = LIMIT
+
+
+class ReadFile(Tool[ReadFileInput]):
+    name = "read_file"
+    description = (
+        "Read a file: each line with its number and a tab before it, which are not part of the file. Long files "
+        "come in parts (offset, limit). Shows pictures (png, jpg, gif, webp). Does not read folders (use glob) "
+        "or other binary files."
+    )
+    input = ReadFileInput
+    effect = "look"
+    parallel = True
+
+    def subject(self, given: ReadFileInput) -> str:
+        return given.path
+
+    def paths(self, given: ReadFileInput) -> tuple[str, ...]:
+        return (given.path,)
+
+    async def run(self, given: ReadFileInput, desk: Desk) -> Outcome:
+        return await asyncio.to_thread(_read, given, desk)
+
+
+def _read(given: ReadFileInput, desk: Desk) -> Outcome:
+    real, file = open_file(desk, given.path)
+    with file:
+        state = os.fstat(file.fileno())
+        head = file.read(PEEK)
+        file.seek(0)
+        total = summed(file) if state.st_size <= HASHED else None
+        file.seek(0)
+        if kind := media_type(head):
+            outcome = _picture(given.path, file, kind, state.st_size)
+        elif (how := coding(head)) is None:
+            raise ToolError(
+                f"{given.path} is {kind_of(head)}, {size_text(state.st_size)}; it cannot be read as text. "
+                "Look at it with bash (file, xxd, strings)"
+            )
+        elif how.name == "utf-8":
+            file.seek(len(how.mark))
+            outcome = Outcome(_lines(given, file, total, state.st_size, desk.mask))
+        else:
+            outcome = Outcome(_recoded(given, file, how, state.st_size, desk.mask))
+    desk.seen.note(real, state, "" if total is None else total.digest)
+    return outcome
+
+
+def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask: Masker) -> str:
+    if size > HASHED:
+        raise ToolError(f"{given.path} is {how.name}, {size_text(size)}: too large to be converted; use bash (iconv)")
+    try:
+        source = io.BytesIO(how.decode(file.read()).encode("utf-8", "replace"))
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{given.path} begins like {how.name} and is none: {error.reason} at {error.start}") from None
+    total = summed(source)
+    source.seek(0)
+    return f"{_lines(given, source, total, size, mask)}\n[it is written in {how.name}]"
+
+
+def _picture(path: str, file: BinaryIO, kind: str, size: int) -> Outcome:
+    raw = file.read(LARGEST_IMAGE + 1)
+    if why := problem(raw, kind):
+        raise ToolError(f"{path} ({kind}, {size_text(size)}) {why}; make another one of it with bash first")
+    return Outcome(f"[{path}: {kind}, {size_text(size)}]", images=(image(raw, kind),))
+
+
+def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, mask: Masker) -> str:
+    count = None if total is None else total.newlines + total.ends_open
+    if count == 0:
+        return f"({given.path} is empty)"
+    begin = file.tell()
+    if not _skip(file, given.offset - 2):
+        raise ToolError(_behind(given, count, size))
+    before = _line(file)[0] if given.offset > 1 else b""
+    lines: list[str] = []
+    notes: dict[int, str] = {}
+    used = 0
+    while len(lines) < given.limit and used < MOST:
+        raw, cut = _line(file)
+        if not raw:
+            break
+        lines.append(_text(raw))
+        if cut or len(lines[-1]) > LONGEST_LINE:
+            notes[len(lines)] = f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
+        used += min(len(lines[-1]), LONGEST_LINE) + 7
+    if not lines:
+        raise ToolError(_behind(given, count, size))
+    note = _note(given, len(lines), count, size, total, file)
+    file.seek(begin)
+    keys = KeyLines(file)
+    of_keys = {number + 1 for number in range(len(lines)) if given.offset + number in keys}
+    shown = mask.lines([_text(before), *lines], of_keys, longest=LONGEST_LINE)
+    rows = (f"{given.offset + n - 1:>5}\t{text}{notes.get(n, '')}" for n, text in enumerate(shown) if n)
+    return "\n".join([*rows, *note])
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+
+
+def _behind(given: ReadFileInput, count: int | None, size: int) -> str:
+    has = f"has {count:,} lines" if count is not None else f"({size_text(size)}) has fewer lines"
+    return f"{given.path} {has}; there is no line {given.offset:,}"
+
+
+def _note(
+    given: ReadFileInput, shown: int, count: int | None, size: int, total: Sum | None, file: BinaryIO
+) -> list[str]:
+    last = given.offset + shown - 1
+    parts = []
+    if count is None:
+        if file.read(1):
+            parts.append(f"the file has {size_text(size)}; go on with offset {last + 1}")
+    elif last < count:
+        parts.append(f"lines {given.offset}-{last} of {count:,}; go on with offset {last + 1}")
+    elif given.offset > 1:
+        parts.append(f"lines {given.offset}-{last} of {count:,}, the end")
+    if total is not None and total.crlf:
+        parts.append("its line ends are CRLF")
+    return [f"[{'; '.join(parts)}]"] if parts else []
+
+
+def _skip(file: BinaryIO, lines: int) -> bool:
+    """Go behind so many lines, block by block; whether there were that many."""
+    while lines > 0:
+        start = file.tell()
+        block = file.read(1 << 20)
+        if not block:
+            return False
+        found = block.count(b"\n")
+        if found < lines:
+            lines -= found
+            continue
+        at = -1
+        for _ in range(lines):
+            at = block.index(b"\n", at + 1)
+        file.seek(start + at + 1)
+        return True
+    return True
+
+
+def _line(file: BinaryIO) -> tuple[bytes, int]:
+    """The next line, or its beginning and how many bytes follow; never more than that in memory."""
+    raw = file.readline(4 * LONGEST_LINE)
+    rest = 0
+    if raw and not raw.endswith(b"\n"):
+        while part := file.readline(1 << 16):
+            rest += len(part)
+            if part.endswith(b"\n"):
+                break
+    return raw, rest

@@ -1,0 +1,46 @@
+"""`task_complete`: finish a task; what waited for it becomes ready."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.stores.tasks.records import Task
+from outlive.tasks.graph import Outcome as Finished
+from outlive.tasks.refs import Ref
+from outlive.tools.builtin.task_context import asked, find, saw, work_of
+from outlive.tools.protocol import Desk, Outcome, Tool
+
+
+class TaskCompleteInput(Struct, frozen=True, forbid_unknown_fields=True):
+    task_id: Annotated[Ref, Meta(description="The task: its id (12, #12), its key, or its exact subject.")]
+    result: Annotated[str | None, Meta(description="What came of it, for whoever builds on it.")] = None
+
+
+class TaskComplete(Tool[TaskCompleteInput]):
+    name = "task_complete"
+    description = (
+        "Mark a task as done and say which tasks became ready by it. Only when the work is really finished. Refused "
+        "when it still waits for others or when another agent holds it."
+    )
+    input = TaskCompleteInput
+    effect = "tasks"
+
+    def subject(self, given: TaskCompleteInput) -> str:
+        return str(given.task_id)
+
+    async def run(self, given: TaskCompleteInput, desk: Desk) -> Outcome:
+        done = asked(lambda: _complete(given, desk))
+        saw(desk, done.task)
+        ready = ", ".join(f"#{task.id} {task.subject}" for task in done.unblocked[:10])
+        more = f" and {len(done.unblocked) - 10} more" if len(done.unblocked) > 10 else ""
+        return Outcome(f"completed {_named(done.task)}" + (f"; now ready: {ready}{more}" if ready else ""))
+
+
+def _complete(given: TaskCompleteInput, desk: Desk) -> Finished:
+    number = desk.graph.get(find(desk, given.task_id)).id
+    token = work_of(desk).tokens.get(number)
+    return desk.graph.complete(number, result=given.result, owner=desk.owner, token=token)
+
+
+def _named(task: Task) -> str:
+    return f"#{task.id} {task.subject}"

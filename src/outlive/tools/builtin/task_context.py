@@ -1,0 +1,183 @@
+"""What the task tools share: names beside ids, claims in the session's name, what the state block shows."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from outlive.errors import LeaseError, OutliveError, UnknownTask
+from outlive.events import OpenTask, TasksSeen
+from outlive.stores.tasks.protocol import TaskQuery, TaskReader
+from outlive.stores.tasks.records import Task
+from outlive.tasks.refs import Ref, parse_id
+from outlive.tools.protocol import Desk, ToolError
+
+LEASE = timedelta(hours=1)
+RENEW = 600.0
+"""Seconds between two looks at whether claims have to be renewed."""
+MOST = 36
+"""Open tasks in the state block."""
+READY = 12
+T = TypeVar("T")
+_FOR_MODELS = (
+    ("`outlive task list --all`", "task_list with all"),
+    ("`outlive task list`", "task_list"),
+    ("(--remove-blocked-by)", "(removeBlockedBy)"),
+    ("; --wait waits for one", ""),
+)
+
+
+@dataclass(slots=True)
+class TaskWork:
+    """What this life of the session knows of its tasks; the rest is in the graph."""
+
+    keys: dict[str, int] = field(default_factory=dict)
+    tokens: dict[int, int] = field(default_factory=dict)
+    """Of the tasks that were claimed: proof that the claim is still ours."""
+    touched: dict[int, None] = field(default_factory=dict)
+    renewed: float = field(default_factory=time.monotonic)
+
+
+def work_of(desk: Desk) -> TaskWork:
+    """What is known, made at the first look."""
+    work = desk.extras.get("tasks")
+    if not isinstance(work, TaskWork):
+        work = desk.extras["tasks"] = TaskWork(tokens=_from_an_earlier_life(desk))
+    return work
+
+
+def _from_an_earlier_life(desk: Desk) -> dict[int, int]:
+    """Claims that this very session made before it was resumed; only an owner named after it proves that."""
+    if desk.session.id not in desk.owner:
+        return {}
+    held = desk.graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=desk.owner))
+    return {task.id: task.lease.token for task in held if task.lease is not None}
+
+
+def asked(change: Callable[[], T]) -> T:
+    """Ask the graph; a refusal speaks of tools, not of the command line."""
+    try:
+        return change()
+    except OutliveError as error:
+        text = str(error)
+        for words, ours in _FOR_MODELS:
+            text = text.replace(words, ours)
+        raise ToolError(text) from error
+
+
+def looks_like_id(ref: Ref) -> bool:
+    try:
+        parse_id(ref)
+    except UnknownTask:
+        return False
+    return True
+
+
+def find(desk: Desk, ref: Ref) -> Ref:
+    """The id for an id, for a key of this session, or for the exact subject of one task."""
+    if isinstance(ref, int) or looks_like_id(ref):
+        return ref
+    name = ref.strip()
+    if (known := work_of(desk).keys.get(name)) is not None:
+        return known
+    tasks = desk.graph.find(TaskQuery(sort="id"))
+    keyed = [task.id for task in tasks if task.metadata.get("key") == name and _made_here(task, desk)]
+    if keyed:
+        return keyed[-1]
+    exact = [task.id for task in tasks if task.subject == name]
+    if len(exact) > 1:
+        listed = ", ".join(f"#{number}" for number in exact[:10])
+        raise ToolError(f"{len(exact)} tasks have the subject {name!r}: {listed}; give the id")
+    return exact[0] if exact else ref
+
+
+def find_all(desk: Desk, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(find(desk, ref) for ref in refs)
+
+
+def made_here(desk: Desk, key: str | None) -> dict[str, Any]:
+    """What is written into a task that this session creates."""
+    return {"session": desk.session.id} | ({} if key is None else {"key": key})
+
+
+def _made_here(task: Task, desk: Desk) -> bool:
+    return bool(task.metadata.get("session") == desk.session.id)
+
+
+def claimed(desk: Desk, ref: Ref | None) -> tuple[Task, bool]:
+    """The task, claimed in the session's name, and whether it was ours already (then the claim runs on)."""
+    work = work_of(desk)
+    if ref is not None:
+        task = desk.graph.get(ref)
+        token = work.tokens.get(task.id)
+        if token is not None and task.lease is not None and task.lease.token == token:
+            return desk.graph.heartbeat(task.id, owner=desk.owner, token=token, ttl=LEASE), True
+    task = desk.graph.claim(ref, owner=desk.owner, ttl=LEASE)
+    if task.lease is not None:
+        work.tokens[task.id] = task.lease.token
+    return task, False
+
+
+def keep_claims(desk: Desk) -> list[str]:
+    """Let the leases of this session run on; to be called now and then, it looks only when it is time.
+
+    Returns what is no longer ours, in words.
+    """
+    work = work_of(desk)
+    if not work.tokens or time.monotonic() - work.renewed < RENEW:
+        return []
+    work.renewed = time.monotonic()
+    lost = []
+    for number, token in list(work.tokens.items()):
+        try:
+            desk.graph.heartbeat(number, owner=desk.owner, token=token, ttl=LEASE)
+        except (LeaseError, UnknownTask) as error:
+            del work.tokens[number]
+            lost.append(str(error))
+    return lost
+
+
+def saw(desk: Desk, *tasks: Task) -> None:
+    """Take note of tasks that were touched, and log the open ones that concern the session, if they changed."""
+    work = work_of(desk)
+    for task in tasks:
+        work.touched.pop(task.id, None)
+        work.touched[task.id] = None
+        if task.status != "in_progress":
+            work.tokens.pop(task.id, None)
+    earlier = [task.id for task in desk.session.state.tasks]
+    found = desk.graph.store.read(lambda tx: _concerning(tx, desk.owner, work.touched, earlier))
+    now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
+    if now != desk.session.state.tasks:
+        desk.session.log(TasksSeen, tasks=now)
+
+
+def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Iterable[int]) -> list[Task]:
+    """In progress by us, touched by this session (the newest first), seen before, then what is ready."""
+    mine = tx.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner, sort="id"))
+    wanted = list(dict.fromkeys([*reversed(list(touched)), *earlier]))
+    there = tx.get(wanted)
+    known = [there[number] for number in wanted if number in there]
+    ours = set(touched)
+    open_ones = [
+        task
+        for task in [*mine, *known, *tx.ready(limit=READY)]
+        if not task.finished and (task.status == "pending" or task.owner in (None, owner) or task.id in ours)
+    ]
+    return list({task.id: task for task in open_ones}.values())[:MOST]
+
+
+def in_a_line(task: Task) -> str:
+    """`#12 Write the parser (in_progress, waits for #3)`."""
+    about = [task.status, *([f"owner {task.owner}"] if task.owner else [])]
+    if task.blocked_by and not task.finished:
+        about.append(f"waits for {_ids(task.blocked_by)}")
+    if task.blocks:
+        about.append(f"blocks {_ids(task.blocks)}")
+    return f"#{task.id} {task.subject} ({', '.join(about)})"
+
+
+def _ids(numbers: tuple[int, ...]) -> str:
+    more = f" and {len(numbers) - 8} more" if len(numbers) > 8 else ""
+    return ", ".join(f"#{number}" for number in numbers[:8]) + more

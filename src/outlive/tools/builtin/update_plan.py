@@ -1,0 +1,112 @@
+"""`update_plan`: the session's plan, its goal and how far it has come. It is in every request."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from outlive.context.state_block import plan_text
+from outlive.events import GoalSet, PlanChanged, StateChanged, Step
+from outlive.state import WorkingState
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+MOST_STEPS = 50
+LONGEST = 2000
+"""Characters of one text: all of it is sent with every request."""
+LONGEST_PLAN = 10_000
+"""Characters of all steps."""
+
+Which = int | str
+"""A step by its number, or by its words."""
+
+
+class UpdatePlanInput(Struct, frozen=True, forbid_unknown_fields=True):
+    steps: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="All steps of the plan, in order, to replace it. Those that stay with the same words stay "
+            "done; finished ones may be left out and are still listed."
+        ),
+    ] = None
+    done: Annotated[
+        tuple[Which, ...], Meta(description="Steps that are finished, by number (1 is the first) or by their words.")
+    ] = ()
+    not_done: Annotated[
+        tuple[Which, ...], Meta(description="Steps that turned out not to be finished, by number or by their words.")
+    ] = ()
+    current_step: Annotated[
+        Which | None, Meta(description="The step you work on now, by number or by its words; 0 for none.")
+    ] = None
+    progress: Annotated[str | None, Meta(description="Where things stand, in a line or two.")] = None
+    blocked_on: Annotated[str | None, Meta(description="What you wait for; empty when nothing.")] = None
+    goal: Annotated[str | None, Meta(description="The goal of this run. It is set once and does not change.")] = None
+    criteria: Annotated[
+        tuple[str, ...] | None, Meta(description="How one will know that the goal is reached, one condition each.")
+    ] = None
+    scratchpad: Annotated[
+        str | None, Meta(description="Your own notes, as a whole: replaces those before. Cleared with a new sprint.")
+    ] = None
+
+
+class UpdatePlan(Tool[UpdatePlanInput]):
+    name = "update_plan"
+    description = (
+        "Keep the plan of this session: only what is given changes. It is shown to you in every request and survives "
+        "compaction. It is your own; work that others should see belongs into tasks (task_create)."
+    )
+    input = UpdatePlanInput
+    effect = "state"
+
+    async def run(self, given: UpdatePlanInput, desk: Desk) -> Outcome:
+        before = desk.session.state
+        events = _events(given, before)
+        if not events:
+            raise ToolError(f"nothing to change: give {', '.join(UpdatePlanInput.__struct_fields__)}")
+        for kind, fields in events:  # all of it makes sense, or nothing is logged
+            before.check(kind(id=0, time=0.0, **fields))
+        for kind, fields in events:
+            desk.session.log(kind, **fields)
+        state = desk.session.state
+        about = f"goal: {state.goal}" if given.goal is not None else ""
+        return Outcome("\n".join(filter(None, [about, plan_text(state)])) or "noted")
+
+
+def _events(given: UpdatePlanInput, state: WorkingState) -> list[tuple[Any, dict[str, Any]]]:
+    _check(given)
+    events: list[tuple[Any, dict[str, Any]]] = []
+    if given.goal is not None:
+        events.append((GoalSet, {"goal": given.goal.strip()}))
+    if given.criteria is not None or given.scratchpad is not None:
+        events.append((StateChanged, {"criteria": given.criteria, "scratchpad": given.scratchpad}))
+    texts = None if given.steps is None else [text.strip() for text in given.steps]
+
+    def number(which: Which) -> int:
+        if isinstance(which, int) or which.strip().isdecimal():
+            return int(which)
+        return state.step_number(which, texts)
+
+    plan = {
+        "steps": None if texts is None else tuple(map(Step, texts)),
+        "done": tuple(map(number, given.done)),
+        "not_done": tuple(map(number, given.not_done)),
+        "current_step": None if given.current_step is None else number(given.current_step),
+        "progress": given.progress,
+        "blocked_on": given.blocked_on,
+    }
+    if any(value not in (None, ()) for value in plan.values()) or given.steps == ():
+        events.append((PlanChanged, plan))
+    return events
+
+
+def _check(given: UpdatePlanInput) -> None:
+    if given.goal is not None and not given.goal.strip():
+        raise ToolError("the goal is blank")
+    if given.steps is not None and len(given.steps) > MOST_STEPS:
+        raise ToolError(f"the plan has {len(given.steps)} steps, at most {MOST_STEPS} fit; make tasks of the detail")
+    if (size := sum(map(len, given.steps or ()))) > LONGEST_PLAN:
+        raise ToolError(f"the steps have {size:,} characters, at most {LONGEST_PLAN:,} fit; make tasks of the detail")
+    own = (given.progress, given.blocked_on, given.goal, given.scratchpad)
+    for text in filter(None, (*(given.steps or ()), *(given.criteria or ()), *own)):
+        if len(text) > LONGEST:
+            raise ToolError(
+                f"{text[:40]!r}… has {len(text):,} characters, at most {LONGEST:,} fit: it is in every request"
+            )

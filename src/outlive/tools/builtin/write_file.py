@@ -1,0 +1,82 @@
+"""`write_file`: a whole file, new or instead of one that was read."""
+
+import asyncio
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.diff import counted, unified
+from outlive.tools.files.open_files import coding
+from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+
+
+class WriteFileInput(Struct, frozen=True, forbid_unknown_fields=True):
+    path: Annotated[str, Meta(description="The file, from the workspace's root or absolute. Folders are made.")]
+    content: Annotated[str, Meta(description="All that is to be in the file, exactly.")]
+
+
+class WriteFile(Tool[WriteFileInput]):
+    name = "write_file"
+    description = (
+        "Write a whole file, in UTF-8. Makes missing folders. Replaces a file only if you have read it in this "
+        "session and nobody changed it since. Does not append; for a part of a file use edit_file."
+    )
+    input = WriteFileInput
+    effect = "edit"
+
+    def subject(self, given: WriteFileInput) -> str:
+        return given.path
+
+    def paths(self, given: WriteFileInput) -> tuple[str, ...]:
+        return (given.path,)
+
+    def preview(self, given: WriteFileInput, desk: Desk) -> str:
+        return _diff(_checked(given, desk), given.content)
+
+    async def run(self, given: WriteFileInput, desk: Desk) -> Outcome:
+        before = _checked(given, desk)
+        raw = _encoded(given.content)
+        if before.exists and before.raw == raw:
+            return Outcome(f"{given.path} has exactly this content already; nothing was written")
+        outcome = await asyncio.to_thread(self._outcome, given, before, raw)
+        save(desk, before, raw)
+        return outcome
+
+    def _outcome(self, given: WriteFileInput, before: Before, raw: bytes) -> Outcome:
+        """What to say once it is written."""
+        lines = given.content.count("\n") + (not given.content.endswith("\n") and bool(given.content))
+        shown = _diff(before, given.content)
+        changed = f", {counted(_old(before), given.content)}" if before.exists else ""
+        what = "replaced" if before.exists else "created"
+        return Outcome(f"{what} {given.path}: {lines:,} lines, {len(raw):,} bytes{changed}", shown=shown)
+
+
+def _checked(given: WriteFileInput, desk: Desk) -> Before:
+    before = look(desk, given.path)
+    if before.exists and before.raw != _encoded(given.content):
+        if before.real not in desk.seen and before.raw:
+            raise ToolError(
+                f"{given.path} exists and you have not read it in this session, so it was not replaced; "
+                "read_file it first, or change a part of it with edit_file"
+            )
+        refuse_changed(desk, before)
+    return before
+
+
+def _encoded(content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError(f"the content is not valid text: half of a character at {error.start}") from None
+
+
+def _old(before: Before) -> str:
+    how = coding(before.raw)
+    return "" if how is None else how.decode(before.raw)
+
+
+def _diff(before: Before, content: str) -> str:
+    if before.exists and coding(before.raw) is None:
+        return f"{before.path}: {len(before.raw):,} bytes that are no text make way"
+    return unified(_old(before), content, before.path)

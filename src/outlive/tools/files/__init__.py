@@ -1,0 +1,1 @@
+"""Files as tools see them: listed, opened, compared and changed."""

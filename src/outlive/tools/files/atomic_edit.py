@@ -1,0 +1,125 @@
+"""A file before it is changed, and the one way to change it: whole, by a rename, if it is still what it was."""
+
+import os
+import re
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from outlive.tools.files.open_files import HASHED, check_regular, digest_of, size_text
+from outlive.tools.permissions.fence import Fence
+from outlive.tools.protocol import Desk, ToolError
+
+_SCRATCH = re.compile(r"\.outlive-([0-9]+)-[0-9a-f]{12}\.tmp")
+"""A file on its way: which process writes it."""
+
+
+class Before(Struct, frozen=True):
+    """A file that is to be changed; `state` is None when there is none yet."""
+
+    path: str
+    real: Path
+    raw: bytes = b""
+    state: os.stat_result | None = None
+
+    @property
+    def exists(self) -> bool:
+        return self.state is not None
+
+
+def look(desk: Desk, path: str) -> Before:
+    """The file as it is now. Raises ToolError for one that no tool may change."""
+    real = desk.fence.editable(path)
+    if path.endswith("/"):
+        raise ToolError(f"{path} names a folder; name the file")
+    try:
+        check_regular(path, os.lstat(real))
+        descriptor = desk.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return Before(path, real)
+    with os.fdopen(descriptor, "rb") as file:
+        state = os.fstat(file.fileno())
+        check_regular(path, state)
+        if state.st_size > HASHED:
+            raise ToolError(f"{path} has {size_text(state.st_size)}, too large to be changed here; use bash")
+        return Before(path, real, file.read(), state)
+
+
+def refuse_changed(desk: Desk, before: Before) -> None:
+    """Raises ToolError when the file is not the one that the model read."""
+    if before.state is not None and desk.seen.changed(before.real, before.state, digest_of(before.raw)):
+        raise ToolError(
+            f"{before.path} changed on disk since you read it, so nothing was written; "
+            "read_file it again, then make the change on what is there now"
+        )
+
+
+def save(desk: Desk, before: Before, raw: bytes) -> None:
+    """Put `raw` in its place, with the mode that the file had. Readers see the old file or the new one."""
+    folder, name = desk.fence.open_folder(before.path, make=not before.exists)
+    scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        try:
+            with os.fdopen(os.open(scratch, flags, 0o666, dir_fd=folder), "wb") as file:
+                _like(file.fileno(), before.state)
+                file.write(raw)
+                file.flush()
+                os.fsync(file.fileno())
+                state = os.fstat(file.fileno())
+            _refuse_moved(before, name, folder)
+            os.replace(scratch, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(scratch, dir_fd=folder)
+            raise
+    finally:
+        os.close(folder)
+    desk.seen.note(before.real, state, digest_of(raw))
+
+
+def sweep(fence: Fence, path: str) -> None:
+    """Remove what a process that died while it wrote `path` left beside it."""
+    with suppress(ToolError, OSError):
+        folder, _ = fence.open_folder(path)
+        try:
+            for name in os.listdir(folder):
+                if (found := _SCRATCH.fullmatch(name)) and not _runs(int(found[1])):
+                    os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _like(descriptor: int, state: os.stat_result | None) -> None:
+    """Owner (where we may) and mode of the file that makes way."""
+    if state is None:
+        return
+    own = os.fstat(descriptor)
+    if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
+        with suppress(OSError):
+            os.fchown(descriptor, state.st_uid, state.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(state.st_mode))
+
+
+def _refuse_moved(before: Before, name: str, folder: int) -> None:
+    """The last look before the rename: nobody else may have written in between."""
+    try:
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    old = before.state
+    if old is None or (now.st_ino, now.st_size, now.st_mtime_ns) != (old.st_ino, old.st_size, old.st_mtime_ns):
+        raise ToolError(f"{before.path} was changed by somebody else just now; read_file it, then decide")

@@ -1,0 +1,124 @@
+"""Why a text was not found in a file: the places that come closest, and what differs there.
+
+All of it is linear: lines are compared by the runs of three letters that they share, up to `COMPARED` characters of a
+file.
+"""
+
+import heapq
+import io
+import re
+from collections import Counter
+from itertools import islice
+
+from outlive.secrets import KeyLines, mask
+from outlive.tools.files.diff import printable
+
+COMPARED = 2**20
+"""Characters of a file that are compared."""
+WIDTH = 300
+"""Characters of a line that are compared and shown."""
+CANDIDATES = 12
+"""Places that are compared in full."""
+PLACES = 3
+SHOWN = 12
+CLOSE = 0.5
+_NUMBERED = re.compile(r"^[ ]{0,12}\d{1,9}\t", re.MULTILINE)
+Grams = Counter[str]
+
+
+def why_not_found(text: str, wanted: str, replacement: str) -> str:
+    """What to tell a model whose `wanted` is not in `text`."""
+    if _all_numbered(wanted) and _NUMBERED.sub("", wanted) in text:
+        return "the line numbers and tabs of read_file are not part of the file; leave them out of old_text"
+    searched = wanted.split("\n")
+    if places := _whitespace_differs(text, wanted):
+        return (
+            f"only whitespace differs at {_listed(places, len(searched))} (spaces, tabs, line ends); "
+            f"the file has there:\n{_shown(text.split(chr(10)), places[0], len(searched))}"
+        )
+    if len(replacement) > 8 and replacement in text:
+        number = text.count("\n", 0, text.index(replacement)) + 1
+        return f"new_text is in the file already, at line {number}: perhaps the change was made before"
+    lines = text[:COMPARED].split("\n")
+    if closest := _closest(lines, searched):
+        blocks = [
+            f"line {at + 1}, {round(score * 100)}% alike:\n{_shown(lines, at, len(searched))}"
+            for score, at in closest
+        ]
+        return "the nearest places are\n" + "\n".join(blocks)
+    return "nothing in the file comes near; read_file it again"
+
+
+def _all_numbered(wanted: str) -> bool:
+    return all(_NUMBERED.match(line) for line in wanted.split("\n") if line.strip())
+
+
+def _whitespace_differs(text: str, wanted: str) -> list[int]:
+    """The lines where the same words are, with other white space between and around them."""
+    target = _without_spaces(wanted)
+    if not target.strip():
+        return []
+    have, target = f"\n{_without_spaces(text)}\n", f"\n{target}\n"
+    places: list[int] = []
+    at, line = have.find(target), 0
+    counted = 0
+    while at >= 0 and len(places) < PLACES:
+        line += have.count("\n", counted, at)
+        places.append(line)
+        counted = at
+        at = have.find(target, at + 1)
+    return places
+
+
+def _without_spaces(text: str) -> str:
+    return "\n".join("".join(line.split()) for line in text.split("\n"))
+
+
+def grams(text: str) -> Grams:
+    """All runs of three letters, with how often they occur."""
+    text = f" {text.strip()} "
+    return Counter(text[at : at + 3] for at in range(len(text) - 2))
+
+
+def alike(one: Grams, other: Grams) -> float:
+    """Share of the runs that two texts have in common, from 0 to 1."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0
+
+
+def _closest(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
+    """Places with how alike they are, best first. Candidates are chosen by the longest line that is searched for."""
+    anchor = max(range(len(searched)), key=lambda at: len(searched[at].strip()))
+    wanted = grams(searched[anchor][:WIDTH])
+    if not searched[anchor].strip():
+        return []
+    scored = ((_shared(line, wanted), -at) for at, line in enumerate(lines))
+    best = heapq.nlargest(CANDIDATES, (found for found in scored if found[0] > CLOSE))
+    whole = grams("\n".join(searched)[: WIDTH * SHOWN])
+    places: set[tuple[float, int]] = set()
+    for _, below in best:
+        at = max(0, -below - anchor)
+        there = "\n".join(islice(lines, at, at + len(searched)))[: WIDTH * SHOWN]
+        places.add((alike(whole, grams(there)), at))
+    return sorted(places, key=lambda found: (-found[0], found[1]))[:PLACES]
+
+
+def _shared(line: str, wanted: Grams) -> float:
+    """A cheap measure for choosing: the share of runs of a line that are wanted, weighed by how long it is."""
+    text = f" {line.strip()[:WIDTH]} "
+    hits = sum(text[at : at + 3] in wanted for at in range(len(text) - 2))
+    return 2 * hits / (len(text) - 2 + wanted.total()) if hits else 0.0
+
+
+def _listed(places: list[int], length: int) -> str:
+    spans = [f"{at + 1}" if length == 1 else f"{at + 1}-{at + length}" for at in places]
+    return f"line{'s' if length > 1 or len(places) > 1 else ''} {', '.join(spans)}"
+
+
+def _shown(lines: list[str], at: int, length: int) -> str:
+    """Lines of the file exactly as they are, numbered as read_file does."""
+    keys = KeyLines(io.BytesIO("\n".join(lines).encode("utf-8", "replace")))
+    of_keys = {n for n in range(min(length, SHOWN)) if at + n + 1 in keys}
+    found = mask.lines(lines[at : at + min(length, SHOWN)], of_keys, longest=WIDTH)
+    rows = [f"{at + n + 1:>5}\t{line}" for n, line in enumerate(found)]
+    return printable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > SHOWN else "")

@@ -1,0 +1,151 @@
+"""Files as tools open them: inside of the fence, regular ones only, told apart from what is no text."""
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+from msgspec import Struct
+
+from outlive.tools.protocol import Desk, ToolError
+
+HASHED = 32 * 2**20
+"""Bytes: larger files are known by size and time alone, and are not edited here."""
+PEEK = 8192
+NEAR, COMPARED = 5, 500
+"""Files that an error names, and those that it chooses from."""
+_BLOCK = 1 << 20
+_NO_FILE = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_MAGIC = (
+    (b"\x7fELF", "an ELF program"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive (also jar, docx, whl)"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\xca\xfe\xba\xbe", "a Java class or a Mach-O program"),
+    (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
+    (b"MZ", "a Windows program"),
+)
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+
+class Coding(Struct, frozen=True):
+    """How a text file is written: its encoding, and the mark that it begins with."""
+
+    name: str = "utf-8"
+    mark: bytes = b""
+
+    def decode(self, raw: bytes) -> str:
+        """Every byte comes back on encoding; in UTF-8, also those that are none."""
+        return raw[len(self.mark) :].decode(self.name, self._errors)
+
+    def encode(self, text: str) -> bytes:
+        return self.mark + text.encode(self.name, self._errors)
+
+    @property
+    def _errors(self) -> str:
+        return "surrogateescape" if self.name == "utf-8" else "surrogatepass"
+
+
+def coding(head: bytes) -> Coding | None:
+    """The encoding that the beginning of a file shows; None when it is no text."""
+    for mark, name in _MARKS:
+        if head.startswith(mark):
+            return Coding(name, mark)
+    return None if b"\0" in head[:PEEK] else Coding()
+
+
+def kind_of(head: bytes) -> str:
+    """What a file that is no text seems to be."""
+    return next((kind for magic, kind in _MAGIC if head.startswith(magic)), "binary data")
+
+
+def open_file(desk: Desk, path: str) -> tuple[Path, BinaryIO]:
+    """A regular file to read, and its real path. Anything else is refused by name."""
+    real = desk.fence.inside(path)
+    try:
+        check_regular(path, os.lstat(real))
+        file = os.fdopen(desk.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    except (FileNotFoundError, NotADirectoryError):
+        missing(desk, path, real)
+    try:
+        check_regular(path, os.fstat(file.fileno()))
+    except BaseException:
+        file.close()
+        raise
+    return real, file
+
+
+def check_regular(path: str, state: os.stat_result) -> None:
+    """Raises ToolError for what is no file with bytes in it."""
+    if stat.S_ISDIR(state.st_mode):
+        raise ToolError(f'{path} is a folder; list it with glob{{"pattern": "*", "path": "{path}"}}')
+    if not stat.S_ISREG(state.st_mode):
+        raise ToolError(f"{path} is {_NO_FILE.get(stat.S_IFMT(state.st_mode), 'no file')}, not a file")
+
+
+def missing(desk: Desk, path: str, real: Path) -> NoReturn:
+    """Says that there is no such file, and which ones may be meant."""
+    from difflib import get_close_matches
+
+    from outlive.tools.files.workspace import files_below
+
+    if not real.parent.is_dir():
+        there = next(folder for folder in real.parents if folder.is_dir())
+        hint = f"; of its folders {desk.fence.shown(there)} is the last that exists"
+    else:
+        hint = ""
+    files = {str(desk.fence.shown(file)): file.name for file in files_below(desk.root).files}
+    same = [shown for shown, name in files.items() if name == real.name]
+    beside = [shown for shown, file in files.items() if (desk.root / shown).parent == real.parent]
+    close = get_close_matches(desk.fence.shown(real), beside[:COMPARED], n=NEAR, cutoff=0.6)
+    near = list(dict.fromkeys([*same, *close]))[:NEAR]
+    raise ToolError(f"there is no file {path}{hint}" + (f". Near: {', '.join(near)}" if near else ""))
+
+
+class Sum(Struct, frozen=True):
+    """A whole file in figures."""
+
+    digest: str
+    newlines: int
+    ends_open: bool
+    """The last line has no line end."""
+    crlf: bool
+    """Every line ends with CRLF."""
+
+
+def summed(file: BinaryIO) -> Sum:
+    """Read a file through, block by block."""
+    digest = hashlib.sha256()
+    newlines = returns = 0
+    last = b""
+    while block := file.read(_BLOCK):
+        digest.update(block)
+        newlines += block.count(b"\n")
+        returns += block.count(b"\r\n") + (last.endswith(b"\r") and block.startswith(b"\n"))
+        last = block[-1:]
+    return Sum(digest.hexdigest(), newlines, last not in (b"", b"\n"), 0 < newlines == returns)
+
+
+def digest_of(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def size_text(size: int) -> str:
+    """`812 bytes`, `3.4 MB`."""
+    if size < 10_000:
+        return f"{size:,} bytes"
+    unit = min((size.bit_length() - 1) // 10, 4)
+    return f"{size / 1024**unit:.1f} {['B', 'KB', 'MB', 'GB', 'TB'][unit]}"

@@ -1,0 +1,241 @@
+"""Commands in an OS sandbox (bubblewrap): the workspace is writable, the rest read-only, the network off.
+
+It is there or it is not: where it cannot be had, starting a command stops with the reason, nothing runs without it.
+What is protected inside of the workspace is in `sandbox_protection`, system calls that are refused in `seccomp`.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+
+from outlive.config import home
+from outlive.errors import OutliveError
+from outlive.tools.permissions import seccomp
+from outlive.tools.permissions.sandbox_protection import Protection, Unprotectable
+from outlive.tools.processes.programs import find_program
+
+INNER_ID = 1000
+"""User and group inside of the sandbox for who is root outside."""
+
+
+class SandboxUnavailable(OutliveError):
+    """A sandbox was asked for and cannot be had."""
+
+
+@dataclass(slots=True)
+class Launch:
+    """How to start one command: its arguments, the descriptors it inherits, what is cleared up after it."""
+
+    argv: list[str]
+    descriptors: tuple[int, ...] = ()
+    clear_up: Callable[[], None] | None = None
+
+    def started(self) -> None:
+        """To be called once the process has been started, or could not be: it has its own descriptors."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = ()
+
+    def ended(self) -> None:
+        """To be called once the process has ended."""
+        if self.clear_up is not None:
+            self.clear_up()
+            self.clear_up = None
+
+
+class Sandbox:
+    """How commands are started. `protected` are paths that stay read-only should they lie in a writable folder."""
+
+    def __init__(
+        self,
+        root: Path,
+        extra: Iterable[Path] = (),
+        on: bool = False,
+        network: bool = False,
+        *,
+        protected: Iterable[Path] = (),
+    ) -> None:
+        self.root = root.resolve()
+        self.extra = tuple(path.resolve() for path in extra)
+        self.on = on
+        self.network = network
+        own = Path(os.path.realpath(sys.prefix))  # outlive's own code runs outside of the sandbox
+        self.protected = (*(path.absolute() for path in protected), own)
+        self._running: set[object] = set()
+
+    def problem(self) -> str:
+        """Why there can be no sandbox here, or nothing. Tried for real, once a process."""
+        program = find_program("bwrap", self._writable)
+        if program is None:
+            return "bubblewrap is not installed (the program bwrap; on Debian: apt install bubblewrap)"
+        return _problem(program)
+
+    def launch(self, command: str) -> Launch:
+        """How to run a shell command, inside the sandbox when it is on. Raises SandboxUnavailable."""
+        if not self.on:
+            return Launch([shell(), "-c", command])
+        if why := self.problem():
+            raise SandboxUnavailable(
+                f"no sandbox: {why}. Nothing was run; without --sandbox commands run unprotected"
+            )
+        lock = _lock_file(self.root)
+        with ExitStack() as undo:
+            held = undo.enter_context(_locked(lock, fcntl.LOCK_SH))
+            try:
+                protection = Protection(self._writable, self.protected)
+                walls = protection.walls()
+            except (Unprotectable, OSError) as error:
+                raise SandboxUnavailable(f"no sandbox: {error}. Nothing was run") from None
+            descriptors = (_filter(), os.dup(held))
+        filter_fd, held = descriptors
+        if self.network:
+            walls = ["--share-net", "--ro-bind-try", _RESOLVER, _RESOLVER, *walls]
+        program = find_program("bwrap", self._writable) or "bwrap"
+        argv = [*_start(program), *_base(), *walls, "--tmpfs", str(lock.parent), "--chdir", str(self.root)]
+        argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--"]
+        argv += [*passing_shell(), "-c", _NO_INPUT, shell(), command]
+        running = object()
+        self._running.add(running)
+        return Launch(argv, descriptors, partial(self._clear_up, running, lock, protection))
+
+    def _clear_up(self, running: object, lock: Path, protection: Protection) -> None:
+        """Removes placeholders, unless another sandbox in this workspace relies on them: the last one does it."""
+        self._running.discard(running)
+        until = time.monotonic() + _LAST_MOMENTS
+        while not self._running:
+            with suppress(OSError), _locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                protection.remove_placeholders()
+                return
+            if time.monotonic() > until:
+                return  # a sandbox of another process
+            time.sleep(0.005)
+
+    @property
+    def _writable(self) -> tuple[Path, ...]:
+        return (self.root, *self.extra)
+
+
+_LAST_MOMENTS = 0.5
+"""Seconds in which the kernel ends what a sandbox had started, after bubblewrap itself has ended."""
+_RESOLVER = "/run/systemd/resolve"
+_NO_INPUT = 'exec "$0" -c "$1" </dev/null'
+"""Inside of a sandbox the command's empty input is the sandbox's own device, not one of the machine."""
+
+
+def shell() -> str:
+    """bash where it is: models write bash."""
+    return "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/sh"
+
+
+def passing_shell() -> list[str]:
+    """A shell that runs nothing of its own before a command and passes the environment on as it is: without `-p` bash
+    runs what BASH_ENV names."""
+    program = shell()
+    return [program, "-p"] if program.endswith("bash") else [program]
+
+
+_SYSTEM = "/usr/sbin:/usr/bin:/sbin:/bin"
+_READ_ONLY_DEVICES = f"""
+m() {{ PATH={_SYSTEM} mount "$@"; }}
+for d in null zero full random urandom tty; do
+  m --bind /dev/$d /dev/$d && m -o remount,bind,ro /dev/$d || exit 1
+done
+exec "$@"
+"""
+
+
+def _start(bubblewrap: str) -> list[str]:
+    """The program; for root behind a first namespace in which devices are mounted read-only. They still work, but
+    root owns them, and could change their modes for the whole machine. Bubblewrap has no option for that."""
+    if os.getuid() != 0:
+        return [bubblewrap]
+    unshare = shutil.which("unshare", path=_SYSTEM) or "unshare"
+    first = [unshare, "--user", "--map-root-user", "--mount", "--propagation", "private"]
+    return [*first, "/bin/sh", "-c", _READ_ONLY_DEVICES, "sh", bubblewrap]
+
+
+def _base() -> list[str]:
+    """What every sandbox has. The user inside is never root: to some programs and files that alone means much."""
+    user, group = os.getuid() or INNER_ID, os.getgid() or INNER_ID
+    argv = ["--unshare-all", "--unshare-user", "--uid", str(user), "--gid", str(group)]
+    argv += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    for path in _writable_of_proc():
+        argv += ["--ro-bind", path, path]
+    argv += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]  # it leads to files of the starter
+    for own in ("/tmp", "/var/tmp", "/run"):  # noqa: S108 - its own; /run holds sockets of services
+        argv += ["--tmpfs", own]
+    return argv
+
+
+def _writable_of_proc() -> list[str]:
+    """Everything in /proc that is about the machine and might be written to: /proc/sys goes by the user's number
+    outside, so that root inside of any namespace may write there without a capability."""
+    with os.scandir("/proc") as entries:
+        general = [entry for entry in entries if not entry.name.isdigit() and not entry.is_symlink()]
+        return sorted(entry.path for entry in general if entry.is_dir() or entry.stat().st_mode & 0o222)
+
+
+def _filter() -> int:
+    """A descriptor from which bubblewrap reads the system calls that are refused."""
+    code = seccomp.program(os.uname().machine)
+    assert code is not None  # noqa: S101 - `problem` said that there is one
+    descriptor = os.memfd_create("outlive-seccomp")
+    os.write(descriptor, code)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _lock_file(root: Path) -> Path:
+    """Held by every sandbox of a workspace while it runs; commands inside cannot see it."""
+    folder = home() / "sandboxes"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / sha256(os.fsencode(root)).hexdigest()[:32]
+
+
+class _locked:  # noqa: N801 - used like a function
+    """Holds a lock on a file; the descriptor of it can be handed on."""
+
+    def __init__(self, path: Path, how: int) -> None:
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._descriptor, how)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *about: object) -> None:
+        os.close(self._descriptor)
+
+
+@cache
+def _problem(program: str) -> str:
+    machine = os.uname().machine
+    if seccomp.program(machine) is None:
+        return f"there is no list of system calls for this machine ({machine}); x86_64 and aarch64 have one"
+    descriptor = _filter()
+    argv = [*_start(program), *_base(), "--seccomp", str(descriptor), "--", "/bin/sh", "-c", "exit 0"]
+    try:
+        tried = subprocess.run(  # noqa: S603 - our own arguments
+            argv, capture_output=True, text=True, timeout=20, check=False, pass_fds=[descriptor]
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be started ({error})"
+    finally:
+        os.close(descriptor)
+    if tried.returncode:
+        said = tried.stderr.strip().splitlines()
+        return f"bubblewrap does not work here, perhaps user namespaces are forbidden ({said[-1] if said else tried})"
+    return ""

@@ -1,0 +1,129 @@
+"""Whose word counts: the user's own files always, a project's `outlive.toml` only once the user has looked at it.
+
+A file that came with a repository may forbid, never permit: until it is trusted its allow rules, hooks and what else
+would widen the agent's rights are left out, and one line says so.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from outlive.config import Workspace, home
+from outlive.config.home import LARGEST, keep, project_folder
+from outlive.errors import ConfigError
+from outlive.regular import read_regular
+from outlive.secrets import mask
+from outlive.tools.permissions.asking import MODES
+from outlive.tools.permissions.rules import Rules, narrowed
+
+OUT_OF_REACH = (
+    "bash(outlive trust*)",
+    *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
+)
+"""Denied to every agent: trust is the user's to give, and so is the user's word. To remember there is a tool."""
+MODEST = ("thinking", "max_turns", "max_tokens")
+"""Settings of [agent] that a stranger's file may set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What counts in a session: the user's own, the project's as far as it is trusted, and what was remembered."""
+
+    agent: Mapping[str, Any] = field(default_factory=dict)
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    hooks: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    notice: str = ""
+    """One line for the user when something of the project does not count."""
+
+    def rules(self, allow: Sequence[str] = (), deny: Sequence[str] = ()) -> Rules:
+        """All rules, those of the command line included."""
+        return Rules([*self.allow, *allow], [*self.deny, *deny])
+
+
+def settings(workspace: Workspace) -> Settings:
+    """The settings that count for a workspace."""
+    mine = Workspace.read(home())
+    theirs, ignored = (workspace, []) if workspace.trusted else _narrowed(workspace)
+    agent = {**mine.agent, **theirs.agent}
+    if agent.get("mode", "ask") not in MODES:
+        raise ConfigError(f"outlive.toml: [agent] mode = {agent['mode']!r}; it is one of {', '.join(MODES)}")
+    return Settings(
+        agent=agent,
+        allow=(
+            *mine.permissions.get("allow", ()),
+            *theirs.permissions.get("allow", ()),
+            *remembered(workspace.project),
+        ),
+        deny=(*OUT_OF_REACH, *mine.permissions.get("deny", ()), *theirs.permissions.get("deny", ())),
+        hooks={
+            event: [*mine.hooks.get(event, ()), *theirs.hooks.get(event, ())]
+            for event in (*mine.hooks, *theirs.hooks)
+        },
+        notice=_notice(workspace.file, ignored),
+    )
+
+
+def grants(workspace: Workspace) -> list[str]:
+    """What a project's file asks for that needs trust, a line each."""
+    kept, _ = _narrowed(workspace)
+    lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
+    lines += [f"[store] url = {mask(workspace.named)!r}"] if workspace.names_store else []
+    lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
+    return lines + [
+        f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
+    ]
+
+
+def remembered(project: Path) -> tuple[str, ...]:
+    """What the user always allows in this project. Rules of older versions count in the narrow meaning of today's."""
+    return tuple(dict.fromkeys(filter(None, map(narrowed, _remembered_as_written(project)))))
+
+
+def _remembered_as_written(project: Path) -> tuple[str, ...]:
+    path = _project(project)
+    try:
+        form = json.loads(read_regular(path, LARGEST).decode())
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{path}: {error}; mend it, or move it aside: it only holds what you always allow"
+        ) from None
+    rules = form.get("allow", []) if isinstance(form, dict) else None
+    if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
+        raise ConfigError(f"{path}: allow is not a list of rules; mend it, or move it aside")
+    return tuple(rules)
+
+
+def remember(project: Path, rule: str) -> None:
+    """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
+    rules = [*dict.fromkeys((*_remembered_as_written(project), rule))]
+    keep(_project(project), json.dumps({"project": str(project.resolve()), "allow": rules}, indent=1) + "\n")
+
+
+def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
+    """What of a stranger's file counts, for it can only narrow; and what does not."""
+    agent = workspace.agent
+    kept = {
+        key: value
+        for key, value in agent.items()
+        if key in MODEST or (key, value) in (("mode", "ask"), ("mode", "plan"), ("sandbox", True), ("network", False))
+    }
+    ignored = [f"[agent] {key}" for key in agent if key not in kept]
+    ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
+    ignored += ["its hooks"] if workspace.hooks else []
+    deny = {"deny": workspace.permissions.get("deny", ())}
+    return Workspace(workspace.root, agent=kept, permissions=deny), ignored
+
+
+def _notice(file: Path, ignored: list[str]) -> str:
+    if not ignored:
+        return ""
+    return f"{file} is not trusted, so this does not count: {', '.join(ignored)}. Look at it, then: outlive trust"
+
+
+def _project(project: Path) -> Path:
+    return project_folder(project) / "permissions.json"

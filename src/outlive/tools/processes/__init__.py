@@ -1,0 +1,1 @@
+"""Commands that tools start: run, watched, ended, and found again after a crash."""

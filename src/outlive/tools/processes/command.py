@@ -1,0 +1,262 @@
+"""One command that runs: in a process group of its own, read as it prints, ended as a whole.
+
+Two threads belong to it, one that reads and one that waits, so that it goes on whatever the event loop does. A child
+that keeps the output open cannot hold up who waits: the command has ended when the program that was started has.
+
+The program waits behind a gate until its process was recorded, and it ends with us, also when we are killed.
+"""
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+from outlive.events import Process
+from outlive.secrets import Masker, mask
+from outlive.tools.permissions.sandbox import Launch, passing_shell
+from outlive.tools.processes.output import Edges, MaskedBytes, Spool
+from outlive.tools.processes.process_table import identify
+from outlive.tools.processes.process_table import running as running_processes
+from outlive.tools.processes.watchdog import WATCHDOG
+
+GRACE = 2.0
+"""Seconds between asking a group to end and ending it."""
+WORDS = 0.2
+"""Seconds after which the whole words of an unfinished line are shown."""
+LINGER = 0.2
+"""Seconds in which the rest of the output may come after the program has ended."""
+_GATE = 'read -r _ && exec "$@" </dev/null'
+"""Run with its input as the gate: a line opens it; when we die before, nothing is run."""
+
+
+class Command:
+    """A running or finished command. Its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        text: str,
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float | None = None,
+        spool: Spool | None = None,
+        mask: Masker = mask,
+        live: Callable[[bytes], None] | None = None,
+        record: Callable[[Process], object] = lambda _: None,
+    ) -> None:
+        """`record` is called with its process before the command does anything."""
+        self.text = text
+        self.timed_out = False
+        self.began = time.monotonic()
+        self.spool = spool or Spool(None)
+        self.live = live
+        """Given what is printed, masked, on a thread of ours; None from when nobody looks any more."""
+        self._masked = MaskedBytes(mask.stream())
+        self._unread = Edges()
+        self._lock = threading.Lock()
+        self._exited, self._silent = threading.Event(), threading.Event()
+        self._stopping, self._stopped = threading.Event(), threading.Event()
+        self._ended: Future[None] = Future()
+        self._launch = launch
+        out = self._start(cwd, env, record)
+        self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
+        threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
+        for thread in [*threads, *filter(None, [self._timer])]:
+            thread.daemon = True
+            thread.start()
+
+    def _start(self, cwd: Path, env: Mapping[str, str], record: Callable[[Process], object]) -> int:
+        """Start it behind its gate, record it, open the gate; where its output is read."""
+        with ExitStack() as descriptors, ExitStack() as undo:
+            descriptors.callback(self._launch.started)
+            undo.callback(self._launch.ended)
+            out, into = os.pipe()
+            undo.callback(os.close, out)
+            descriptors.callback(os.close, into)
+            gate, opening = os.pipe()
+            descriptors.callback(os.close, gate)
+            with os.fdopen(opening, "wb", buffering=0) as door:
+                self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
+                    [*passing_shell(), "-c", _GATE, "outlive", *self._launch.argv],
+                    pass_fds=self._launch.descriptors,
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=gate,
+                    stdout=into,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                undo.callback(self._popen.wait)
+                self.process = identify(self.pid)
+                undo.callback(self.forget)
+                WATCHDOG.watch(self.process)
+                record(self.process)
+                with suppress(BrokenPipeError):  # somebody killed it already
+                    door.write(b"\n")
+            undo.pop_all()
+            return out
+
+    # -- looking
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the program itself still runs."""
+        return not self._exited.is_set()
+
+    @property
+    def held(self) -> bool:
+        """Whether something that it started still holds its output."""
+        return not self._silent.is_set()
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether the program ended and others of its group run on."""
+        if self.running:
+            return False
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return self.held
+        return not _exists(self.pid) and _lives(self.pid)
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; a program that a signal ended has 128 and its number, as in a shell."""
+        code = self._popen.returncode
+        return code if code is None or code >= 0 else 128 - code
+
+    def take(self) -> str:
+        """What was printed since the last look."""
+        with self._lock:
+            self._keep(self._masked.release(all=not self.running))
+            unread, self._unread = self._unread, Edges()
+            return unread.text(self.spool.where)
+
+    async def finished(self) -> None:
+        """Wait until it has ended. Giving up the wait does not end it."""
+        loop = asyncio.get_running_loop()
+        told: asyncio.Future[None] = loop.create_future()
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_resolve, told)
+
+        self._ended.add_done_callback(tell)
+        await told
+
+    # -- ending
+
+    def end(self, grace: float = GRACE) -> None:
+        """Ask the whole group to end, then make it. Takes at most `grace` and a moment."""
+        self._stopping.set()
+        self._signal(signal.SIGTERM)
+        until = time.monotonic() + grace
+        if self._exited.wait(grace):
+            self._silent.wait(max(0.0, until - time.monotonic()))
+        self.kill()
+        self._exited.wait(grace)
+        self._silent.wait(LINGER)
+        self._stopped.set()
+
+    def kill(self) -> None:
+        """End the whole group at once."""
+        self._signal(signal.SIGKILL)
+
+    def forget(self) -> None:
+        """All of it has ended: it need not be ended with us."""
+        WATCHDOG.leave(self.process)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To the group and its session. Once its first process is reaped, the number may be somebody else's."""
+        if self._popen.returncode is not None and _exists(self.pid):
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+        for row in running_processes():
+            if row.session == self.pid != row.group:  # a job that a shell put into a group of its own
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(row.pid, number)
+
+    def _expire(self) -> None:
+        if self.running:
+            self.timed_out = True
+            self.end()
+
+    # -- the threads
+
+    def _read(self, out: int) -> None:
+        poll = select.poll()
+        poll.register(out, select.POLLIN)
+        waiting = False  # for the rest of a line, of which whole words can be shown meanwhile
+        while True:
+            if waiting and not poll.poll(WORDS * 1000):
+                waiting = False
+                self._show(lambda: self._masked.release(all=False))
+            elif data := os.read(out, 1 << 16):
+                waiting = True
+                self._show(partial(self._masked.add, data))
+            else:
+                break
+        os.close(out)
+        self._show(lambda: self._masked.release(all=True))
+        with self._lock:
+            self.spool.close()
+        self._silent.set()
+
+    def _show(self, masked: Callable[[], bytes]) -> None:
+        with self._lock:
+            shown = self._keep(masked())
+        if shown and (live := self.live) is not None:
+            live(shown)
+
+    def _keep(self, shown: bytes) -> bytes:
+        self._unread.add(shown)
+        self.spool.add(shown)
+        return shown
+
+    def _wait(self) -> None:
+        self._popen.wait()
+        self._launch.ended()
+        self._exited.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._silent.wait(LINGER)
+        if self._stopping.is_set():
+            self._stopped.wait(2 * GRACE)
+        self._ended.set_result(None)
+
+
+def _resolve(told: "asyncio.Future[None]") -> None:
+    if not told.done():
+        told.set_result(None)
+
+
+def _lives(group: int) -> bool:
+    """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
+    found = [row.group for row in running_processes()]
+    return not found or group in found
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,128 @@
+"""What a command prints, bounded: beginning and end in memory, the whole in a file once it is long, up to a cap."""
+
+import codecs
+import os
+from pathlib import Path
+
+from outlive.secrets import MaskedStream
+from outlive.stores.disk import private_folder
+
+EDGE = 100_000
+"""Bytes that are kept of the beginning, and as many of the end."""
+CAP = 10 * 2**20
+"""Bytes that the file takes. A command may print for days."""
+
+
+class MaskedBytes:
+    """What a program prints, on its way to a reader: secrets are masked here, before anything is cut or kept."""
+
+    def __init__(self, stream: MaskedStream) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def add(self, data: bytes) -> bytes:
+        return _encoded(self._stream.feed(self._decoder.decode(data)))
+
+    def release(self, *, all: bool) -> bytes:
+        """What is held back of an unfinished line: whole words, or all of it."""
+        return _encoded(self._stream.finish() if all else self._stream.release())
+
+
+class Edges:
+    """Beginning and end of a stream; what lies between is counted."""
+
+    def __init__(self, edge: int = EDGE) -> None:
+        self.total = 0
+        self._edge = edge
+        self._head = bytearray()
+        self._tail = bytearray()
+
+    def add(self, data: bytes) -> None:
+        self.total += len(data)
+        room = self._edge - len(self._head)
+        self._head += data[:room]
+        self._tail += data[max(room, 0) :][-self._edge :]
+        if len(self._tail) > 2 * self._edge:
+            del self._tail[: -self._edge]
+
+    def text(self, where: str = "") -> str:
+        """As text; a gap is said with its size and, by `where`, the place of the whole."""
+        tail = self._tail[-self._edge :]
+        if self.total == len(self._head) + len(tail):
+            return (self._head + tail).decode("utf-8", "replace")
+        head, tail = _whole_lines(self._head), _from_a_line(tail)
+        gap = self.total - len(head) - len(tail)
+        note = f"[… {gap:,} of {self.total:,} bytes left out{where} …]"
+        return f"{head.decode('utf-8', 'replace')}{note}\n{tail.decode('utf-8', 'replace')}"
+
+
+class Spool:
+    """The whole output in a file, made only when memory does not hold it."""
+
+    def __init__(self, path: Path | None, *, cap: int = CAP, edge: int = EDGE) -> None:
+        self.path = path
+        self.problem = ""
+        self.kept = 0
+        self._cap = cap
+        self._edge = edge
+        self._first = bytearray()
+        self._file = -1
+
+    def add(self, data: bytes) -> None:
+        if self.path is None or self.problem or self.kept >= self._cap:
+            return
+        if self._file < 0:
+            self._first += data
+            if len(self._first) <= 2 * self._edge:
+                return
+            data, self._first = bytes(self._first), bytearray()
+        self._write(self.path, data)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            if self._file < 0:
+                self._file = _new_file(path)
+            data = data[: self._cap - self.kept]
+            while data:
+                written = os.write(self._file, data)
+                self.kept += written
+                data = data[written:]
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+
+    @property
+    def where(self) -> str:
+        """Where the whole can be read, as a part of a sentence."""
+        if self.problem:
+            return f"; the whole could not be kept: {self.problem}"
+        if not self.kept or self.path is None:
+            return ""
+        much = f"the first {self.kept:,} bytes are" if self.kept >= self._cap else "the whole is"
+        return f"; {much} in {self.path}"
+
+    def close(self) -> None:
+        self._first.clear()
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _new_file(path: Path) -> int:
+    for folder in (path.parent.parent, path.parent):
+        if folder.is_symlink():
+            raise OSError(f"{folder} is a symlink")
+        private_folder(folder)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _whole_lines(head: bytearray) -> bytearray:
+    """Without the line that was cut, unless it is all there is."""
+    return head[: head.rfind(b"\n") + 1] or head + b"\n"
+
+
+def _from_a_line(tail: bytearray) -> bytearray:
+    return tail[tail.find(b"\n") + 1 :] or tail
