@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from outlive.agent import Session
-from outlive.agent.agent import Agent, Parts
+from outlive.agent.agent import Agent, AgentParts
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.events import Event
@@ -19,7 +19,7 @@ from outlive.stream import Live
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import HookAnswer, Verdict
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
@@ -38,10 +38,10 @@ class Echo(Tool[Note]):
     input = Note
     parallel = True
 
-    async def run(self, given: Note, desk: Desk) -> Outcome:
+    async def run(self, given: Note, context: ToolContext) -> ToolOutcome:
         await asyncio.sleep(given.seconds)
-        desk.output(desk.call_id, given.text)
-        return Outcome(f"heard {given.text}")
+        context.output(context.call_id, given.text)
+        return ToolOutcome(f"heard {given.text}")
 
 
 class Write(Tool[Note]):
@@ -52,11 +52,11 @@ class Write(Tool[Note]):
     input = Note
     effect = "edit"
 
-    async def run(self, given: Note, desk: Desk) -> Outcome:
-        with (desk.root / "written.txt").open("a") as file:
+    async def run(self, given: Note, context: ToolContext) -> ToolOutcome:
+        with (context.root / "written.txt").open("a") as file:
             file.write(given.text + "\n")
         await asyncio.sleep(given.seconds)
-        return Outcome("written")
+        return ToolOutcome("written")
 
 
 class Crash(Tool[Note]):
@@ -64,7 +64,7 @@ class Crash(Tool[Note]):
     description = "A tool with a bug."
     input = Note
 
-    async def run(self, given: Note, desk: Desk) -> Outcome:
+    async def run(self, given: Note, context: ToolContext) -> ToolOutcome:
         raise RuntimeError("boom")
 
 
@@ -73,9 +73,9 @@ class Compact(Tool[Note]):
     description = "Compact."
     input = Note
 
-    async def run(self, given: Note, desk: Desk) -> Outcome:
-        desk.session.ask_to_compact(given.text)
-        return Outcome("a pass follows")
+    async def run(self, given: Note, context: ToolContext) -> ToolOutcome:
+        context.session.ask_to_compact(given.text)
+        return ToolOutcome("a pass follows")
 
 
 class Job(Struct, forbid_unknown_fields=True):
@@ -89,10 +89,10 @@ class Send(Tool[Job]):
     input = Job
     parallel = True
 
-    async def run(self, given: Job, desk: Desk) -> Outcome:
-        assert desk.subagent is not None
+    async def run(self, given: Job, context: ToolContext) -> ToolOutcome:
+        assert context.subagent is not None
         tools = None if given.tools is None else tuple(given.tools)
-        return await desk.subagent(given.prompt, tools=tools, description="job")
+        return await context.subagent(given.prompt, tools=tools, description="job")
 
 
 class Open:
@@ -101,7 +101,7 @@ class Open:
     def __init__(self, *closed: str) -> None:
         self.closed = closed
 
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         return Verdict(tool.name not in self.closed, "the user said no")
 
 
@@ -140,7 +140,7 @@ def make_agent(
     else:
         opened = Session.start(store, id=session, system=system(), window=window, folder=str(folder), **more)
     box = Toolbox(tools if tools is not None else [Echo(), Write(), Crash(), Compact(), Send()])
-    parts = Parts(
+    parts = AgentParts(
         root=folder,
         model=model,
         toolbox=box,
@@ -154,7 +154,7 @@ def make_agent(
         limits=limits,
     )
     agent = Agent(opened, parts)
-    agent.desk.subagent = Subagents(agent, lambda id: Session.start(store, id=id, system=system(), window=window))
+    agent.context.subagent = Subagents(agent, lambda id: Session.start(store, id=id, system=system(), window=window))
     seen: list[Event | Live] = []
     agent.watch(seen.append)
     return agent, seen

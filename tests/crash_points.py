@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from outlive.stores import open_task_store
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 
 CHANGES: dict[str, Callable[[TaskGraph], object]] = {
@@ -29,7 +29,7 @@ CHANGES: dict[str, Callable[[TaskGraph], object]] = {
     "delete": lambda graph: graph.delete(6),
     # several files each
     "create many": lambda graph: graph.create_many(
-        [Draft(key="a", subject="new a", blocked_by=(1,)), Draft(subject="new b", blocked_by=("a",))]
+        [TaskDraft(key="a", subject="new a", blocked_by=(1,)), TaskDraft(subject="new b", blocked_by=("a",))]
     ),
     "link from both sides": lambda graph: graph.update(2, add_blocked_by=[1], add_blocks=[6]),
     "delete by force": lambda graph: graph.delete(3, force=True),
@@ -52,7 +52,7 @@ def template(graph: TaskGraph) -> None:
 
 
 def second(graph: TaskGraph) -> None:
-    graph.create_many([Draft(subject="second a", blocked_by=(2,)), Draft(subject="second b")])
+    graph.create_many([TaskDraft(subject="second a", blocked_by=(2,)), TaskDraft(subject="second b")])
 
 
 def die_at(step: int) -> None:

@@ -16,7 +16,7 @@ from outlive.errors import OutliveError
 from outlive.stores import open_task_store
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 
 HOUR = timedelta(hours=1)
@@ -54,7 +54,7 @@ def perform(graph: TaskGraph, op: dict[str, Any]) -> object:
     match op["op"]:
         case "create":
             drafts = [
-                Draft(
+                TaskDraft(
                     key=subject,
                     subject=subject,
                     blocked_by=tuple(op["before"]) if index == 0 else (op["subjects"][index - 1],),

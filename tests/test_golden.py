@@ -75,7 +75,7 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
     assert (log.damage, len(log.events)) == ((), len(lines))
     assert not any(isinstance(event, Unknown) for event in log.events)
     with Session.resume(store, "golden") as session:
-        assert list(session.engine.past.queued.values()) == ["and then release"]
+        assert list(session.engine.history.queued.values()) == ["and then release"]
         assert [process.group for _, _, process in session.started.commands.values()] == [2405]
         assert orphans_of("golden", session.started, store) == [], "it is the process of another machine"
         assert session.settle() == 1

@@ -5,15 +5,15 @@ from itertools import cycle, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.limits import LONGEST_ROUND, Repetition, Step
+from outlive.limits import LONGEST_ROUND, Repetition, Round
 from outlive.messages import ToolCall
-from outlive.tools.protocol import Outcome
+from outlive.tools.protocol import ToolOutcome
 
 MOST = 6
 
 
-def step(name: str, outcome: str = "same") -> Step:
-    return Step((ToolCall(f"id {outcome}", name, {"of": name}),), (Outcome(outcome),))
+def step(name: str, outcome: str = "same") -> Round:
+    return Round((ToolCall(f"id {outcome}", name, {"of": name}),), (ToolOutcome(outcome),))
 
 
 def names_of(length: int) -> list[str]:

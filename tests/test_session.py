@@ -22,8 +22,8 @@ from outlive.events import (
     GoalSet,
     Noted,
     PlanChanged,
+    PlanStep,
     Renewed,
-    Step,
     ToolStarted,
     Undone,
 )
@@ -110,7 +110,7 @@ def test_two_lives_make_the_same_log_as_one(store: FileLogStore) -> None:
 def test_handles_mean_the_same_after_a_resume(store: FileLogStore) -> None:
     with begin(store) as session:
         talk(session, 30)
-        pages = [session.engine.recall(n).text for n in range(1, len(session.engine.past.pages) + 1)]
+        pages = [session.engine.recall(n).text for n in range(1, len(session.engine.history.pages) + 1)]
     with again(store) as session:
         assert [session.engine.recall(n).text for n in range(1, len(pages) + 1)] == pages
     assert [pages_of(full_log(store, "s").events).get(n).text for n in range(1, len(pages) + 1)] == pages
@@ -249,7 +249,7 @@ def test_a_change_that_makes_no_sense_is_refused_and_not_logged(store: FileLogSt
         with pytest.raises(StateError):
             session.log(GoalSet, goal="ship something else")
         with pytest.raises(StateError):
-            session.log(PlanChanged, steps=(Step("one"),), current_step=2)
+            session.log(PlanChanged, steps=(PlanStep("one"),), current_step=2)
         assert session.last_event == last == store.read("s").events[-1].id
 
 
@@ -331,11 +331,11 @@ def test_undoing_to_an_event_takes_back_all_after_it(store: FileLogStore) -> Non
         page = session.engine.recall(1).text
         session.user_said("second thoughts, always use tabs.")
         step(session, 2, lines=200)
-        late = session.engine.recall(len(session.engine.past.pages)).text
+        late = session.engine.recall(len(session.engine.history.pages)).text
         session.undo_to(at)
         assert raw(session.next_request()) == raw(before)
         assert session.state.directives == ()
-        numbers = len(session.engine.past.pages)
+        numbers = len(session.engine.history.pages)
         assert session.engine.recall(1).text == page
         assert session.engine.recall(numbers).text == late
         session.user_said("third")
@@ -354,7 +354,9 @@ def test_a_renewal_starts_fresh_with_a_handoff_note(store: FileLogStore) -> None
     with begin(store) as session:
         session.user_said("Write the parser. Never use regular expressions.")
         session.log(GoalSet, goal="a parser that works")
-        session.log(PlanChanged, steps=(Step("read the grammar"), Step("write it")), done=(1,), current_step=2)
+        session.log(
+            PlanChanged, steps=(PlanStep("read the grammar"), PlanStep("write it")), done=(1,), current_step=2
+        )
         step(session, 1, lines=300)
         old = session.engine.recall(1).text
         renewed = session.renew("Next comes the printer.")
@@ -485,7 +487,7 @@ def test_processes_of_the_last_life_are_said_to_be_gone(store: FileLogStore, pro
             call = ToolCall(f"b{number}", "bash", {"command": f"serve {number} &", "run_in_background": True})
             session.assistant_said((call,))
             session.tool_finished(call.id, reply)
-        assert set(session.engine.past.ledger.background) == {"bash_1", str(sleeper.pid)}
+        assert set(session.engine.history.ledger.background) == {"bash_1", str(sleeper.pid)}
     with again(store) as session:
         session.next_request()
     assert ["bash_1" in text and str(sleeper.pid) not in text for text in notes(store)] == [True]

@@ -77,7 +77,7 @@ class Life:
     def seen(self) -> tuple[bytes, list[str], Any]:
         request = self.session.next_request()
         assert problems(request.messages) == []
-        pages = self.session.engine.past.pages
+        pages = self.session.engine.history.pages
         raw = msgspec.json.encode((request.system, request.messages))
         return raw, [pages.get(n).text for n in range(1, len(pages) + 1)], self.session.state
 

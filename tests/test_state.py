@@ -16,12 +16,12 @@ def at(make: type[ev.Base], **fields: object) -> ev.Event:
     return make(id=1, time=0.0, **fields)  # type: ignore[return-value, arg-type]
 
 
-PLAN = at(ev.PlanChanged, steps=(ev.Step("read"), ev.Step("write"), ev.Step("test")), current_step=1)
+PLAN = at(ev.PlanChanged, steps=(ev.PlanStep("read"), ev.PlanStep("write"), ev.PlanStep("test")), current_step=1)
 
 
 def test_replacing_the_plan_keeps_what_was_done() -> None:
     state = rebuild(
-        [PLAN, at(ev.PlanChanged, done=(1,)), at(ev.PlanChanged, steps=(ev.Step(" Read "), ev.Step("ship")))]
+        [PLAN, at(ev.PlanChanged, done=(1,)), at(ev.PlanChanged, steps=(ev.PlanStep(" Read "), ev.PlanStep("ship")))]
     )
     assert [(step.text, step.done) for step in state.plan] == [(" Read ", True), ("ship", False)]
 
@@ -40,7 +40,7 @@ def test_an_update_changes_only_what_it_names() -> None:
 
 
 def plan_of(*steps: str, done: tuple[int, ...] = (), current: int | None = None) -> ev.Event:
-    return at(ev.PlanChanged, steps=tuple(map(ev.Step, steps)), done=done, current_step=current)
+    return at(ev.PlanChanged, steps=tuple(map(ev.PlanStep, steps)), done=done, current_step=current)
 
 
 def test_the_current_step_stays_the_same_step_when_others_come_before_it() -> None:
@@ -93,8 +93,8 @@ def test_a_step_can_be_opened_again() -> None:
         ({"not_done": (4,)}, "step 4 is out of range: the plan has steps 1 to 3"),
         ({"done": (1,), "not_done": (1,)}, "step 1 cannot be done and not done"),
         ({"steps": (), "done": (1,)}, "step 1 is out of range: the plan has no steps"),
-        ({"steps": (ev.Step("a"),), "current_step": 2}, "the plan has steps 1 to 1"),
-        ({"steps": (ev.Step(" "),)}, "blank"),
+        ({"steps": (ev.PlanStep("a"),), "current_step": 2}, "the plan has steps 1 to 1"),
+        ({"steps": (ev.PlanStep(" "),)}, "blank"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(change: dict[str, object], said: str) -> None:
@@ -111,7 +111,7 @@ def test_whatever_the_plans_finished_steps_and_the_current_one_are_seen(
 ) -> None:
     state, ever = WorkingState(), set[str]()
     for texts, done, current in plans:
-        before = state.plan[state.current_step - 1] if state.current_step else ev.Step("")
+        before = state.plan[state.current_step - 1] if state.current_step else ev.PlanStep("")
         state = state.apply(plan_of(*texts, done=tuple(n for n in done if n <= len(texts))))
         ever |= {step.text for step in state.plan if step.done}
         assert ever <= {step.text for step in state.plan} | set(state.finished)

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from outlive.agent import Session
-from outlive.agent.agent import Agent, Parts
+from outlive.agent.agent import Agent, AgentParts
 from outlive.messages import ToolCall
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import HookAnswer, Verdict
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
@@ -30,12 +30,12 @@ class Print(Tool[Given]):
     description = "Print twenty lines."
     input = Given
 
-    async def run(self, given: Given, desk: Desk) -> Outcome:
-        return Outcome("\n".join(f"src/module_{given.number}.py:{line}: value_{line * 7}" for line in range(20)))
+    async def run(self, given: Given, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome("\n".join(f"src/module_{given.number}.py:{line}: value_{line * 7}" for line in range(20)))
 
 
 class Free:
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         return Verdict(True)
 
     async def fire(self, event: str, **about: Any) -> HookAnswer:
@@ -54,7 +54,7 @@ def _gaps(turns: int, durability: str) -> list[float]:
     with tempfile.TemporaryDirectory() as name:
         folder, url = Path(name), f"files:{name}/.tasks"
         free = Free()
-        parts = Parts(
+        parts = AgentParts(
             root=folder,
             model=model,
             toolbox=Toolbox([Print()]),

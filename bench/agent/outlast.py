@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.agent.workspace import path_of, workspace
-from outlive.agent.factory import Opener, Options
+from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.config import Workspace
 from outlive.context.engine import Request
 from outlive.events import AssistantSaid, Event, ToolFinished
@@ -159,7 +159,7 @@ def _growth(place: Workspace, turns: int) -> None:
 
 
 async def _work(place: Workspace, turns: int, watcher: Callable[[Any], None]) -> None:
-    opener = Opener(place, Options(mode="bypass", window=WINDOW), model=Worker(turns))
+    opener = AgentFactory(place, AgentOptions(mode="bypass", window=WINDOW), model=Worker(turns))
     newest = next(iter(opener.logs.sessions()), None)
     agent = opener.open(newest.id if newest else None)
     agent.watch(watcher)

@@ -8,7 +8,7 @@ from typing import Any
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from bench.agent.workspace import MEMORIES, PROMPTS, call_for, workspace
 from outlive.agent.agent import Agent
-from outlive.agent.factory import Opener, Options
+from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.config import Workspace
 
 RUN = 100
@@ -24,10 +24,10 @@ class Timed:
             tool.run = self._timed(tool.run)  # type: ignore[method-assign]
 
     def _timed(self, run: Any) -> Any:
-        async def timed(given: Any, desk: Any) -> Any:
+        async def timed(given: Any, context: Any) -> Any:
             began = time.perf_counter()
             try:
-                return await run(given, desk)
+                return await run(given, context)
             finally:
                 self.spent += time.perf_counter() - began
 
@@ -72,7 +72,7 @@ def measure(turns: int) -> None:
 
 async def _work(place: Workspace, model: Watched, turns: int) -> tuple[str, list[float]]:
     """The whole session; its name, and the milliseconds from each prompt to its first request."""
-    opener = Opener(place, Options(mode="bypass"), model=model)
+    opener = AgentFactory(place, AgentOptions(mode="bypass"), model=model)
     agent = opener.open()
     model.tools = Timed(agent)
     prompts = []
@@ -92,7 +92,7 @@ def _resumed(place: Workspace, session: str) -> tuple[float, float]:
     whole, reading = [], []
     for _ in range(3):
         began = time.perf_counter()
-        opener = Opener(place, Options(mode="bypass"), model=Watched())
+        opener = AgentFactory(place, AgentOptions(mode="bypass"), model=Watched())
         agent = opener.open(session)
         agent.session.next_request()
         whole.append(time.perf_counter() - began)

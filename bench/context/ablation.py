@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from outlive.context.passes.name_index import Index, Seen
+from outlive.context.passes.name_index import NameIndex, NameRecord
 from outlive.context.passes.reuse_score import name_odds
 from outlive.context.passes.select import Scored, Weigh
 from outlive.context.pieces import Line
@@ -38,12 +38,12 @@ def patched(variant: Variant) -> Iterator[None]:
             setattr(module, attribute, value)
 
 
-def any_mention(index: Index, line: Line, place: float) -> float:
+def any_mention(index: NameIndex, line: Line, place: float) -> float:
     """Every mention counts, not only the last."""
     return place * sum(name_odds(index, name, index.names[name]) for name in line.names)
 
 
-def head_and_tail(_index: Index, lines: Iterable[Line], _weigh: Weigh) -> Scored:
+def head_and_tail(_index: NameIndex, lines: Iterable[Line], _weigh: Weigh) -> Scored:
     """Lines near the beginning or the end of their piece."""
     scored: Scored = []
     for line in lines:
@@ -54,7 +54,7 @@ def head_and_tail(_index: Index, lines: Iterable[Line], _weigh: Weigh) -> Scored
     return scored
 
 
-def same_odds(_index: Index, _name: str, _seen: Seen) -> float:
+def same_odds(_index: NameIndex, _name: str, _seen: NameRecord) -> float:
     return 1.0
 
 

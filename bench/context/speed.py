@@ -64,7 +64,7 @@ def measure(turns: Iterator[list[Event]], most: int, window: int = 100_000) -> d
     for number, events in enumerate(islice(turns, most)):
         began, before = process_time(), clock.spent
         for event in events:
-            engine.append(replace(event, id=engine.past.last_id + 1, time=float(number)))
+            engine.append(replace(event, id=engine.history.last_id + 1, time=float(number)))
         engine.next_request()
         taken.append((1000 * (process_time() - began), 1000 * (clock.spent - before)))
     clock.close()

@@ -76,13 +76,13 @@ def embedded(entries: list[Entry], cache: Path) -> str:
     """Put made-up vectors into the cache for all entries, as real ones would take minutes; say what one takes."""
     import numpy as np
 
-    from outlive.memory.retrieval.dense.model import SIZE, Model
+    from outlive.memory.retrieval.dense.model import SIZE, EmbeddingModel
     from outlive.memory.retrieval.dense.vectorfile import VectorFile
 
     rows = np.random.default_rng(3).integers(-127, 128, (len(entries), SIZE)).astype(np.int8)
     passages = [passage(entry) for entry in entries]
     VectorFile(cache / VECTORS).append({digest(text): row for text, row in zip(passages, rows, strict=True)})
-    model, texts = Model(), iter(passages)
+    model, texts = EmbeddingModel(), iter(passages)
     return _median(lambda: model.passage(next(texts)))
 
 

@@ -51,16 +51,17 @@ CONTEXT = ("tests/context", *(f"--ignore=tests/context/test_{name}.py" for name 
 AREAS = {
     "loop": Area(
         ("loop.py", "limits.py"),
-        ("tests/session", "tests/test_limits.py", "tests/models/test_with_session.py"),
+        ("tests/agent", "tests/test_limits.py", "tests/models/test_with_session.py"),
     ),
     "engine": Area(("context/engine.py",), (*CONTEXT, "tests/test_session.py")),
-    "contract": Area(("context/contract.py", "context/valid.py"), CONTEXT),
-    "gate": Area(("tools/permissions.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
+    "contract": Area(("context/contract.py", "context/validity.py"), CONTEXT),
+    "gate": Area(("tools/permissions/gate.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
     "tasks": Area(
         (
-            *_in("files", "answer checkup disk folder history index journal quick tasks transaction watching"),
-            *_in("sql", "database quick sqlite tasks"),
-            *_in("", "polling records selection"),
+            *_in("tasks/files", "answer checkup folder history index journal quick store transaction watching"),
+            *_in("tasks", "records selection sql sql_quick"),
+            *_in("sql", "database sqlite"),
+            *_in("", "disk polling"),
         ),
         (
             *_tests("answer conformance faults files links syncs watching"),
@@ -70,20 +71,12 @@ AREAS = {
         ("tests/stores/test_crash.py",),
     ),
     "logs": Area(
-        (
-            *_in("files", "blobs log parts"),
-            *_in("sql", "log"),
-            *_in("", "log_digests log_elsewhere log_lines log_names log_reading"),
-        ),
+        _in("logs", "blob_files blobs digests files lines names reading sql"),
         (*_tests("log_conformance log_files log_sql syncs"), "tests/test_session.py"),
         ("tests/stores/test_log_crash.py",),
     ),
     "memories": Area(
-        (
-            *_in("files", "memory memory_folder memory_journal memory_marks"),
-            *_in("sql", "memory"),
-            *_in("", "memory_names memory_records memory_shelf memory_text memory_vouching"),
-        ),
+        _in("memories", "files folder journal marks names records sql table text trust"),
         (
             *_tests("memory_conformance memory_files memory_sql memory_text syncs"),
             *(f"tests/memory/test_{name}.py" for name in ("book", "vouching")),

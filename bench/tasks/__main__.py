@@ -172,7 +172,9 @@ def claims(folder: Path, engines: dict[str, str], size: int) -> None:
         graph = TaskGraph(open_task_store(url))
         before = len(graph.ready())
         for start in range(0, count, 1000):
-            graph.create_many(outlive.Draft(subject=f"Claim me {start + i}") for i in range(min(1000, count - start)))
+            graph.create_many(
+                outlive.TaskDraft(subject=f"Claim me {start + i}") for i in range(min(1000, count - start))
+            )
         workers = [
             subprocess.Popen(
                 [sys.executable, "-c", CLAIMER, url, f"worker {index}"],

@@ -1,6 +1,6 @@
 """The graph every engine is measured on: chains of ten, so that a tenth of the tasks is ready."""
 
-from outlive import Draft, TaskGraph
+from outlive import TaskDraft, TaskGraph
 
 CHAIN = 10
 BATCH = 1000
@@ -15,7 +15,7 @@ def fill(graph: TaskGraph, size: int) -> None:
     for start in range(1, size + 1, BATCH):
         numbers = range(start, min(start + BATCH, size + 1))
         graph.create_many(
-            Draft(
+            TaskDraft(
                 key=str(number),
                 subject=f"Task number {number} of the plan",
                 description="What is to be done, in a sentence or two. " * 3,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from outlive.errors import OutliveError as OutliveError
     from outlive.errors import StoreError as StoreError
     from outlive.errors import TaskError as TaskError
-    from outlive.loop import Ending as Ending
+    from outlive.loop import RunResult as RunResult
     from outlive.memory.memories import Memories as Memories
     from outlive.stores import open_log_store as open_log_store
     from outlive.stores import open_memory_store as open_memory_store
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from outlive.stores.tasks.records import Change as Change
     from outlive.stores.tasks.records import Lease as Lease
     from outlive.stores.tasks.records import Task as Task
-    from outlive.tasks.draft import Draft as Draft
+    from outlive.tasks.draft import TaskDraft as TaskDraft
     from outlive.tasks.graph import TaskGraph as TaskGraph
-    from outlive.tools.protocol import Desk as Desk
-    from outlive.tools.protocol import Outcome as Outcome
     from outlive.tools.protocol import Tool as Tool
+    from outlive.tools.protocol import ToolContext as ToolContext
+    from outlive.tools.protocol import ToolOutcome as ToolOutcome
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Agent": "outlive.agent.agent",
     "Change": "outlive.stores.tasks.records",
-    "Desk": "outlive.tools.protocol",
-    "Draft": "outlive.tasks.draft",
-    "Ending": "outlive.loop",
+    "ToolContext": "outlive.tools.protocol",
+    "TaskDraft": "outlive.tasks.draft",
+    "RunResult": "outlive.loop",
     "Lease": "outlive.stores.tasks.records",
     "LogStore": "outlive.stores.logs.protocol",
     "Memories": "outlive.memory.memories",
     "Memory": "outlive.stores.memories.records",
     "MemoryStore": "outlive.stores.memories.protocol",
-    "Outcome": "outlive.tools.protocol",
+    "ToolOutcome": "outlive.tools.protocol",
     "OutliveError": "outlive.errors",
     "Session": "outlive.agent",
     "StoreError": "outlive.errors",

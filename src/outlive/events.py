@@ -139,7 +139,7 @@ class GoalSet(Base, frozen=True, kw_only=True, tag="goal_set"):
     criteria: tuple[str, ...] = ()
 
 
-class Step(Struct, frozen=True, omit_defaults=True):
+class PlanStep(Struct, frozen=True, omit_defaults=True):
     """One step of the plan."""
 
     text: str
@@ -152,7 +152,7 @@ class PlanChanged(Base, frozen=True, kw_only=True, tag="plan_changed"):
     Numbers are those of the plan after the update; 1 is the first.
     """
 
-    steps: tuple[Step, ...] | None = None
+    steps: tuple[PlanStep, ...] | None = None
     done: tuple[int, ...] = ()
     not_done: tuple[int, ...] = ()
     current_step: int | None = None
@@ -206,7 +206,7 @@ class ModeChanged(Base, frozen=True, kw_only=True, tag="mode_changed"):
 # -- the view
 
 
-class Edit(Struct, frozen=True, omit_defaults=True):
+class ViewEdit(Struct, frozen=True, omit_defaults=True):
     """In the view, block `block` of event `event` reads `text` instead."""
 
     event: int
@@ -239,7 +239,7 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
 
     fold_to: int
     digest: str
-    edits: tuple[Edit, ...]
+    edits: tuple[ViewEdit, ...]
     receipt: Receipt
     focus: str = ""
     summary: str = ""

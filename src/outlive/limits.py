@@ -12,7 +12,7 @@ from outlive.context.engine import Request
 from outlive.messages import ToolCall, plain_text
 from outlive.models.protocol import Reply
 from outlive.models.sanitize import legal_name
-from outlive.tools.protocol import Outcome
+from outlive.tools.protocol import ToolOutcome
 
 LONGEST_ROUND = 5
 """Steps: rounds up to this length are noticed when they repeat."""
@@ -31,11 +31,11 @@ CALL_AS_TEXT = (
 EMPTY_ANSWERS = 2
 
 
-class Step(Struct, frozen=True):
+class Round(Struct, frozen=True):
     """One round of the loop: what was called and what it came to."""
 
     calls: tuple[ToolCall, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ToolOutcome, ...]
 
 
 class Limit:
@@ -50,7 +50,7 @@ class Limit:
         """Why this request may not go out."""
         return ""
 
-    def after(self, step: Step) -> str:
+    def after(self, step: Round) -> str:
         """Why there is no further round."""
         return ""
 
@@ -59,7 +59,7 @@ class Limit:
         return ""
 
 
-class Spending(Protocol):
+class Spent(Protocol):
     """What was used so far."""
 
     @property
@@ -88,7 +88,7 @@ class Money(Limit):
 
     shared = True
 
-    def __init__(self, most: float, spending: Spending) -> None:
+    def __init__(self, most: float, spending: Spent) -> None:
         self.most = most
         self.spending = spending
         self.start = spending.dollars
@@ -103,7 +103,7 @@ class Tokens(Limit):
 
     shared = True
 
-    def __init__(self, most: int, spending: Spending) -> None:
+    def __init__(self, most: int, spending: Spent) -> None:
         self.most = most
         self.spending = spending
         self.start = spending.tokens
@@ -134,7 +134,7 @@ class Repetition(Limit):
         self._repeats = dict.fromkeys(range(1, LONGEST_ROUND + 1), 0)
         """By length of a round: how many steps in a row equal the step one round before."""
 
-    def after(self, step: Step) -> str:
+    def after(self, step: Round) -> str:
         now = step.calls[0].name, _digest(step)
         for length in self._repeats:
             again = length <= len(self._last) and self._last[-length] == now
@@ -163,7 +163,7 @@ class Repetition(Limit):
         return f"made the same {length} steps ({', '.join(names)}) with the same outcomes {times} times in a row"
 
 
-def _digest(step: Step) -> bytes:
+def _digest(step: Round) -> bytes:
     calls = [(call.name, call.input) for call in step.calls]
     text = json.dumps([calls, [outcome.text for outcome in step.outcomes]], sort_keys=True, default=repr)
     return sha256(text.encode("utf-8", "replace")).digest()

@@ -14,12 +14,12 @@ from msgspec.structs import asdict
 
 from outlive.context.engine import Request
 from outlive.events import ToolStarted
-from outlive.limits import Limit, Nudges, Step
+from outlive.limits import Limit, Nudges, Round
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
 from outlive.models.protocol import Model, Reply, Usage
 from outlive.stream import Live, ModelWaits, TextArrived
-from outlive.tools.protocol import Outcome
+from outlive.tools.protocol import ToolOutcome
 from outlive.tools.runner import Runner
 
 INTERRUPTED = "[interrupted by the user before it came back; what it had done until then stays done]"
@@ -28,7 +28,7 @@ NO_ANSWER = "[no answer]"
 Why = Literal["done", "limit", "refused", "hook", "interrupted"]
 
 
-class Ending(Struct, frozen=True):
+class RunResult(Struct, frozen=True):
     """Why the loop came to rest, and the model's last words."""
 
     why: Why
@@ -36,7 +36,7 @@ class Ending(Struct, frozen=True):
     detail: str = ""
 
 
-class Talk(Protocol):
+class LoopSession(Protocol):
     """What the loop needs of a session."""
 
     def next_request(self) -> Request: ...
@@ -59,7 +59,7 @@ class Loop:
 
     def __init__(
         self,
-        talk: Talk,
+        talk: LoopSession,
         model: Model,
         runner: Runner,
         *,
@@ -76,7 +76,7 @@ class Loop:
         self._at_seam = at_seam
         self._at_rest = at_rest
 
-    async def run(self) -> Ending:
+    async def run(self) -> RunResult:
         """Go on until the model has nothing more to do, a limit is reached or the task is cancelled."""
         nudges = Nudges()
         while True:
@@ -84,23 +84,23 @@ class Loop:
                 await self._at_seam()
             request = self.talk.next_request()
             if reason := _first(limit.before(request) for limit in self.limits):
-                return Ending("limit", detail=reason)
+                return RunResult("limit", detail=reason)
             reply = await self._reply(request)
             calls = tuple(tool_calls(reply.blocks))
             if calls:
-                step = Step(calls, await self._run(calls))
+                step = Round(calls, await self._run(calls))
                 if reason := _first(limit.after(step) for limit in self.limits):
-                    return Ending("limit", detail=reason)
+                    return RunResult("limit", detail=reason)
                 continue
             text = plain_text(reply.blocks)
             if reply.stop == "refusal":
-                return Ending("refused", text, "the model declined to answer")
+                return RunResult("refused", text, "the model declined to answer")
             if nudge := nudges.after(reply):
                 self.talk.user_said(nudge)
             elif nudges.gave_up:
-                return Ending("limit", text, nudges.gave_up)
+                return RunResult("limit", text, nudges.gave_up)
             elif self._at_rest is None or not await self._at_rest(text):
-                return Ending("done", text)
+                return RunResult("done", text)
 
     # -- the model
 
@@ -143,9 +143,9 @@ class Loop:
 
     # -- tools
 
-    async def _run(self, calls: tuple[ToolCall, ...]) -> tuple[Outcome, ...]:
+    async def _run(self, calls: tuple[ToolCall, ...]) -> tuple[ToolOutcome, ...]:
         """All calls of one answer; those that are safe beside others run together. Results are logged in order."""
-        done: dict[str, tuple[Outcome, float]] = {}
+        done: dict[str, tuple[ToolOutcome, float]] = {}
         waiting = list(calls)
         started: set[str] = set()
 
@@ -167,10 +167,10 @@ class Loop:
         finally:
             for call in waiting:
                 missing = INTERRUPTED if call.id in started else NOT_RUN
-                self._finished(call, *done.get(call.id, (Outcome(missing, is_error=True), 0.0)))
+                self._finished(call, *done.get(call.id, (ToolOutcome(missing, is_error=True), 0.0)))
         return tuple(done[call.id][0] for call in calls)
 
-    def _finished(self, call: ToolCall, outcome: Outcome, seconds: float) -> None:
+    def _finished(self, call: ToolCall, outcome: ToolOutcome, seconds: float) -> None:
         self.talk.tool_finished(
             call.id,
             outcome.text,

@@ -20,9 +20,9 @@ from outlive.events import (
     ModeChanged,
     OpenTask,
     PlanChanged,
+    PlanStep,
     Renewed,
     StateChanged,
-    Step,
     TasksSeen,
     Undone,
 )
@@ -52,7 +52,7 @@ class WorkingState(Struct, frozen=True):
 
     goal: str = ""
     criteria: tuple[str, ...] = ()
-    plan: tuple[Step, ...] = ()
+    plan: tuple[PlanStep, ...] = ()
     current_step: int = 0
     """1 is the first; 0 means none."""
     finished: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ class WorkingState(Struct, frozen=True):
         state = self if event.steps is None else self._replaced(event.steps)
         done, open_again = set(event.done), set(event.not_done)
         plan = tuple(
-            Step(step.text, (step.done or number in done) and number not in open_again)
+            PlanStep(step.text, (step.done or number in done) and number not in open_again)
             for number, step in enumerate(state.plan, 1)
         )
         current = state.current_step if event.current_step is None else event.current_step
@@ -148,7 +148,7 @@ class WorkingState(Struct, frozen=True):
             blocked_on=self.blocked_on if event.blocked_on is None else event.blocked_on,
         )
 
-    def _replaced(self, steps: Iterable[Step]) -> "WorkingState":
+    def _replaced(self, steps: Iterable[PlanStep]) -> "WorkingState":
         """Another plan: steps that stay are as done as they were, and the current one is still the current one.
 
         What was done and is no longer in the plan is kept apart, the newest of it in words. A finished step that
@@ -157,7 +157,7 @@ class WorkingState(Struct, frozen=True):
         new = [step for step in steps if step.text.strip()]
         stays = self._places([step.text for step in new])
         done = {there for here, there in stays.items() if self.plan[here].done}
-        plan = tuple(Step(step.text, step.done or n in done) for n, step in enumerate(new))
+        plan = tuple(PlanStep(step.text, step.done or n in done) for n, step in enumerate(new))
         gone = [step.text for n, step in enumerate(self.plan) if step.done and n not in stays]
         again = {_same(text) for text in gone}
         finished = [*(text for text in self.finished if _same(text) not in again), *gone]

@@ -23,7 +23,7 @@ from outlive.events import (
     UserSaid,
 )
 from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
-from outlive.loop import Ending
+from outlive.loop import RunResult
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
@@ -40,8 +40,8 @@ from tests.agents import HooksOf, Open, make_agent, run
 Seen = list[Event | Live]
 
 
-def ask(agent: Agent, words: str = "go") -> Ending:
-    async def work() -> Ending:
+def ask(agent: Agent, words: str = "go") -> RunResult:
+    async def work() -> RunResult:
         try:
             return await agent.ask(words)
         finally:
@@ -67,7 +67,7 @@ def test_it_works_until_the_model_stops_calling_tools(tmp_path: Path) -> None:
     agent, seen = make_agent(tmp_path, model)
     ending = ask(agent)
     model.verify()
-    assert ending == Ending("done", "done")
+    assert ending == RunResult("done", "done")
     assert results(seen) == ["heard a", "written"]
     assert (tmp_path / "written.txt").read_text() == "b\n"
 
@@ -236,7 +236,7 @@ def test_an_error_of_the_model_leaves_a_session_that_can_go_on(tmp_path: Path) -
     agent, _ = make_agent(tmp_path, model, resume=True)
     assert agent.unfinished
 
-    async def work() -> Ending:
+    async def work() -> RunResult:
         ending = await agent.go_on()
         assert not agent.unfinished
         await agent.close()
@@ -273,8 +273,8 @@ class Dripping(ScriptedModel):
         await asyncio.Event().wait()
 
 
-def interrupted(agent: Agent, seen: Seen, when: Any) -> Ending:
-    async def work() -> Ending:
+def interrupted(agent: Agent, seen: Seen, when: Any) -> RunResult:
+    async def work() -> RunResult:
         asked = asyncio.ensure_future(agent.ask("go"))
         while not any(when(event) for event in seen):
             await asyncio.sleep(0.001)
@@ -385,7 +385,7 @@ def test_what_a_folder_says_comes_with_the_first_look_into_it(tmp_path: Path) ->
     look = calls(call("read_file", path="sub/a.txt"))
     model = ScriptedModel([look, look, say("ok")])
     agent, seen = make_agent(tmp_path, model, tools=[ReadFile()])
-    agent.desk.rules_of = Instructions(tmp_path).nested
+    agent.context.rules_of = Instructions(tmp_path).nested
     ask(agent)
     assert ["Only tabs" in text for text in results(seen)] == [True, False]
 
@@ -409,7 +409,7 @@ def test_hooks_block_add_and_send_back_to_work(tmp_path: Path) -> None:
 def test_a_hook_may_refuse_the_words_of_the_user(tmp_path: Path) -> None:
     model = ScriptedModel([])
     agent, seen = make_agent(tmp_path, model, hooks=HooksOf(UserPromptSubmit=HookAnswer(blocked="no secrets")))
-    assert ask(agent) == Ending("hook", detail="no secrets")
+    assert ask(agent) == RunResult("hook", detail="no secrets")
     assert not [event for event in seen if isinstance(event, UserSaid)]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from outlive import Desk, Outcome, Tool, open_agent
+from outlive import Tool, ToolContext, ToolOutcome, open_agent
 from outlive.agent.orphans import orphans_of
-from outlive.agent.started import Started
+from outlive.agent.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
 from outlive.stores import open_log_store
@@ -37,23 +37,23 @@ class Witness(Tool[Nothing]):
         self.seen: list[tuple[str, bool]] = []
         """Each call, and whether a machine that stops now would still know that it started."""
 
-    async def run(self, given: Nothing, desk: Desk) -> Outcome:
+    async def run(self, given: Nothing, context: ToolContext) -> ToolOutcome:
         logs = open_log_store(self.store, base=self.folder)
-        events = logs.read(desk.session.id).events
+        events = logs.read(context.session.id).events
         logs.close()
-        known = any(isinstance(event, ToolStarted) and desk.call_id in event.calls for event in events)
-        self.seen.append((desk.call_id, known and self._is_durable(desk)))
+        known = any(isinstance(event, ToolStarted) and context.call_id in event.calls for event in events)
+        self.seen.append((context.call_id, known and self._is_durable(context)))
         await asyncio.sleep(0)
-        return Outcome("seen")
+        return ToolOutcome("seen")
 
-    def _is_durable(self, desk: Desk) -> bool:
+    def _is_durable(self, context: ToolContext) -> bool:
         """Whether the line was synced, and not only written. A database syncs by itself."""
         if not self.store.startswith("files:"):
             return True
-        log = self.folder / ".transcripts" / f"{desk.session.id}.jsonl"
+        log = self.folder / ".transcripts" / f"{context.session.id}.jsonl"
         synced = log.read_bytes()[: self.synced.get(str(log), 0)]
         events = map(decode, synced.splitlines())
-        return any(isinstance(event, ToolStarted) and desk.call_id in event.calls for event in events)
+        return any(isinstance(event, ToolStarted) and context.call_id in event.calls for event in events)
 
     def sync(self, descriptor: int) -> None:
         real_fsync(descriptor)
@@ -91,8 +91,8 @@ def test_a_group_is_known_by_more_than_its_number() -> None:
     assert not living(Process(here.group, here.started, "")), "a log that does not say which machine"
 
 
-def started(*events: Any) -> Started:
-    found = Started()
+def started(*events: Any) -> StartedCommands:
+    found = StartedCommands()
     for event in events:
         found.take(event)
     return found

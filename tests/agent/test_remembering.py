@@ -63,7 +63,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def context(tmp_path: Path) -> Iterator[Desk]:
     made = Desk(tmp_path)
     yield made
     made.memories.close()
@@ -72,40 +72,40 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 # -- corrections
 
 
-def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(desk: Desk) -> None:
-    at = desk.open("s")
-    desk.turn(at, "Remember that the port is 8080.")
-    desk.turn(at, "Remember that the port is 80. Remember that the port is 443.")
-    assert desk.bodies() == ["The port is 443."]
+def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(context: Desk) -> None:
+    at = context.open("s")
+    context.turn(at, "Remember that the port is 8080.")
+    context.turn(at, "Remember that the port is 80. Remember that the port is 443.")
+    assert context.bodies() == ["The port is 443."]
 
 
-def test_the_remember_tool_and_the_command_correct_too(desk: Desk) -> None:
-    at = desk.open("s")
+def test_the_remember_tool_and_the_command_correct_too(context: Desk) -> None:
+    at = context.open("s")
     at.told("The staging port is 80.")
     at.told("The staging port is 443.")
-    assert desk.bodies() == ["The staging port is 443."]
+    assert context.bodies() == ["The staging port is 443."]
     assert "already" in at.told("The staging port is 443!")
     at.session.user_said((Text("The staging port is 8443 since the move."),))
     at.remember("The staging port is 8443 since the move.", "another name", "project", "project")
-    assert desk.bodies() == ["The staging port is 8443 since the move."]
+    assert context.bodies() == ["The staging port is 8443 since the move."]
 
 
-def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(desk: Desk) -> None:
-    at = desk.open("s")
-    desk.turn(at, "Remember that the staging port is 80.")
-    (again,) = desk.turn(at, "Remember that the staging port is 80!")
+def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: Desk) -> None:
+    at = context.open("s")
+    context.turn(at, "Remember that the staging port is 80.")
+    (again,) = context.turn(at, "Remember that the staging port is 80!")
     assert again == "remembered already as The staging port is 80."
-    (instead,) = desk.turn(at, "Remember that the staging port is 443.")
+    (instead,) = context.turn(at, "Remember that the staging port is 443.")
     assert ", in place of The staging port is 80." in instead
     assert at.told("The staging port is 443") == "remembered already as The staging port is 443."
 
 
-def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(desk: Desk) -> None:
-    at = desk.open("s")
+def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(context: Desk) -> None:
+    at = context.open("s")
     at.told("The staging port is 80.")
-    (old,) = desk.memories.all()
+    (old,) = context.memories.all()
     at.remember("The staging port is 443.", old.name, "project", "project")
-    assert desk.bodies() == ["The staging port is 443.", "The staging port is 80."]
+    assert context.bodies() == ["The staging port is 443.", "The staging port is 80."]
 
     async def ask(prompt: str) -> str:
         raise AssertionError(prompt)
@@ -115,12 +115,12 @@ def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(de
 
 
 def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_found(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    context: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = datetime(2026, 5, 1, tzinfo=UTC)
     said = {f"n{number}": f"The port of room {number} is {number + 1000}." for number in range(600)}
     many = (Memory(slug="-", name=name, body=body, created=moment, updated=moment) for name, body in said.items())
-    import_memories(desk.memories, [("line", memory) for memory in many], Imported())
+    import_memories(context.memories, [("line", memory) for memory in many], Imported())
     compared: list[int] = []
 
     def counted(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
@@ -128,101 +128,105 @@ def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_f
         return against(candidate, existing)
 
     monkeypatch.setattr(session_memory, "against", counted)
-    at = desk.open("s")
+    at = context.open("s")
     assert "already" in at.told("The port of room 17 is 1017!")
     at.told("The port of room 17 is 443.")
-    assert "The port of room 17 is 443." in desk.bodies()
-    assert "The port of room 17 is 1017." not in desk.bodies()
-    assert len(desk.bodies()) == 600
+    assert "The port of room 17 is 443." in context.bodies()
+    assert "The port of room 17 is 1017." not in context.bodies()
+    assert len(context.bodies()) == 600
     assert at.told("The room with number 18 has plants.").startswith("remembered")
     at.remember("Something else entirely.", "N300", "project", "project")  # called like the user's, and no correction
-    assert len(desk.bodies()) == 602
+    assert len(context.bodies()) == 602
     assert max(compared) <= NEAR + 2
 
 
-def test_what_is_about_the_person_is_known_in_all_projects(desk: Desk) -> None:
-    at = desk.open("s")
-    desk.turn(at, "Remember that I am a data scientist.")
+def test_what_is_about_the_person_is_known_in_all_projects(context: Desk) -> None:
+    at = context.open("s")
+    context.turn(at, "Remember that I am a data scientist.")
     at.told("I prefer short answers")
     at.told("use tabs in Makefiles")
-    assert [memory.scope for memory in sorted(desk.memories.all(), key=lambda m: m.body)] == [
+    assert [memory.scope for memory in sorted(context.memories.all(), key=lambda m: m.body)] == [
         "user",
         "user",
         "project",
     ]
 
 
-def test_a_request_that_is_too_long_is_refused_aloud(desk: Desk) -> None:
-    notes = desk.turn(desk.open("s"), "Remember that " + "x " * 4_000)
+def test_a_request_that_is_too_long_is_refused_aloud(context: Desk) -> None:
+    notes = context.turn(context.open("s"), "Remember that " + "x " * 4_000)
     assert len(notes) == 1
     assert "too long: Remember that x" in notes[0]
 
 
-def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(desk: Desk) -> None:
-    at = desk.open("s")
-    notes = desk.turn(at, "Thanks. Remember this command:\n```sh\nmake ship STAGE=prod\n```")
-    assert desk.bodies() == ["This command:\n```sh\nmake ship STAGE=prod\n```"]
-    (kept,) = desk.memories.all()
+def test_code_is_remembered_with_the_words_that_ask_for_it_or_it_is_said_why_not(context: Desk) -> None:
+    at = context.open("s")
+    notes = context.turn(at, "Thanks. Remember this command:\n```sh\nmake ship STAGE=prod\n```")
+    assert context.bodies() == ["This command:\n```sh\nmake ship STAGE=prod\n```"]
+    (kept,) = context.memories.all()
     assert kept.name == kept.description == "This command: make ship STAGE=prod"
     assert len(notes) == 1
-    (secret,) = desk.turn(at, "Remember the following:\n```\nexport PASSWORD=hunter2hunter2\n```")
+    (secret,) = context.turn(at, "Remember the following:\n```\nexport PASSWORD=hunter2hunter2\n```")
     assert "not remembered" in secret
     assert "hunter2" not in secret
-    (long,) = desk.turn(at, "Thanks. Remember the following:\n```\n" + "make ship\n" * 800 + "```")
+    (long,) = context.turn(at, "Thanks. Remember the following:\n```\n" + "make ship\n" * 800 + "```")
     assert "too long" in long
-    assert len(desk.bodies()) == 1
+    assert len(context.bodies()) == 1
 
 
 # -- catching up
 
 
-def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(desk: Desk) -> None:
+def test_all_sessions_that_died_are_caught_up_with_the_oldest_first(context: Desk) -> None:
     for name, words in (
         ("a", "Remember that I keep tabs in Makefiles."),
         ("b", "Remember that we deploy on Fridays."),
         ("c", "Remember that we deploy on Mondays, not on Fridays. From now on write docstrings in English."),
     ):
-        at = desk.open(name)
+        at = context.open(name)
         at.session.user_said((Text(words),))
         at.session.close()
-    at = desk.open("d")
-    notes = desk.turn(at, "Hello?")
-    assert desk.bodies() == ["I keep tabs in Makefiles.", "We deploy on Mondays, not on Fridays."]
+    at = context.open("d")
+    notes = context.turn(at, "Hello?")
+    assert context.bodies() == ["I keep tabs in Makefiles.", "We deploy on Mondays, not on Fridays."]
     assert any("worth remembering? From now on" in note for note in notes)
-    assert desk.turn(desk.open("e"), "Hello?") == []
+    assert context.turn(context.open("e"), "Hello?") == []
 
 
-def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_not(desk: Desk) -> None:
-    gone = desk.open("a")
+def test_a_session_in_which_somebody_works_is_left_to_them_and_the_others_are_not(context: Desk) -> None:
+    gone = context.open("a")
     gone.session.user_said((Text("Remember that we deploy on Fridays."),))
     gone.session.close()
-    busy = desk.open("b")
+    busy = context.open("b")
     busy.session.user_said((Text("Remember that the port is 80."),))
-    desk.turn(desk.open("c"), "Hello?")
-    assert desk.bodies() == ["We deploy on Fridays."]
+    context.turn(context.open("c"), "Hello?")
+    assert context.bodies() == ["We deploy on Fridays."]
 
 
 @pytest.mark.parametrize("failure", ["nonsense", TimeoutError()])
-def test_words_that_a_model_did_not_answer_about_are_asked_about_again(desk: Desk, failure: str | Exception) -> None:
-    at = desk.open("s", "auto")
-    notes = desk.turn(at, "From now on write docstrings in English. Remember that password=hunter2hunter2", failure)
+def test_words_that_a_model_did_not_answer_about_are_asked_about_again(
+    context: Desk, failure: str | Exception
+) -> None:
+    at = context.open("s", "auto")
+    notes = context.turn(
+        at, "From now on write docstrings in English. Remember that password=hunter2hunter2", failure
+    )
     assert any("asked again" in note for note in notes)
     assert sum("not remembered" in note for note in notes) == 1
-    notes = desk.turn(at, "thanks")
-    assert "docstrings in English" in desk.asked[1]
+    notes = context.turn(at, "thanks")
+    assert "docstrings in English" in context.asked[1]
     assert not any("not remembered" in note for note in notes)
-    desk.turn(at, "thanks again")
-    assert len(desk.asked) == 2
+    context.turn(at, "thanks again")
+    assert len(context.asked) == 2
 
 
-def test_a_model_that_never_answers_is_not_asked_for_ever(desk: Desk) -> None:
-    at = desk.open("s", "auto")
-    desk.turn(at, "From now on write docstrings in English.", "nonsense")
-    desk.turn(at, "thanks", "nonsense")
-    notes = desk.turn(at, "thanks", "nonsense")
+def test_a_model_that_never_answers_is_not_asked_for_ever(context: Desk) -> None:
+    at = context.open("s", "auto")
+    context.turn(at, "From now on write docstrings in English.", "nonsense")
+    context.turn(at, "thanks", "nonsense")
+    notes = context.turn(at, "thanks", "nonsense")
     assert any("given up after 3 tries" in note for note in notes)
-    desk.turn(at, "thanks")
-    assert len(desk.asked) == 3
+    context.turn(at, "thanks")
+    assert len(context.asked) == 3
 
 
 # -- what is shown, and when
@@ -337,58 +341,58 @@ def consolidations(memories: Memories) -> int:
     return sum(entry.step.op == "consolidate" for entry in memories.log())
 
 
-def test_memories_are_tidied_after_some_sessions_the_users_own_too(desk: Desk) -> None:
-    for scope in desk.memories.stores:
-        desk.memories.add("Deploys", "We deploy on Mondays.", scope=scope)
+def test_memories_are_tidied_after_some_sessions_the_users_own_too(context: Desk) -> None:
+    for scope in context.memories.stores:
+        context.memories.add("Deploys", "We deploy on Mondays.", scope=scope)
     for number in range(5):
-        desk.open(f"s{number}").session.close()
-    desk.turn(desk.open("last"), "Hello?")
-    assert consolidations(desk.memories) == len(desk.memories.stores) == 2
+        context.open(f"s{number}").session.close()
+    context.turn(context.open("last"), "Hello?")
+    assert consolidations(context.memories) == len(context.memories.stores) == 2
 
 
-def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(desk: Desk) -> None:
-    at = desk.open("s")
-    desk.turn(at, "Remember that we deploy on Mondays.")
-    desk.turn(at, "Hello?")
-    assert consolidations(desk.memories) == 0
+def test_memories_are_tidied_when_it_is_due_and_not_on_each_turn(context: Desk) -> None:
+    at = context.open("s")
+    context.turn(at, "Remember that we deploy on Mondays.")
+    context.turn(at, "Hello?")
+    assert consolidations(context.memories) == 0
     for number in range(25):
-        desk.memories.add(f"Fact {number}", f"Room {number} has a window.")
+        context.memories.add(f"Fact {number}", f"Room {number} has a window.")
     for _ in range(3):
-        desk.turn(at, "Hello?")
-    assert consolidations(desk.memories) == 1
+        context.turn(at, "Hello?")
+    assert consolidations(context.memories) == 1
 
 
-def test_what_goes_wrong_is_said_and_disturbs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = desk.open("s")
-    assert any("not remembered" in note for note in desk.turn(at, "Remember that password=hunter2hunter2"))
+def test_what_goes_wrong_is_said_and_disturbs_nothing(context: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = context.open("s")
+    assert any("not remembered" in note for note in context.turn(at, "Remember that password=hunter2hunter2"))
 
     def broken(*_: object) -> None:
         raise StoreUnavailable("the disk is gone")
 
-    monkeypatch.setattr(desk.memories, "changed", broken)
-    notes = desk.turn(at, "Remember that we deploy on Mondays.")
+    monkeypatch.setattr(context.memories, "changed", broken)
+    notes = context.turn(at, "Remember that we deploy on Mondays.")
     assert any("nothing was learned" in note and "the disk is gone" in note for note in notes)
     monkeypatch.undo()
-    desk.turn(at, "Hello?")
-    assert desk.bodies() == ["We deploy on Mondays."]
+    context.turn(at, "Hello?")
+    assert context.bodies() == ["We deploy on Mondays."]
 
 
-def test_what_left_the_view_in_a_pass_is_learned_from(desk: Desk) -> None:
-    at = desk.open("s")
+def test_what_left_the_view_in_a_pass_is_learned_from(context: Desk) -> None:
+    at = context.open("s")
     at.session.user_said((Text("Remember that we deploy on Mondays."),))
     assert talk(at.session, 30) > 0
-    desk.turn(at, "Hello?")
-    assert desk.bodies() == ["We deploy on Mondays."]
+    context.turn(at, "Hello?")
+    assert context.bodies() == ["We deploy on Mondays."]
 
 
 def test_what_was_learned_stands_in_the_prompt_once_the_provider_has_let_go_of_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    context: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = desk.open("s")
+    at = context.open("s")
     at.session.user_said("hello")
     at.session.assistant_said((Text("hello"),))
     assert at.index() == ""
-    desk.memories.add("Port", "The port is 80.")
+    context.memories.add("Port", "The port is 80.")
     assert at.index() == ""
-    monkeypatch.setattr(time, "time", lambda: at.session.engine.past.heard_at + 301)
+    monkeypatch.setattr(time, "time", lambda: at.session.engine.history.heard_at + 301)
     assert "The port is 80." in at.index()

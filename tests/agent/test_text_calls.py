@@ -10,7 +10,7 @@ import pytest
 
 from outlive.agent.factory import open_agent
 from outlive.events import AssistantSaid, Event, ToolFinished, UserSaid
-from outlive.loop import Ending
+from outlive.loop import RunResult
 from outlive.messages import plain_text, tool_calls
 from outlive.models.openai.model import OpenAIModel
 from outlive.testing import Simulator, call, say
@@ -23,12 +23,12 @@ BROKEN = '{"name": "list_files", "arguments": {}}'
 
 def play(
     folder: Path, *script: Any, mode: str = "ask", said: str = "Which files are there?"
-) -> tuple[Ending, list[Event]]:
+) -> tuple[RunResult, list[Event]]:
     """A run of the real agent with an OpenAI model that says these things."""
     with Simulator([step if not isinstance(step, str) else say(step) for step in script]) as sim:
         model = OpenAIModel("gpt-4.1", environment=sim.env())
 
-        async def work() -> tuple[Ending, list[Event]]:
+        async def work() -> tuple[RunResult, list[Event]]:
             agent = open_agent(folder, model=model, mode=mode)
             try:
                 return await agent.ask(said), list(agent.session.events)

@@ -13,7 +13,7 @@ import pytest
 from outlive.agent import consolidation_scheduler
 from outlive.agent.consolidation_scheduler import REQUESTS, Consolidation, Tidying
 from outlive.errors import OutliveError
-from outlive.memory.consolidate import MANY, Report, consolidate
+from outlive.memory.consolidate import MANY, ConsolidationReport, consolidate
 from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, import_memories
 from outlive.stores import open_log_store
@@ -74,9 +74,9 @@ def test_it_is_done_when_due_and_not_again_and_can_be_undone(memories: Memories,
 def test_the_loop_goes_on_meanwhile(memories: Memories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     went_on = threading.Event()
 
-    def slow(memories: Memories, **_: object) -> Report:
+    def slow(memories: Memories, **_: object) -> ConsolidationReport:
         assert went_on.wait(300), "the loop stood still"
-        return Report(scope="project")
+        return ConsolidationReport(scope="project")
 
     monkeypatch.setattr(consolidation_scheduler, "consolidate", slow)
     fill(memories)
@@ -96,7 +96,7 @@ def test_whoever_is_cancelled_waits_for_what_is_being_written(
 ) -> None:
     begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
 
-    def slow(memories: Memories, **_: object) -> Report:
+    def slow(memories: Memories, **_: object) -> ConsolidationReport:
         begun.set()
         may_end.wait(300)
         report = consolidate(memories)

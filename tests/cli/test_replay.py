@@ -216,7 +216,7 @@ def test_a_transcript_can_be_replayed_where_it_lies(outlive: Outlive) -> None:
         session.user_said("read it")
         for number in range(3):
             step(session, number, lines=500)
-        last = session.engine.recall(len(session.engine.past.pages)).text
+        last = session.engine.recall(len(session.engine.history.pages)).text
     lines = replayed(outlive, outlive.folder / ".transcripts" / "mine.jsonl")
     assert len(lines) == 3
     found = outlive("recall", "--search", last.splitlines()[-1], "--session", "mine-replay", "--json").json

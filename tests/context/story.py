@@ -113,5 +113,5 @@ def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
     for event in story.events:
         if isinstance(event, ev.AssistantSaid):
             made.extend(engine.next_request().new_events)
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     return made

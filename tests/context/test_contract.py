@@ -10,10 +10,10 @@ from outlive import events as ev
 from outlive.context.contract import broken, visible_pages
 from outlive.context.engine import Engine
 from outlive.context.passes import ladder
-from outlive.context.passes.plan import Plan, Reach, Scene, plan_pass, view_tokens
+from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
-from outlive.context.view import history
+from outlive.context.view import conversation
 from outlive.messages import Message
 from tests.context.story import Story, body
 
@@ -23,7 +23,7 @@ REQUEST = (
     "Never touch vendor/ files, keep the public names, and say at the end which recorded files are read otherwise."
 )
 
-Spoil = Callable[[Scene, Plan], Plan]
+Spoil = Callable[[PassInput, PassPlan], PassPlan]
 
 
 def due_engine(*words: str) -> Engine:
@@ -46,11 +46,11 @@ def engine() -> Engine:
     return due_engine(REQUEST)
 
 
-def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tuple[Scene, Plan]:
+def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tuple[PassInput, PassPlan]:
     """Ask for the next request while every plan is spoilt; what was planned from, and the spoilt plan."""
-    seen: list[tuple[Scene, Plan]] = []
+    seen: list[tuple[PassInput, PassPlan]] = []
 
-    def plan(scene: Scene, reach: Reach) -> Plan:
+    def plan(scene: PassInput, reach: PassDepth) -> PassPlan:
         seen.append((scene, spoil(scene, plan_pass(scene, reach))))
         return seen[-1][1]
 
@@ -59,7 +59,7 @@ def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tu
     return seen[0]
 
 
-def shown_as(plan: Plan, **changes: object) -> Plan:
+def shown_as(plan: PassPlan, **changes: object) -> PassPlan:
     return replace(plan, projection=replace(plan.projection, **changes))  # type: ignore[arg-type]
 
 
@@ -69,47 +69,47 @@ def without_handles(text: str, pages: tuple[int, ...]) -> str:
     return text
 
 
-def good(scene: Scene, plan: Plan) -> Plan:
+def good(scene: PassInput, plan: PassPlan) -> PassPlan:
     return plan
 
 
 # -- ways to break it
 
 
-def grown(scene: Scene, plan: Plan) -> Plan:
+def grown(scene: PassInput, plan: PassPlan) -> PassPlan:
     return shown_as(plan, digest=plan.projection.digest + "\n" + "more and more " * 20_000)
 
 
-def no_handle_in_the_digest(scene: Scene, plan: Plan) -> Plan:
+def no_handle_in_the_digest(scene: PassInput, plan: PassPlan) -> PassPlan:
     """The handles of one folded result are gone."""
     return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[5].pieces[-1].pages))
 
 
-def no_handle_in_a_stub(scene: Scene, plan: Plan) -> Plan:
+def no_handle_in_a_stub(scene: PassInput, plan: PassPlan) -> PassPlan:
     """A result that shrank in its place does not say where the rest is."""
     newest = max(plan.projection.edits)
     return shown_as(plan, edits={**plan.projection.edits, newest: "[shrunk]"})
 
 
-def no_picture_in_the_digest(scene: Scene, plan: Plan) -> Plan:
+def no_picture_in_the_digest(scene: PassInput, plan: PassPlan) -> PassPlan:
     """Of one folded result the text can be had again, but not its picture."""
     objects = next(unit.objects for unit in scene.units[: plan.folded] if unit.objects)
     return shown_as(plan, digest=without_handles(plan.projection.digest, objects))
 
 
-def no_picture_in_a_stub(scene: Scene, plan: Plan) -> Plan:
+def no_picture_in_a_stub(scene: PassInput, plan: PassPlan) -> PassPlan:
     """A result that shrank in its place says where its text is, but not its picture."""
     edits = plan.projection.edits
     piece = next(p for unit in scene.units for p in unit.pieces if p.key in edits and p.objects)
     return shown_as(plan, edits={**edits, piece.key: without_handles(edits[piece.key], piece.objects)})
 
 
-def unseen_shrunk(scene: Scene, plan: Plan) -> Plan:
+def unseen_shrunk(scene: PassInput, plan: PassPlan) -> PassPlan:
     piece = scene.units[-1].pieces[-1]
     return shown_as(plan, edits={**plan.projection.edits, piece.key: header(piece)})
 
 
-def unseen_folded(scene: Scene, plan: Plan) -> Plan:
+def unseen_folded(scene: PassInput, plan: PassPlan) -> PassPlan:
     """Everything is folded, every handle and the request are there, but the newest results were never seen."""
     pages = {page for unit in scene.units for piece in unit.pieces for page in (*piece.pages, *piece.objects)}
     digest = "\n".join([" ".join(f"@h{page}" for page in sorted(pages)), f"User: {REQUEST}"])
@@ -117,12 +117,12 @@ def unseen_folded(scene: Scene, plan: Plan) -> Plan:
     return replace(folded, folded=len(scene.units))
 
 
-def request_cut(scene: Scene, plan: Plan) -> Plan:
+def request_cut(scene: PassInput, plan: PassPlan) -> PassPlan:
     """The last character is missing."""
     return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[:-1]))
 
 
-def request_begun_late(scene: Scene, plan: Plan) -> Plan:
+def request_begun_late(scene: PassInput, plan: PassPlan) -> PassPlan:
     return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[1:]))
 
 
@@ -155,18 +155,18 @@ def test_a_good_plan_breaks_nothing_and_has_all_that_is_spoilt_here(
 def test_a_plan_that_breaks_a_clause_does_not_happen(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, said: str
 ) -> None:
-    last, before = engine.past.last_id, engine.next_request(relieve=False).messages
+    last, before = engine.history.last_id, engine.next_request(relieve=False).messages
     planned(engine, monkeypatch, spoil)
     assert engine.problems
     assert all(said in problem for problem in engine.problems), engine.problems
-    assert engine.past.last_id == last
+    assert engine.history.last_id == last
     assert engine.next_request(relieve=False).messages == before
 
 
 def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    unseen = engine.past.unseen()
+    unseen = engine.history.unseen()
     scene, plan = planned(engine, monkeypatch, good)
-    messages, size = history(scene.units, plan.projection), view_tokens(scene, plan)
+    messages, size = conversation(scene.units, plan.projection), view_tokens(scene, plan)
     (problem,) = broken(scene, plan, messages, unseen, size, size)
     assert "would not shrink" in problem
     assert broken(scene, plan, messages, unseen, size + 0.1, size) == []
@@ -183,21 +183,21 @@ def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pyt
 def test_a_view_that_no_provider_takes_does_not_happen(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Message]], list[Message]], said: str
 ) -> None:
-    monkeypatch.setattr(ladder, "history", lambda units, projection: spoil(history(units, projection)))
-    last = engine.past.last_id
+    monkeypatch.setattr(ladder, "conversation", lambda units, projection: spoil(conversation(units, projection)))
+    last = engine.history.last_id
     engine.next_request()
     assert said in "; ".join(engine.problems)
-    assert engine.past.last_id == last
+    assert engine.history.last_id == last
 
 
 def test_words_of_the_user_need_a_handle_only_where_they_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     words = "First of all, this matters: " + "it is like that. " * 200
     engine = due_engine(words, REQUEST)
 
-    def no_handle(scene: Scene, plan: Plan) -> Plan:
+    def no_handle(scene: PassInput, plan: PassPlan) -> PassPlan:
         return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[0].pieces[0].pages))
 
-    def cut(scene: Scene, plan: Plan) -> Plan:
+    def cut(scene: PassInput, plan: PassPlan) -> PassPlan:
         spoilt = no_handle(scene, plan)
         return shown_as(spoilt, digest=spoilt.projection.digest.replace(words, words[:40]))
 

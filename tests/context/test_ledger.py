@@ -530,9 +530,9 @@ def test_a_process_that_was_noticed_gone_is_not_said_to_run() -> None:
             ToolFinished(id=4, time=0.0, call_id="1", text="Runs in the background as bg1, process 4242."),
         ]
     )
-    assert "4242" in facts(engine.past.ledger)
+    assert "4242" in facts(engine.history.ledger)
     engine.append(Checkpointed(id=5, time=0.0, label="seen", data={"gone": ["4242"]}))
-    assert facts(engine.past.ledger) == ""
+    assert facts(engine.history.ledger) == ""
 
 
 # -- any line

@@ -55,7 +55,7 @@ def test_a_pass_after_many_others_is_the_one_that_a_fresh_reader_of_the_log_woul
             assert msgspec.json.encode(request) == msgspec.json.encode(fresh.next_request())
             log.extend(request.new_events)
             digests += [made.digest for made in request.new_events]
-        moved = msgspec.structs.replace(event, id=live.past.last_id + 1)
+        moved = msgspec.structs.replace(event, id=live.history.last_id + 1)
         live.append(moved)
         log.append(moved)
     assert len(digests) > 10
@@ -68,7 +68,7 @@ def test_a_pass_that_was_taken_back_can_be_made_again_to_the_letter() -> None:
     for event in busy_story(160).events:
         if isinstance(event, ev.AssistantSaid):
             engine.next_request()
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     first = engine.too_long()  # what such a pass keeps does not depend on the state block, which tells of the undo
     assert first.receipt.units_folded
     assert first.receipt.lines_kept
@@ -89,8 +89,8 @@ def test_the_lines_of_what_was_folded_are_not_kept_as_objects() -> None:
     for number, event in enumerate(long_story(320).events):
         if isinstance(event, ev.AssistantSaid):
             engine.next_request()
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
         if number in (320, 640):
             grown.append(lines_alive() - before)
-    assert engine.past.index.lines > 15_000
+    assert engine.history.index.lines > 15_000
     assert grown[1] < 1.5 * grown[0]

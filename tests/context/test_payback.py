@@ -82,7 +82,7 @@ def test_the_next_pass_is_where_it_is_said_to_be() -> None:
             assert reason in ("", "pressure")
             assert expected or not reason
             passes += bool(engine.next_request().new_events)
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     assert passes
 
 
@@ -95,8 +95,8 @@ def test_a_pass_that_was_taken_back_is_not_made_again_at_once() -> None:
         if isinstance(event, ev.AssistantSaid):
             made = engine.next_request().new_events
         if not made:
-            engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
-    engine.append(ev.Undone(id=engine.past.last_id + 1, time=made[-1].time, target=made[-1].id))
+            engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
+    engine.append(ev.Undone(id=engine.history.last_id + 1, time=made[-1].time, target=made[-1].id))
     assert not engine.due()
 
 

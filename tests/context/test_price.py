@@ -10,7 +10,7 @@ from tests.context.story import long_story
 
 
 def scored(engine: Engine) -> list[tuple[float, int, Line]]:
-    lines = [line for unit in engine.past.units for piece in unit.pieces for line in piece.lines]
+    lines = [line for unit in engine.history.units for piece in unit.pieces for line in piece.lines]
     return [(-1.0 / (1 + number), -line.id, line) for number, line in enumerate(lines)]
 
 

@@ -80,7 +80,7 @@ def test_state_directives_and_current_request_are_always_there(
     if request is None:
         return
     text = shown(request.messages)
-    for directive in engine.past.state.directives:
+    for directive in engine.history.state.directives:
         assert directive.text in request.state_block
     said = [e for e in log if isinstance(e, ev.UserSaid)]
     if said and (last := said[-1].blocks[-1]) and isinstance(last, Text):
@@ -99,7 +99,7 @@ def test_every_byte_that_left_comes_back_through_a_visible_handle(
     if request is None:
         return
     text = shown(request.messages)
-    for unit in engine.past.units:
+    for unit in engine.history.units:
         for piece in unit.pieces:
             if not piece.text.strip() or piece.kind in ("call", "thought") or piece.text in text:
                 continue
@@ -173,5 +173,5 @@ def test_going_back_forgets_what_came_after(log: list[ev.Event], stay: int, wind
     engine.extend(log)
     short.extend(event for event in log if event.id <= stay)
     engine.append(ev.Undone(id=len(log) + 1, time=0, target=stay, what="turn"))
-    assert engine._messages == short._messages or engine.past.state == short.past.state
-    assert [u.event for u in engine.past.units] == [u.event for u in short.past.units]
+    assert engine._messages == short._messages or engine.history.state == short.history.state
+    assert [u.event for u in engine.history.units] == [u.event for u in short.history.units]

@@ -16,7 +16,7 @@ TIGHT = Policy(name="tight", tail_tokens=600, tail=0.1, lines=0.05, recalled=0.1
 def feed(engine: Engine, story: Story) -> None:
     """Take in the new events of a story."""
     for event in story.events:
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     story.events.clear()
 
 
@@ -27,7 +27,7 @@ def recall(story: Story, number: int, text: str) -> None:
 
 def work(engine: Engine, steps: int, first: int) -> str:
     """Go on for some steps, make a pass, and look."""
-    more = Story(clock=engine.past.last_time + 5)
+    more = Story(clock=engine.history.last_time + 5)
     for number in range(first, first + steps):
         call = ToolCall(f"w{number}", "read", {"path": f"src/w{number}.py"})
         more.add(ev.AssistantSaid, blocks=(call,))
@@ -41,7 +41,7 @@ def test_a_recalled_result_outlives_the_tail_but_not_for_ever() -> None:
     engine, story = Engine(30_000, TIGHT), long_story(20)
     feed(engine, story)
     engine.compact()
-    wanted = engine.recall(engine.past.units[3].pieces[-1].pages[0]).text
+    wanted = engine.recall(engine.history.units[3].pieces[-1].pages[0]).text
     assert wanted not in shown(engine.next_request().messages)
     recall(story, 1, wanted)
     feed(engine, story)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from outlive import events as ev
 from outlive.context.engine import Engine
 from outlive.context.errors import UnknownHandle
-from outlive.context.history import Past
+from outlive.context.history import History
 from outlive.context.passes.plan import current_request
 from outlive.context.policy import Policy
 from outlive.messages import Message, Opaque, Text, ToolCall
@@ -33,21 +33,21 @@ def handles(text: str) -> set[int]:
 @given(lost=st.sets(st.integers(min_value=3, max_value=60), max_size=4))
 def test_a_handle_never_stands_for_another_text_whatever_is_lost(lost: set[int]) -> None:
     engine = logged(long_story(40, lines=30))
-    whole, events = engine.past.pages, engine.events
+    whole, events = engine.history.pages, engine.events
     victims = {e.id for n, e in enumerate(events) if n in lost and isinstance(e, (ev.ToolFinished, ev.UserSaid))}
-    past = Past()
+    history = History()
     for event in events:
         if event.id not in victims:
-            past.append(event)
+            history.append(event)
     for number in handles("".join(e.digest for e in events if isinstance(e, ev.Compacted))):
         before = {part.piece.event: part.text for part in whole.get(number).parts}
         kept = {event: text for event, text in before.items() if event not in victims}
         if kept:
-            assert {part.piece.event: part.text for part in past.pages.get(number).parts} == kept
+            assert {part.piece.event: part.text for part in history.pages.get(number).parts} == kept
         else:
             with pytest.raises(UnknownHandle, match="is lost: the text of event"):
-                past.pages.get(number)
-    assert len(past.pages) >= max(handles(engine.projection.digest))
+                history.pages.get(number)
+    assert len(history.pages) >= max(handles(engine.projection.digest))
 
 
 def test_numbers_that_damage_freed_are_not_given_away() -> None:
@@ -56,13 +56,13 @@ def test_numbers_that_damage_freed_are_not_given_away() -> None:
     engine = logged(story, window=40_000)
     passes = [n for n, e in enumerate(engine.events) if isinstance(e, ev.Compacted)]
     victim = next(e for e in reversed(engine.events[: passes[-1]]) if isinstance(e, ev.ToolFinished))
-    lost = {page.number for page in engine.past.pages if page.parts[0].piece.event == victim.id}
-    past = Past()
+    lost = {page.number for page in engine.history.pages if page.parts[0].piece.event == victim.id}
+    history = History()
     for event in engine.events:
         if event is not victim:
-            past.append(event)
+            history.append(event)
     assert lost
-    assert lost.isdisjoint(page.number for page in past.pages)
+    assert lost.isdisjoint(page.number for page in history.pages)
 
 
 def pictured(*, last: bool) -> Story:
@@ -130,6 +130,6 @@ def test_a_reminder_behind_the_request_does_not_take_its_place() -> None:
     story.user("<system-reminder>The todo list is empty.</system-reminder>")
     engine = Engine(20_000)
     engine.extend(story.events)
-    request = current_request(engine.past.units)
+    request = current_request(engine.history.units)
     assert request is not None
     assert request.text == "Rename the flag, everywhere."

@@ -95,7 +95,7 @@ def test_whatever_happens_the_view_is_a_valid_function_of_the_log(
 
 def everything_is_within_reach(engine: Engine, text: str) -> None:
     """Each text is in the view, or all of its pages are visible there and give it back."""
-    for piece in (piece for unit in engine.past.units for piece in unit.pieces):
+    for piece in (piece for unit in engine.history.units for piece in unit.pieces):
         if piece.kind in ("call", "thought") or not piece.text.strip() or piece.text in text:
             continue
         assert all(f"@h{page}" in text for page in piece.pages), (piece.kind, piece.event)

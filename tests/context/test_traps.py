@@ -43,13 +43,13 @@ def test_ten_rounds_keep_directives_tasks_and_modified_files() -> None:
         engine.compact()
     request = engine.next_request()
     text = shown(request.messages)
-    assert len(engine.past.state.compression_log) >= 10
-    assert {"Never push to main.", "Always run the linter."} <= {d.text for d in engine.past.state.directives}
-    assert all(d.text in request.state_block for d in engine.past.state.directives)
+    assert len(engine.history.state.compression_log) >= 10
+    assert {"Never push to main.", "Always run the linter."} <= {d.text for d in engine.history.state.directives}
+    assert all(d.text in request.state_block for d in engine.history.state.directives)
     assert "#41 export rows [in_progress]" in request.state_block
     assert "#42 document it" in request.state_block
-    assert len(engine.past.ledger.written) >= 1
-    assert all(path in text for path in engine.past.ledger.written)
+    assert len(engine.history.ledger.written) >= 1
+    assert all(path in text for path in engine.history.ledger.written)
 
 
 def renumber(story: Story, prefix: str) -> None:
@@ -90,7 +90,7 @@ def test_one_result_larger_than_the_window_is_previewed_not_lost() -> None:
     assert isinstance(newest, ToolResult)
     assert "value_7000" in newest.text
     assert "value_7899" in newest.text
-    piece = engine.past.units[-1].pieces[-1]
+    piece = engine.history.units[-1].pieces[-1]
     assert "".join(engine.recall(page).text for page in piece.pages) == piece.text
     assert engine.next_request().new_events == ()  # no livelock
 
@@ -166,7 +166,7 @@ def test_an_unanswered_call_gets_an_answer() -> None:
 def test_the_first_block_need_not_be_text() -> None:
     engine = Engine(20_000)
     engine.append(ev.UserSaid(id=1, time=0, blocks=(ToolResult("x", "not words"), Text("words"))))
-    assert engine.past.units[0].pieces[0].text == "words"
+    assert engine.history.units[0].pieces[0].text == "words"
 
 
 def test_system_and_tools_count() -> None:
@@ -310,7 +310,10 @@ def test_a_state_that_does_not_fit_says_what_is_missing_and_keeps_what_must_stay
         ev.GoalSet(id=1, time=0, goal="goal 漢"),
         ev.StateChanged(id=2, time=0, scratchpad="pad " * 500),
         ev.PlanChanged(
-            id=3, time=0, steps=(ev.Step("one", done=True), ev.Step("two"), ev.Step("three")), current_step=2
+            id=3,
+            time=0,
+            steps=(ev.PlanStep("one", done=True), ev.PlanStep("two"), ev.PlanStep("three")),
+            current_step=2,
         ),
     ]
     block = render_state(rebuild(log), Ledger(), 60, compacted=True)
@@ -342,7 +345,7 @@ def test_a_pass_that_was_taken_back_does_not_return_at_once() -> None:
 def test_the_compression_log_grows_but_only_its_end_is_shown() -> None:
     engine = Engine(20_000, EAGER)
     drive(engine, long_story(120))
-    assert len(engine.past.state.compression_log) > 3
+    assert len(engine.history.state.compression_log) > 3
     assert engine.next_request().state_block.count(" tokens") == 3
 
 
@@ -416,7 +419,7 @@ def test_renewal_starts_fresh_and_keeps_state_and_reach() -> None:
     assert "half done" in text
     assert "Never touch vendor/ files." in request.state_block
     assert body(3, 60) not in text
-    page = next(p for u in engine.past.units for p in u.pieces if p.text == body(3, 60)).pages[0]
+    page = next(p for u in engine.history.units for p in u.pieces if p.text == body(3, 60)).pages[0]
     assert f"@h{page}" in text
 
 
@@ -504,14 +507,14 @@ def test_a_pass_leaves_the_recent_results_whole() -> None:
     engine = Engine(100_000)
     for event in long_story(200).events:
         if isinstance(event, ev.AssistantSaid) and engine.next_request().new_events:
-            results = [piece for unit in engine.past.units for piece in unit.pieces if piece.kind == "result"]
+            results = [piece for unit in engine.history.units for piece in unit.pieces if piece.kind == "result"]
             text = shown(engine.next_request().messages)
             size = 0.0
             while size < 0.14 * 100_000:
                 piece = results.pop()
                 assert piece.text in text
                 size += piece.tokens
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
 
 
 def test_no_pass_is_made_while_results_are_still_to_come() -> None:

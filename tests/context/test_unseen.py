@@ -21,7 +21,7 @@ def play(engine: Engine, story: Story) -> Request:
     for event in story.events:
         if isinstance(event, ev.AssistantSaid):
             engine.next_request()
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     return engine.next_request()
 
 
@@ -76,7 +76,7 @@ def test_what_fits_beside_the_floor_is_never_touched(log: list[ev.Event], window
     for event in story.events:
         if isinstance(event, ev.AssistantSaid):
             ask(engine)
-        engine.append(msgspec.structs.replace(event, id=engine.past.last_id + 1))
+        engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     fits = floor_tokens(engine._scene(compacted=True)) <= SAFE * engine.budget.hard
     request = ask(engine)
     if fits:

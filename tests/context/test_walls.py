@@ -39,7 +39,7 @@ def test_a_wall_of_a_harness_is_shortened_though_there_is_room() -> None:
     assert "What there is:" in text
     assert "The end of it." in text
     assert "[shortened; whole text: @h" in text
-    wall = next(piece for unit in engine.past.units for piece in unit.pieces if piece.text == LISTING)
+    wall = next(piece for unit in engine.history.units for piece in unit.pieces if piece.text == LISTING)
     assert wall.tokens > WALL
     assert "".join(engine.recall(page).text for page in wall.pages) == LISTING
 

@@ -7,7 +7,7 @@ from outlive.context import engine as engine_module
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
 from outlive.context.passes import budget, ladder
-from outlive.context.passes.plan import Plan, Reach, Scene, plan_pass
+from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass
 from outlive.context.policy import Policy
 from outlive.messages import Text
 from tests.context.story import Story, body, long_story
@@ -16,11 +16,11 @@ from tests.context.wire import shown
 POLICY = Policy(name="small", tail_tokens=600, tail=0.1)
 
 
-def counted(monkeypatch: pytest.MonkeyPatch) -> list[Reach]:
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[PassDepth]:
     """Every plan that is made from now on."""
-    plans: list[Reach] = []
+    plans: list[PassDepth] = []
 
-    def plan(scene: Scene, reach: Reach) -> Plan:
+    def plan(scene: PassInput, reach: PassDepth) -> PassPlan:
         plans.append(reach)
         return plan_pass(scene, reach)
 
@@ -97,7 +97,7 @@ def test_after_two_refusals_nothing_more_is_tried(monkeypatch: pytest.MonkeyPatc
 
 def test_an_answer_starts_the_count_again() -> None:
     engine = refused(2)
-    last = engine.past.last_id
+    last = engine.history.last_id
     engine.append(ev.AssistantSaid(id=last + 1, time=9e9, blocks=(Text("I see."),)))
     story = Story()
     for number in range(12):

@@ -176,9 +176,9 @@ def test_a_command_uses_a_repository_that_lies_there_as_files_only_when_it_is_na
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: bool
 ) -> None:
     bench = Workbench(tmp_path / "work")
-    if sandbox and (why := bench.desk.sandbox.problem()):
+    if sandbox and (why := bench.context.sandbox.problem()):
         pytest.skip(why)
-    bench.desk.sandbox.on = sandbox
+    bench.context.sandbox.on = sandbox
     trap = Trap(bench.root)
     shutil.rmtree(bench.root / ".git")
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")

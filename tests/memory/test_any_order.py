@@ -27,13 +27,13 @@ class Life(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.root = Path(self.folder.name)
         self.memories = Memories.open(base=self.root, home=self.root / "home", durability="process", clock=Ticking())
-        self.past: list[State] = []
+        self.history: list[State] = []
         """What there was before each step that can be undone."""
 
     def teardown(self) -> None:
-        while self.past:
+        while self.history:
             self.memories.undo()
-            assert self.state() == self.past.pop()
+            assert self.state() == self.history.pop()
         assert self.memories.all(superseded=True, archived=True) == []
         self.folder.cleanup()
 
@@ -55,7 +55,7 @@ class Life(RuleBasedStateMachine):
             assert self.state() == before
             return
         assert made.slug not in before
-        self.past.append(before)
+        self.history.append(before)
 
     @precondition(lambda self: self.slugs())
     @rule(data=st.data(), fact=FACTS)
@@ -66,14 +66,14 @@ class Life(RuleBasedStateMachine):
         except MemoryExists:
             assert self.state() == before
             return
-        self.past.append(before)
+        self.history.append(before)
 
     @precondition(lambda self: self.slugs())
     @rule(data=st.data(), fact=FACTS)
     def update(self, data: st.DataObject, fact: str) -> None:
         before = self.state()
         self.memories.update(data.draw(st.sampled_from(self.slugs())), body=f"{fact} So it is.", note="said better")
-        self.past.append(before)
+        self.history.append(before)
 
     @precondition(lambda self: self.slugs())
     @rule(data=st.data())
@@ -81,7 +81,7 @@ class Life(RuleBasedStateMachine):
         before = self.state()
         gone = self.memories.forget(data.draw(st.sampled_from(self.slugs())))
         assert gone
-        self.past.append(before)
+        self.history.append(before)
 
     @rule()
     def consolidate(self) -> None:
@@ -89,16 +89,16 @@ class Life(RuleBasedStateMachine):
         report = consolidate(self.memories)
         assert report.problem == ""
         if report.notes:
-            self.past.append(before)
+            self.history.append(before)
         assert self.state().keys() == before.keys()
 
-    @precondition(lambda self: self.past)
+    @precondition(lambda self: self.history)
     @rule()
     def undo(self) -> None:
         self.memories.undo()
-        assert self.state() == self.past.pop()
+        assert self.state() == self.history.pop()
 
-    @precondition(lambda self: not self.past)
+    @precondition(lambda self: not self.history)
     @rule()
     def undo_nothing(self) -> None:
         try:

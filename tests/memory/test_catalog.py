@@ -12,7 +12,7 @@ from outlive.memory.index import index_text
 from outlive.memory.similar import same, spelling, words
 from outlive.memory.supersession import Hiding, hidden_by
 from outlive.stores.memories.records import Memory, Provenance, unmarked
-from outlive.stores.memories.table import Look, Shelf
+from outlive.stores.memories.table import MemoryTable, ReadView
 
 SLUGS = st.sampled_from("abcdef")
 MOMENT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -33,15 +33,15 @@ MEMORIES = st.builds(
 CHANGES = st.lists(st.tuples(SLUGS, st.none() | MEMORIES), max_size=25)
 
 
-def put(shelf: Shelf, slug: str, memory: Memory | None) -> None:
-    shelf.put(memory.slug if memory else slug, memory)
+def put(table: MemoryTable, slug: str, memory: Memory | None) -> None:
+    table.put(memory.slug if memory else slug, memory)
 
 
 @given(CHANGES)
 def test_what_hides_what_is_the_same_however_it_came_about(changes: list[tuple[str, Memory | None]]) -> None:
-    shelf, hiding = Shelf(), Hiding()
+    table, hiding = MemoryTable(), Hiding()
     for slug, memory in changes:
-        put(shelf, slug, memory)
+        put(table, slug, memory)
         before = dict(hiding.by)
         live = memory is not None and memory.archived is None
         changed = hiding.put(
@@ -49,7 +49,7 @@ def test_what_hides_what_is_the_same_however_it_came_about(changes: list[tuple[s
             memory.supersedes if memory and live else None,
             foreign=memory is not None and memory.provenance.foreign,
         )
-        assert hiding.by == hidden_by(shelf.all())
+        assert hiding.by == hidden_by(table.all())
         differs = {one for one in {*before, *hiding.by} if before.get(one) != hiding.by.get(one)}
         assert differs - {memory.slug if memory else slug} == changed
 
@@ -58,15 +58,15 @@ def test_what_hides_what_is_the_same_however_it_came_about(changes: list[tuple[s
 def test_a_catalog_that_followed_is_one_that_began_just_now(
     changes: list[tuple[str, Memory | None]], every: int
 ) -> None:
-    shelf, followed = Shelf(), Catalog()
+    table, followed = MemoryTable(), Catalog()
     for number, (slug, memory) in enumerate(changes):
-        put(shelf, slug, memory)
+        put(table, slug, memory)
         if number % every == 0:
-            followed.follow(Look(shelf, list)).index()
+            followed.follow(ReadView(table, list)).index()
             followed.find("one")
-    followed.follow(Look(shelf, list))
-    anew = Catalog().follow(Look(shelf, list))
-    assert followed.everything.all() == anew.everything.all() == shelf.all()
+    followed.follow(ReadView(table, list))
+    anew = Catalog().follow(ReadView(table, list))
+    assert followed.everything.all() == anew.everything.all() == table.all()
     assert followed.in_use.all() == anew.in_use.all()
     assert followed.hidden == anew.hidden
     assert followed.index() == anew.index() == index_text([unmarked(memory) for memory in anew.in_use.all()])
@@ -77,18 +77,18 @@ def test_a_catalog_that_followed_is_one_that_began_just_now(
 
 
 def test_a_shelf_tells_what_changed_since_and_only_that() -> None:
-    shelf = Shelf()
+    table = MemoryTable()
     one, two = (Memory(slug=slug, name=slug, created=MOMENT, updated=MOMENT) for slug in ("one", "two"))
-    shelf.put("two", two)
-    shelf.put("one", one)
-    assert [memory.slug for memory in shelf.all()] == ["one", "two"]
-    seen = shelf.moment
-    shelf.put("two", two)
-    assert shelf.changed(seen) == {}
-    shelf.put("one", None)
-    shelf.put("three", one)
-    assert dict(shelf.changed(seen)) == {"one": None, "three": one}
-    assert dict(shelf.changed()) == {"two": two, "three": one}
+    table.put("two", two)
+    table.put("one", one)
+    assert [memory.slug for memory in table.all()] == ["one", "two"]
+    seen = table.moment
+    table.put("two", two)
+    assert table.changed(seen) == {}
+    table.put("one", None)
+    table.put("three", one)
+    assert dict(table.changed(seen)) == {"one": None, "three": one}
+    assert dict(table.changed()) == {"two": two, "three": one}
 
 
 SMALL = st.sampled_from(["the", "a", "an", "please", "also", "really", "very", "that", "just", "we"])
@@ -113,16 +113,16 @@ def test_texts_with_the_same_words_are_spelled_the_same(parts: list[str], data: 
     "text", ["The port of the host is 80 now", "the port of the host  is 80 now!", "* Port of the host is 80 now."]
 )
 def test_what_says_the_same_is_found_among_many(text: str) -> None:
-    shelf = Shelf()
+    table = MemoryTable()
     for number in range(200):
         body = f"The port of the host is {number} now"
-        shelf.put(
+        table.put(
             f"n{number}", Memory(slug=f"n{number}", name=f"n{number}", body=body, created=MOMENT, updated=MOMENT)
         )
-    catalog = Catalog().follow(Look(shelf, list))
+    catalog = Catalog().follow(ReadView(table, list))
     with pytest.raises(MemoryExists, match="as 'n80'"):
         catalog.refuse_known(Memory(slug="-", name="new", body=text, created=MOMENT, updated=MOMENT))
-    shelf.put("n80", None)
-    catalog.follow(Look(shelf, list)).refuse_known(
+    table.put("n80", None)
+    catalog.follow(ReadView(table, list)).refuse_known(
         Memory(slug="-", name="new", body=text, created=MOMENT, updated=MOMENT)
     )

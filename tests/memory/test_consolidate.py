@@ -11,7 +11,7 @@ from outlive.memory.consolidate import AGE, MANY, SESSIONS, Busy, consolidate, d
 from outlive.memory.memories import Memories
 from outlive.memory.rewriting import LONGEST, batches, consolidation_request
 from outlive.memory.transfer import Imported, import_memories
-from outlive.stores.memories.records import Memory, Provenance, Step
+from outlive.stores.memories.records import Memory, MemoryStep, Provenance
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -461,8 +461,8 @@ def test_two_do_not_consolidate_at_once(shared: Memories) -> None:
 # -- when it is due
 
 
-def steps(*ops: str, at: datetime = NOW) -> list[Step]:
-    return [Step(id=number, at=at, op=op) for number, op in enumerate(ops, start=1)]
+def steps(*ops: str, at: datetime = NOW) -> list[MemoryStep]:
+    return [MemoryStep(id=number, at=at, op=op) for number, op in enumerate(ops, start=1)]
 
 
 def test_it_is_due_after_many_changes_some_sessions_or_a_week() -> None:
@@ -480,7 +480,7 @@ def test_it_does_not_run_again_on_every_turn(memories: Memories, answer: str) ->
     memories.add("a", "The port is eighty.")
     later = datetime(2026, 5, 1, tzinfo=UTC) + timedelta(days=30)
 
-    def found() -> list[Step]:
+    def found() -> list[MemoryStep]:
         return memories.stores["project"].read(lambda tx: tx.steps())
 
     assert due(found(), now=later)

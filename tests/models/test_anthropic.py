@@ -8,7 +8,7 @@ import pytest
 
 from outlive.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.models.anthropic.model import AnthropicModel
-from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
+from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
 from outlive.models.protocol import UNREADABLE, Reply
 from outlive.stream import CallArriving, TextArrived, ThinkingArrived
 from outlive.testing.simulator import Fault, Simulator, call, calls, say, think
@@ -328,7 +328,7 @@ def test_an_address_that_is_not_the_apis_is_named() -> None:
 
 
 def test_another_refusal_has_the_words_of_the_provider() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(Refused, match="Tool names must be unique"):
+    with Simulator(script=[]) as sim, pytest.raises(RequestRefused, match="Tool names must be unique"):
         ask(claude(sim), asking(tools=(*TOOLS, TOOLS[0])))
 
 

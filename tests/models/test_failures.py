@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
+from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
 from outlive.models.failures import Failure, error_for, retry_after, said_in
 
 
@@ -18,14 +18,14 @@ from outlive.models.failures import Failure, error_for, retry_after, said_in
         (Failure(404, "no such model"), NotSetUp),
         (Failure(429, "slow down", kind="rate_limit_error"), Unavailable),
         (Failure(429, "spent", code="insufficient_quota"), NotSetUp),
-        (Failure(400, "bad", kind="api_error"), Refused),
-        (Failure(422, "bad"), Refused),
+        (Failure(400, "bad", kind="api_error"), RequestRefused),
+        (Failure(422, "bad"), RequestRefused),
         (Failure(400, "prompt is too long: 9 tokens > 5 maximum"), PromptTooLong),
         (Failure(413, "Request exceeds the maximum size"), PromptTooLong),
         (Failure(500, "x"), Unavailable),
         (Failure(529, "x"), Unavailable),
         (Failure(0, "Overloaded", kind="overloaded_error"), Unavailable),
-        (Failure(0, "bad", kind="invalid_request_error"), Refused),
+        (Failure(0, "bad", kind="invalid_request_error"), RequestRefused),
         (Failure(0, "?"), Unavailable),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from outlive.messages import Image, Text, ToolResult, tool_calls
-from outlive.models.errors import NotSetUp, PromptTooLong, Refused, Unavailable
+from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import UNREADABLE, NearCall, Usage
 from outlive.stream import CallArriving, TextArrived, ThinkingArrived
@@ -210,7 +210,7 @@ def test_an_empty_account_is_nothing_to_wait_for() -> None:
 
 
 def test_another_refusal_has_the_words_of_the_provider() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(Refused, match="schema must be a JSON Schema"):
+    with Simulator(script=[]) as sim, pytest.raises(RequestRefused, match="schema must be a JSON Schema"):
         ask(gpt(sim), asking(tools=[{"name": "x", "input_schema": {"type": "array"}}]))
 
 
@@ -462,5 +462,5 @@ def test_an_echo_of_the_state_block_is_not_shown(make: Making) -> None:
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outlive.models.answer_text.LONGEST_ANSWER", 1_000)
     endless = [chunk(content="word " * 100)] * 3 + [chunk("stop")]
-    with quirky((200, endless)) as server, pytest.raises(Refused, match="more than 1,000 characters"):
+    with quirky((200, endless)) as server, pytest.raises(RequestRefused, match="more than 1,000 characters"):
         ask(tiny(server), asking())

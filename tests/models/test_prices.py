@@ -2,7 +2,7 @@
 
 import pytest
 
-from outlive.models.prices import KNOWN, Facts, facts
+from outlive.models.prices import KNOWN, ModelFacts, facts
 from outlive.models.protocol import Price, Usage
 
 ONE_OF_EACH = Usage(input=1_000_000, cache_write=1_000_000, cache_read=1_000_000, output=1_000_000)
@@ -47,7 +47,7 @@ def test_a_dated_name_is_the_same_model(name: str, same: str) -> None:
     ["", "qwen3:8b", "gpt-oss:20b", "gpt-5.9", "gpt-5-pro", "claude-opus-6", "claude-fable-5-2", "gpt-4o-audio"],
 )
 def test_of_an_unknown_model_nothing_is_made_up(name: str) -> None:
-    assert facts(name) == Facts(0, 0, None)
+    assert facts(name) == ModelFacts(0, 0, None)
 
 
 def test_every_known_model_has_a_window_that_its_answer_fits_into() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.models.text_calls import Found, Written, calls_in
+from outlive.models.text_calls import FoundCalls, Written, calls_in
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.toolbox import Toolbox
 
@@ -168,7 +168,7 @@ def test_a_text_about_a_call_is_not_a_call(text: str) -> None:
     ],
 )
 def test_other_texts_are_neither(text: str) -> None:
-    assert calls_in(text, TOOLS) == Found()
+    assert calls_in(text, TOOLS) == FoundCalls()
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_call_that_occurs_in_what_was_read_is_not_run(file: str) -> None:
 
 
 def test_nothing_is_a_call_without_tools() -> None:
-    assert calls_in(LS, {}) == Found()
+    assert calls_in(LS, {}) == FoundCalls()
 
 
 MARKS = (

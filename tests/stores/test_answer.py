@@ -12,7 +12,7 @@ import pytest
 from outlive.stores.tasks.files import answer
 from outlive.stores.tasks.files.quick import ready_json
 from outlive.stores.tasks.records import task_to_json
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from tests.engines import Engine
 
@@ -24,7 +24,7 @@ def graph(files: Engine) -> TaskGraph:
     """Enough tasks to be worth remembering; every other one waits for the one before it."""
     graph = files.graph()
     graph.create_many(
-        Draft(key=str(n), subject=f"task {n}", blocked_by=(str(n - 1),) if n % 2 == 0 else ())
+        TaskDraft(key=str(n), subject=f"task {n}", blocked_by=(str(n - 1),) if n % 2 == 0 else ())
         for n in range(1, SIZE + 1)
     )
     graph.complete(1)

@@ -12,7 +12,7 @@ import pytest
 
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.audit import Audit
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from tests.engines import Engine, worker_environment
 from tests.processes import at_once
 from tests.truth import assert_files_tell_the_truth, assert_sound
@@ -224,5 +224,5 @@ def test_a_store_survives_a_fork(engine: Engine) -> None:
     sound(engine)
 
 
-def draft(subject: str) -> Draft:
-    return Draft(subject=subject)
+def draft(subject: str) -> TaskDraft:
+    return TaskDraft(subject=subject)

@@ -22,7 +22,7 @@ from outlive.errors import StoreError, StoreUnavailable
 from outlive.stores.sql import postgres as engine_postgres
 from outlive.stores.tasks.protocol import TaskQuery, TaskWriter
 from outlive.stores.tasks.records import Task
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.tasks.support import a_task, change_of, everything
 from tests.engines import Engine, PostgresServer
@@ -82,7 +82,9 @@ def on_tiny_disk(request: pytest.FixtureRequest, tiny_disk: TinyDisk) -> Iterato
 
 CHANGES: dict[str, Callable[[TaskGraph], object]] = {
     "create": lambda graph: graph.create("new", description="x" * 9000, blocked_by=[1]),
-    "create many": lambda graph: graph.create_many([Draft(subject="new", description="x" * 3000) for _ in range(4)]),
+    "create many": lambda graph: graph.create_many(
+        [TaskDraft(subject="new", description="x" * 3000) for _ in range(4)]
+    ),
     "complete": lambda graph: graph.complete(1, result="x" * 9000),
     "delete": lambda graph: graph.delete(2, force=True),
     "archive": lambda graph: graph.archive(),
@@ -136,7 +138,7 @@ def test_a_full_disk_is_a_clear_error_and_changes_nothing(
 
 def test_a_store_can_be_read_on_a_full_disk(on_tiny_disk: Engine, tiny_disk: TinyDisk) -> None:
     graph = on_tiny_disk.graph()
-    graph.create_many([Draft(subject=f"task {index}") for index in range(40)])
+    graph.create_many([TaskDraft(subject=f"task {index}") for index in range(40)])
     tiny_disk.fill()
     assert len(graph.find()) == 40
     assert len(on_tiny_disk.graph().ready()) == 40

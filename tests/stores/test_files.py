@@ -22,7 +22,7 @@ from outlive.errors import CycleError, DamagedRecord, HasDependents, StoreError,
 from outlive.stores.tasks.files.store import FileTaskStore
 from outlive.stores.tasks.protocol import TaskQuery, TaskStore
 from outlive.stores.tasks.records import Task, decode_task, encode_task
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.tasks.support import change_of
 from tests.engines import ROOT, Engine, worker_environment
@@ -509,7 +509,7 @@ def test_whatever_the_files_hold_the_store_opens(forms: list[dict[str, Any]], tm
 def indexed(files: Engine) -> Engine:
     """A store of 40 tasks with an index on disk."""
     graph = files.graph()
-    graph.create_many([Draft(subject=f"task {index}") for index in range(1, 41)])
+    graph.create_many([TaskDraft(subject=f"task {index}") for index in range(1, 41)])
     settle(files.path)
     files.graph().find()
     assert (files.path / ".local/index").exists()
@@ -558,7 +558,7 @@ def test_a_damaged_index_is_ignored(damage: str, indexed: Engine, tmp_path: Path
 
 def test_an_index_copied_from_elsewhere_is_not_believed(indexed: Engine, tmp_path: Path) -> None:
     other = Engine("files", f"files:{tmp_path / 'other'}")
-    other.graph().create_many([Draft(subject=f"other {index}") for index in range(1, 41)])
+    other.graph().create_many([TaskDraft(subject=f"other {index}") for index in range(1, 41)])
     shutil.copy(indexed.path / ".local/index", other.path / ".local/index")
     assert {task.subject.split()[0] for task in other.graph().find()} == {"other"}
 
@@ -599,7 +599,7 @@ def test_whatever_is_done_to_the_files_a_store_with_an_index_answers_as_one_with
     folder = tmp_path_factory.mktemp("index")
     engine = Engine("files", f"files:{folder / '.tasks'}")
     warm = engine.graph()
-    warm.create_many([Draft(subject=f"task {index:02}") for index in range(1, 41)])
+    warm.create_many([TaskDraft(subject=f"task {index:02}") for index in range(1, 41)])
     for path in engine.path.glob("task_*.json"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
     if rest:
@@ -665,7 +665,7 @@ def renamed(text: str, path: Path) -> str:
 def test_readers_never_see_half_of_a_batch(files: Engine, tmp_path: Path) -> None:
     """A writer moves pairs of tasks back and forth; whoever looks must find both or neither moved."""
     graph = files.graph()
-    graph.create_many([Draft(subject="0") for _ in range(30)])
+    graph.create_many([TaskDraft(subject="0") for _ in range(30)])
     script = """
 import sys
 from msgspec.structs import replace
@@ -710,7 +710,7 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
     files: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = files.open()
-    TaskGraph(writer).create_many([Draft(subject="0") for _ in range(4)])
+    TaskGraph(writer).create_many([TaskDraft(subject="0") for _ in range(4)])
     reader = files.open()
     assert isinstance(reader, FileTaskStore)
     rounds = 0

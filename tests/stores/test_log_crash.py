@@ -64,7 +64,7 @@ def survive(store: LogStore, url: str, job: str) -> None:
             session.next_request()
             step(session, session.last_event)
             acknowledged = session.last_event
-            before = [session.engine.recall(1).text.encode()] if len(session.engine.past.pages) else []
+            before = [session.engine.recall(1).text.encode()] if len(session.engine.history.pages) else []
             tried = job != "compact" or session.engine.projection.event  # a slow worker gets to a pass only later
         if number + 1 >= ROUNDS and tried:
             break

@@ -18,7 +18,7 @@ from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encod
 from outlive.messages import Image, Text
 from outlive.stores.logs.blobs import SPILL
 from outlive.stores.logs.files import FileLogStore
-from outlive.stores.logs.lines import Lines, from_lines
+from outlive.stores.logs.lines import EventLines, from_lines
 from outlive.stores.logs.names import file_name, session_of
 from outlive.stores.logs.protocol import DamagedBlob, SessionBusy, SessionTooLarge
 from outlive.testing.log_store import AWKWARD, compacted, note, result, started
@@ -333,7 +333,7 @@ digests = st.lists(
 @given(st.lists(digests.map("\n".join), max_size=30))
 def test_any_digests_come_back_as_they_were(texts: list[str]) -> None:
     events = [replace(compacted(n), digest=text) for n, text in enumerate(texts, start=2)]
-    lines = Lines(lambda data: "").of(events)
+    lines = EventLines(lambda data: "").of(events)
     assert from_lines([("", line) for line in lines], lambda name: b"") == (tuple(events), ())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from outlive.stores.tasks.files import watching
-from outlive.stores.tasks.files.watching import Watch, watch
+from outlive.stores.tasks.files.watching import FolderWatch, watch
 from tests.engines import worker_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has it")
@@ -23,14 +23,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def watched(folder: Path) -> Watch:
+def watched(folder: Path) -> FolderWatch:
     found = watch(folder, "archive", "not there")
     if found is None:
         pytest.skip("there is no watch on this file system")
     return found
 
 
-def test_every_way_to_touch_a_file_is_told_once(folder: Path, watched: Watch) -> None:
+def test_every_way_to_touch_a_file_is_told_once(folder: Path, watched: FolderWatch) -> None:
     assert watched.touched() == set()
     (folder / "one.md").write_text("changed in its place")
     assert watched.touched() == {"one.md"}
@@ -43,31 +43,31 @@ def test_every_way_to_touch_a_file_is_told_once(folder: Path, watched: Watch) ->
     assert watched.touched() == {"one.md", "archive/two.md"}
 
 
-def test_reading_touches_nothing(folder: Path, watched: Watch) -> None:
+def test_reading_touches_nothing(folder: Path, watched: FolderWatch) -> None:
     (folder / "one.md").read_text()
     os.listdir(folder)
     assert watched.touched() == set()
 
 
 @pytest.mark.parametrize("name", ["not there", "new"])
-def test_a_folder_that_comes_ends_the_watch(folder: Path, watched: Watch, name: str) -> None:
+def test_a_folder_that_comes_ends_the_watch(folder: Path, watched: FolderWatch, name: str) -> None:
     (folder / name).mkdir()
     assert watched.touched() is None
     assert watched.touched() is None
 
 
-def test_another_folder_in_its_place_ends_the_watch(folder: Path, watched: Watch, tmp_path: Path) -> None:
+def test_another_folder_in_its_place_ends_the_watch(folder: Path, watched: FolderWatch, tmp_path: Path) -> None:
     folder.rename(tmp_path / "moved")
     folder.mkdir()
     assert watched.touched() is None
 
 
-def test_a_folder_that_goes_ends_the_watch(folder: Path, watched: Watch) -> None:
+def test_a_folder_that_goes_ends_the_watch(folder: Path, watched: FolderWatch) -> None:
     (folder / "archive").rmdir()
     assert watched.touched() is None
 
 
-def test_too_much_to_tell_ends_the_watch(folder: Path, watched: Watch) -> None:
+def test_too_much_to_tell_ends_the_watch(folder: Path, watched: FolderWatch) -> None:
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     if most > 50_000:
         pytest.skip("it takes too many")

@@ -14,7 +14,7 @@ from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import MAX_DEPENDENCIES, MAX_GAP, MAX_ID, highest_id
 from outlive.tasks import shape
 from outlive.tasks.audit import Audit
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.edges import refuse_cycles
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle
@@ -42,7 +42,7 @@ def test_a_planted_mark_is_named_and_healed_and_nothing_is_acknowledged(files: E
     graph.create("one")
     path = files.path / ".local/high-water"
     path.write_text(f"{mark}\n")
-    for act in (lambda: graph.create("lost"), lambda: files.graph().create_many([Draft(subject="lost")])):
+    for act in (lambda: graph.create("lost"), lambda: files.graph().create_many([TaskDraft(subject="lost")])):
         with pytest.raises(DamagedRecord, match=r"high-water: .*doctor --repair.*Nothing was changed"):
             act()
     (problem,) = files.graph().doctor()
@@ -139,7 +139,7 @@ def test_too_many_dependencies_are_refused_before_any_is_looked_up(engine: Engin
     for act in (
         lambda: graph.create("x", blocked_by=MANY),
         lambda: graph.create("x", blocks=MANY),
-        lambda: graph.create_many([Draft(subject="x", blocked_by=MANY)]),
+        lambda: graph.create_many([TaskDraft(subject="x", blocked_by=MANY)]),
         lambda: graph.update(made, add_blocked_by=MANY),
         lambda: graph.update(made, add_blocks=MANY),
         lambda: graph.update(made, remove_blocked_by=MANY),
@@ -151,7 +151,7 @@ def test_too_many_dependencies_are_refused_before_any_is_looked_up(engine: Engin
 
 def test_dependencies_do_not_add_up_beyond_the_bound(sqlite: Engine) -> None:
     graph = sqlite.graph()
-    made = [task.id for task in graph.create_many([Draft(subject="x")] * (MAX_DEPENDENCIES + 1))]
+    made = [task.id for task in graph.create_many([TaskDraft(subject="x")] * (MAX_DEPENDENCIES + 1))]
     last = graph.create("last", blocked_by=made[1:]).id
     with pytest.raises(InvalidTask, match="at most 10,000"):
         graph.update(last, add_blocked_by=made[:1])
@@ -200,7 +200,9 @@ def test_a_cycle_is_found_among_many_new_edges_at_the_same_cost() -> None:
 
 def test_a_long_cycle_is_named_in_part(engine: Engine) -> None:
     graph = engine.graph()
-    drafts = [Draft(key=f"k{at}", subject=f"t{at}", blocked_by=(f"k{at - 1}",) if at else ()) for at in range(300)]
+    drafts = [
+        TaskDraft(key=f"k{at}", subject=f"t{at}", blocked_by=(f"k{at - 1}",) if at else ()) for at in range(300)
+    ]
     made = [task.id for task in graph.create_many(drafts)]
     with pytest.raises(CycleError) as caught:
         graph.update(made[0], add_blocked_by=[made[-1]])
@@ -234,7 +236,7 @@ def test_two_nodes_are_in_one_component_if_each_reaches_the_other(edges: dict[in
 def test_a_chain_of_ten_thousand_is_no_matter_of_depth(sqlite: Engine) -> None:
     graph = sqlite.graph()
     size = 10_000
-    drafts = [Draft(key=f"k{at}", subject="t", blocked_by=(f"k{at - 1}",) if at else ()) for at in range(size)]
+    drafts = [TaskDraft(key=f"k{at}", subject="t", blocked_by=(f"k{at - 1}",) if at else ()) for at in range(size)]
     made = graph.create_many(drafts)
     assert len(graph.critical_path()) == size
     assert graph.doctor() == []

@@ -7,7 +7,7 @@ import pytest
 from outlive.errors import NothingReady
 from outlive.stores.tasks.protocol import Fit, TaskQuery
 from outlive.stores.tasks.records import Task
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.truth import assert_sound
@@ -23,7 +23,9 @@ def ids(tasks: list[Task] | tuple[Task, ...]) -> list[int]:
 def chain(graph: TaskGraph) -> list[int]:
     """Four tasks, each after the one before."""
     keys = "abcd"
-    drafts = [Draft(key=key, subject=key, blocked_by=tuple(keys[max(0, i - 1) : i])) for i, key in enumerate(keys)]
+    drafts = [
+        TaskDraft(key=key, subject=key, blocked_by=tuple(keys[max(0, i - 1) : i])) for i, key in enumerate(keys)
+    ]
     return ids(graph.create_many(drafts))
 
 
@@ -70,11 +72,11 @@ def test_a_batch_goes_in_whole_with_temporary_names_in_any_order(graph: TaskGrap
     there = graph.create("there already")
     made = graph.create_many(
         [
-            Draft(key="ship", subject="Ship", blocked_by=("test", "docs")),
-            Draft(key="test", subject="Test", blocked_by=("build",)),
-            Draft(key="build", subject="Build", blocked_by=(there.id,), priority=0),
-            Draft(key="docs", subject="Docs", blocks=()),
-            Draft(subject="Prepare", blocks=("build", there.id)),
+            TaskDraft(key="ship", subject="Ship", blocked_by=("test", "docs")),
+            TaskDraft(key="test", subject="Test", blocked_by=("build",)),
+            TaskDraft(key="build", subject="Build", blocked_by=(there.id,), priority=0),
+            TaskDraft(key="docs", subject="Docs", blocks=()),
+            TaskDraft(subject="Prepare", blocks=("build", there.id)),
         ]
     )
     ship, test, build, docs, prepare = made
@@ -94,7 +96,9 @@ def test_an_empty_batch_makes_nothing(graph: TaskGraph) -> None:
 
 def test_a_temporary_name_goes_before_an_id_that_looks_the_same(graph: TaskGraph) -> None:
     graph.create("one")
-    first, second = graph.create_many([Draft(key="1", subject="first"), Draft(subject="second", blocked_by=("1",))])
+    first, second = graph.create_many(
+        [TaskDraft(key="1", subject="first"), TaskDraft(subject="second", blocked_by=("1",))]
+    )
     assert second.depends_on == (first.id,)
 
 

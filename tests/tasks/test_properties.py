@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from outlive.errors import OutliveError
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
 from tests.engines import Engine, PostgresServer
@@ -169,7 +169,7 @@ class Play:
 
     def real_batch(self, graph: TaskGraph, op: Op) -> object:
         drafts = [
-            Draft(
+            TaskDraft(
                 key=f"k{index}",
                 subject=subject,
                 priority=priority,

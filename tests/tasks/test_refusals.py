@@ -18,7 +18,7 @@ from outlive.errors import (
     TaskError,
     UnknownTask,
 )
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.tasks.support import everything
 
@@ -94,7 +94,7 @@ def test_a_task_cannot_depend_on_itself(graph: TaskGraph, tasks: dict[str, int])
     a = tasks["a"]
     refused(graph, DependencyError, lambda: graph.update(a, add_blocked_by=[a]), f"task {a} cannot depend on itself")
     refused(graph, DependencyError, lambda: graph.update(a, add_blocks=[a]), f"task {a} cannot depend on itself")
-    batch = [Draft(key="me", subject="x", blocked_by=("me",))]
+    batch = [TaskDraft(key="me", subject="x", blocked_by=("me",))]
     refused(graph, DependencyError, lambda: graph.create_many(batch), "'me'", "itself")
 
 
@@ -123,10 +123,10 @@ def test_a_cycle_through_finished_tasks_is_refused_as_well(graph: TaskGraph, tas
 
 def test_a_cycle_within_a_batch_is_refused_with_its_temporary_names(graph: TaskGraph) -> None:
     drafts = [
-        Draft(key="one", subject="1", blocked_by=("three",)),
-        Draft(key="two", subject="2", blocked_by=("one",)),
-        Draft(key="three", subject="3", blocked_by=("two",)),
-        Draft(key="four", subject="4"),
+        TaskDraft(key="one", subject="1", blocked_by=("three",)),
+        TaskDraft(key="two", subject="2", blocked_by=("one",)),
+        TaskDraft(key="three", subject="3", blocked_by=("two",)),
+        TaskDraft(key="four", subject="4"),
     ]
     error = refused(graph, CycleError, lambda: graph.create_many(drafts), "->", "leave out one of these edges")
     assert isinstance(error, CycleError)
@@ -134,14 +134,14 @@ def test_a_cycle_within_a_batch_is_refused_with_its_temporary_names(graph: TaskG
 
 
 def test_one_bad_draft_refuses_the_whole_batch(graph: TaskGraph, tasks: dict[str, int]) -> None:
-    good = Draft(key="good", subject="good")
+    good = TaskDraft(key="good", subject="good")
     for kind, bad in [
-        (InvalidTask, Draft(subject="  ")),
-        (UnknownTask, Draft(subject="x", blocked_by=("nobody",))),
-        (UnknownTask, Draft(subject="x", blocked_by=(777,))),
-        (InvalidTask, Draft(key="good", subject="the same key")),
-        (InvalidTask, Draft(subject="x", priority=9)),
-        (InvalidTask, Draft(subject="x", labels=("",))),
+        (InvalidTask, TaskDraft(subject="  ")),
+        (UnknownTask, TaskDraft(subject="x", blocked_by=("nobody",))),
+        (UnknownTask, TaskDraft(subject="x", blocked_by=(777,))),
+        (InvalidTask, TaskDraft(key="good", subject="the same key")),
+        (InvalidTask, TaskDraft(subject="x", priority=9)),
+        (InvalidTask, TaskDraft(subject="x", labels=("",))),
     ]:
         refused(graph, kind, lambda bad=bad: graph.create_many([good, bad]))  # type: ignore[misc]
 

@@ -12,7 +12,7 @@ import pytest
 
 from outlive.errors import StoreError
 from outlive.stores.tasks.protocol import TaskQuery
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import listing
 from tests.crash_points import template
@@ -44,7 +44,7 @@ def test_task_backup_json_in_the_folder_crashes_the_start(files: Engine) -> None
 
 
 def test_ids_listed_as_1_10_11_2(graph: TaskGraph) -> None:
-    graph.create_many([Draft(subject=f"task {index}") for index in range(1, 13)])
+    graph.create_many([TaskDraft(subject=f"task {index}") for index in range(1, 13)])
     for listed in (graph.find(), graph.find(ALL), graph.ready()):
         assert [task.id for task in listed] == list(range(1, 13))
 
@@ -54,7 +54,9 @@ def test_a_dependency_on_an_already_completed_task_blocks_for_ever(graph: TaskGr
     assert graph.create("new", blocked_by=[done]).ready
     later = graph.create("later")
     assert graph.update(later.id, add_blocked_by=[done]).ready
-    batch = graph.create_many([Draft(key="a", subject="a", blocked_by=(done,)), Draft(subject="b", blocks=("a",))])
+    batch = graph.create_many(
+        [TaskDraft(key="a", subject="a", blocked_by=(done,)), TaskDraft(subject="b", blocks=("a",))]
+    )
     assert batch[0].blocked_by == (batch[1].id,)
     graph.archive()
     assert graph.create("after the archive", blocked_by=[done]).ready
@@ -103,7 +105,7 @@ def test_dependents_written_before_the_task_itself(tmp_path: Path) -> None:
 
 
 def test_a_list_that_prints_400_000_characters_into_a_models_context(graph: TaskGraph) -> None:
-    graph.create_many([Draft(subject=f"{index} {'long ' * 38}") for index in range(2000)])
+    graph.create_many([TaskDraft(subject=f"{index} {'long ' * 38}") for index in range(2000)])
     tasks = graph.find()
     assert sum(len(task.subject) for task in tasks) > 370_000
     text = listing(tasks, total=graph.count(), budget=1000)

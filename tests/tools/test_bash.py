@@ -217,7 +217,7 @@ def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(b
     assert "still runs, as bg1" in outcome.text
     pid = noted_pid(bench.root / "child")
     assert alive(pid)
-    bench.desk.processes.close()
+    bench.context.processes.close()
     assert until(lambda: not alive(pid))
 
 
@@ -254,8 +254,8 @@ def test_the_ledger_knows_the_process_so_that_a_resumed_session_can_look_for_it(
     call = ToolCall("1", "bash", {"command": "sleep 300", "background": True})
     bench.session.assistant_said((call,))
     bench.session.tool_finished("1", bench.call("bash", **call.input).text)
-    (process,) = bench.desk.processes.background.values()
-    assert bench.session.engine.past.ledger.background == {str(process.pid): "sleep 300"}
+    (process,) = bench.context.processes.background.values()
+    assert bench.session.engine.history.ledger.background == {str(process.pid): "sleep 300"}
 
 
 def test_a_thousand_lines_in_the_background_are_all_there(bench: Workbench) -> None:
@@ -287,7 +287,7 @@ def test_closing_ends_everything_at_once(bench: Workbench) -> None:
         bench.call("bash", command=f"trap '' TERM; echo $$ > pid{number}; sleep 300; sleep 300", background=True)
     pids = [noted_pid(bench.root / f"pid{number}") for number in range(5)]
     assert all(map(alive, pids))
-    bench.desk.processes.close()
+    bench.context.processes.close()
     assert until(lambda: not any(map(alive, pids)))
 
 
@@ -301,7 +301,7 @@ def test_there_may_not_be_any_number_of_them(bench: Workbench, monkeypatch: pyte
 
 
 def test_a_workspace_that_is_gone_is_said(bench: Workbench, tmp_path: Path) -> None:
-    bench.desk.root = tmp_path / "nowhere"
+    bench.context.root = tmp_path / "nowhere"
     assert "nowhere" in bench.refused("bash", command="ls")
 
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, cast
 import pytest
 from msgspec import Struct
 
-from outlive.tools.permissions.asking import MODES, Answer, Mode, Question
+from outlive.tools.permissions.asking import MODES, Mode, PermissionAnswer, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.gate import Permissions
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
-from outlive.tools.protocol import Desk, Effect, Outcome, Tool
+from outlive.tools.protocol import Effect, Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import Verdict
 
 
@@ -32,7 +32,7 @@ class Some(Tool[Given]):
         self.name = name  # type: ignore[misc] # one class for all of them
         self.effect = effect  # type: ignore[misc]
 
-    async def run(self, given: Given, desk: Desk) -> Outcome:
+    async def run(self, given: Given, context: ToolContext) -> ToolOutcome:
         raise AssertionError("the gate only decides")
 
     def subject(self, given: Given) -> str:
@@ -41,7 +41,7 @@ class Some(Tool[Given]):
     def paths(self, given: Given) -> tuple[str, ...]:
         return () if self.effect == "run" or not given.about else (given.about,)
 
-    def preview(self, given: Given, desk: Desk) -> str:
+    def preview(self, given: Given, context: ToolContext) -> str:
         return f"preview of {given.about}"
 
 
@@ -51,11 +51,11 @@ BASH, EDIT, LOOK = Some("bash", "run"), Some("edit_file", "edit"), Some("read_fi
 class Face:
     """Answers as it was told to, and remembers what it was asked."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: PermissionAnswer) -> None:
         self.answers = list(answers)
         self.asked: list[Question] = []
 
-    async def __call__(self, question: Question) -> Answer:
+    async def __call__(self, question: Question) -> PermissionAnswer:
         self.asked.append(question)
         await asyncio.sleep(0)
         return self.answers.pop(0)
@@ -65,13 +65,13 @@ class House:
     """A gate with its surroundings."""
 
     def __init__(self, root: Path, mode: Mode = "ask", face: Face | None = None, **rules: list[str]) -> None:
-        self.desk = cast(Desk, _Desk(Fence(root)))
+        self.context = cast(ToolContext, _Desk(Fence(root)))
         self.mode: Mode = mode
         self.kept: list[str] = []
         self.gate = Permissions(lambda: self.mode, Rules(**rules), face, self.kept.append)
 
     def ask(self, tool: Some, about: str = "") -> Verdict:
-        return asyncio.run(self.gate.allows(tool, Given(about), self.desk))
+        return asyncio.run(self.gate.allows(tool, Given(about), self.context))
 
 
 class _Desk:
@@ -95,7 +95,7 @@ def test_what_each_mode_allows_without_asking(tmp_path: Path, mode: Mode, effect
 
 
 def test_plan_mode_stands_above_rules_and_answers_and_says_what_to_do(tmp_path: Path) -> None:
-    face = Face(Answer("yes"))
+    face = Face(PermissionAnswer("yes"))
     house = House(tmp_path, "plan", face, allow=["bash", "edit_file"])
     for tool in (BASH, EDIT):
         verdict = house.ask(tool, "x")
@@ -107,9 +107,9 @@ def test_plan_mode_stands_above_rules_and_answers_and_says_what_to_do(tmp_path: 
 def test_a_mode_that_became_plan_while_the_user_thought_counts(tmp_path: Path) -> None:
     house = House(tmp_path)
 
-    async def face(question: Question) -> Answer:
+    async def face(question: Question) -> PermissionAnswer:
         house.mode = "plan"
-        return Answer("always")
+        return PermissionAnswer("always")
 
     house.gate = Permissions(lambda: house.mode, Rules(), face, house.kept.append)
     assert not house.ask(BASH, "pytest").allowed
@@ -119,7 +119,11 @@ def test_a_mode_that_became_plan_while_the_user_thought_counts(tmp_path: Path) -
 @pytest.mark.parametrize("mode", MODES)
 def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: Mode) -> None:
     house = House(
-        tmp_path, mode, Face(*[Answer("yes")] * 9), allow=["bash", "edit_file"], deny=["bash(rm*)", "*(.env)"]
+        tmp_path,
+        mode,
+        Face(*[PermissionAnswer("yes")] * 9),
+        allow=["bash", "edit_file"],
+        deny=["bash(rm*)", "*(.env)"],
     )
     assert "bash(rm*)" in house.ask(BASH, "ls; rm x").reason
     assert not house.ask(LOOK, "sub/.env").allowed
@@ -129,7 +133,7 @@ def test_deny_rules_win_in_every_mode(tmp_path: Path, mode: Mode) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_line_too_long_for_deny_rules_is_refused_in_every_mode(tmp_path: Path, mode: Mode) -> None:
-    house = House(tmp_path, mode, Face(*[Answer("yes")] * 9), allow=["bash"], deny=["bash(rm*)"])
+    house = House(tmp_path, mode, Face(*[PermissionAnswer("yes")] * 9), allow=["bash"], deny=["bash(rm*)"])
     verdict = house.ask(BASH, "rm x " + "y" * LONGEST_SEARCHED)
     assert not verdict.allowed
     assert "write_file" in verdict.reason
@@ -154,7 +158,7 @@ def test_deny_rules_are_looked_for_beside_the_event_loop(tmp_path: Path) -> None
 @pytest.mark.parametrize("mode", MODES)
 def test_no_mode_leads_out_of_the_fence_or_into_the_harness(tmp_path: Path, mode: Mode) -> None:
     (tmp_path / "work").mkdir()
-    house = House(tmp_path / "work", mode, Face(*[Answer("yes")] * 9), allow=["edit_file", "read_file"])
+    house = House(tmp_path / "work", mode, Face(*[PermissionAnswer("yes")] * 9), allow=["edit_file", "read_file"])
     assert "--add-dir" in house.ask(LOOK, "../x").reason
     assert not house.ask(EDIT, "/etc/passwd").allowed
     for path in ("outlive.toml", ".git/hooks/x", ".transcripts/s.jsonl"):
@@ -169,7 +173,7 @@ def test_a_link_does_not_dodge_a_deny_rule(tmp_path: Path) -> None:
 
 
 def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
-    face = Face(Answer("yes"), Answer("no", "use the other file"), Answer("no"))
+    face = Face(PermissionAnswer("yes"), PermissionAnswer("no", "use the other file"), PermissionAnswer("no"))
     house = House(tmp_path, "ask", face)
     assert house.ask(EDIT, "src/a.py").allowed
     assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", ("edit_file(=src/a.py)",))
@@ -179,7 +183,7 @@ def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
 
 
 def test_always_is_remembered_and_not_asked_again(tmp_path: Path) -> None:
-    face = Face(Answer("always"))
+    face = Face(PermissionAnswer("always"))
     house = House(tmp_path, "ask", face)
     assert house.ask(BASH, "pytest -x").allowed
     assert house.ask(BASH, "pytest tests && pytest").allowed
@@ -188,7 +192,7 @@ def test_always_is_remembered_and_not_asked_again(tmp_path: Path) -> None:
 
 
 def test_always_for_what_cannot_be_remembered_is_yes_once(tmp_path: Path) -> None:
-    face = Face(Answer("always"), Answer("no"))
+    face = Face(PermissionAnswer("always"), PermissionAnswer("no"))
     house = House(tmp_path, "ask", face)
     assert house.ask(BASH, "echo $(date) > x").allowed
     assert face.asked[0].always == ()
@@ -197,7 +201,7 @@ def test_always_for_what_cannot_be_remembered_is_yes_once(tmp_path: Path) -> Non
 
 
 def test_always_for_a_line_of_several_commands_remembers_a_rule_for_each(tmp_path: Path) -> None:
-    face = Face(Answer("always"))
+    face = Face(PermissionAnswer("always"))
     house = House(tmp_path, "ask", face)
     assert house.ask(BASH, "pytest -x | tail -5").allowed
     assert house.ask(BASH, "tail -n 3 log").allowed
@@ -205,11 +209,11 @@ def test_always_for_a_line_of_several_commands_remembers_a_rule_for_each(tmp_pat
 
 
 def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path) -> None:
-    face = Face(Answer("always"))
+    face = Face(PermissionAnswer("always"))
     house = House(tmp_path, "ask", face)
 
     async def both() -> list[Verdict]:
-        calls = (house.gate.allows(BASH, Given(line), house.desk) for line in ("pytest a", "pytest b"))
+        calls = (house.gate.allows(BASH, Given(line), house.context) for line in ("pytest a", "pytest b"))
         return await asyncio.gather(*calls)
 
     assert [verdict.allowed for verdict in asyncio.run(both())] == [True, True]

@@ -548,7 +548,7 @@ def test_the_end_of_the_sandbox_is_the_end_of_all_that_it_started(root: Path) ->
 
 @real
 def test_the_bash_tool_runs_in_it_and_clears_up(bench: Workbench) -> None:
-    bench.desk.sandbox.on = True
+    bench.context.sandbox.on = True
     bench.call("bash", command="true")  # the first command starts the watchdog, which stays
     open_before = len(os.listdir("/proc/self/fd"))
     for _ in range(3):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from outlive.messages import Text, ToolCall
-from outlive.tools.protocol import Outcome
+from outlive.tools.protocol import ToolOutcome
 from tests.context.wire import shown
 from tests.tools.workbench import Workbench
 
@@ -184,7 +184,7 @@ def test_what_is_kept_stays_whole_through_passes_until_it_is_let_go(bench: Workb
     bench.session.engine.window = 60_000
     with_results(bench, *(letters(n) for n in range(12)))
     assert "nothing is kept whole" in bench.call("keep").text
-    first = bench.session.engine.past.units[1].pieces[-1].pages[0]
+    first = bench.session.engine.history.units[1].pieces[-1].pages[0]
     said = bench.call("keep", refs=[f"h{first}", " call_3 "]).text
     assert "read_file f0.py" in said
     assert "read_file f3.py · call_3 @h" in said
@@ -202,7 +202,7 @@ def test_what_is_kept_stays_whole_through_passes_until_it_is_let_go(bench: Workb
     assert f"Kept whole: @h{first} call_3" in bench.session.next_request().state_block
     bench.session.too_long()
     assert in_view(bench, letters(3))
-    bench.call("keep", let_go=["call_0", "@h" + str(bench.session.engine.past.units[4].pieces[-1].pages[-1])])
+    bench.call("keep", let_go=["call_0", "@h" + str(bench.session.engine.history.units[4].pieces[-1].pages[-1])])
     assert bench.session.state.preserved_refs == ()
     for number in range(40, 52):
         bench.session.assistant_said((ToolCall(f"call_{number}", "read_file", {"path": f"f{number}.py"}),))
@@ -298,16 +298,16 @@ def test_sub_agents_run_beside_each_other_and_report(bench: Workbench) -> None:
     together = asyncio.Event()
     asked: list[tuple[str, tuple[str, ...] | None, str]] = []
 
-    async def agent(prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
+    async def agent(prompt: str, *, tools: tuple[str, ...] | None, description: str) -> ToolOutcome:
         asked.append((prompt, tools, description))
         if len(asked) == 2:
             together.set()
         await together.wait()
-        return Outcome(f"report on {prompt}")
+        return ToolOutcome(f"report on {prompt}")
 
-    bench.desk.subagent = agent
+    bench.context.subagent = agent
 
-    async def both() -> tuple[Outcome, Outcome]:
+    async def both() -> tuple[ToolOutcome, ToolOutcome]:
         return await asyncio.gather(
             bench.acall("subagent", prompt="a", description="A", tools=["grep"]),
             bench.acall("subagent", prompt="b", description="B"),

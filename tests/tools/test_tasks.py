@@ -147,11 +147,11 @@ def test_leases_are_kept_alive_when_it_is_time(bench: Workbench) -> None:
     bench.call("task_claim", task_id=2)
     bench.graph.heartbeat(1, owner="agent", ttl=timedelta(seconds=30))
     short = bench.graph.get(1).lease
-    assert keep_claims(bench.desk) == []
+    assert keep_claims(bench.context) == []
     assert bench.graph.get(1).lease == short
     bench.graph.release(2, force=True)
-    work_of(bench.desk).renewed -= 10_000
-    (lost,) = keep_claims(bench.desk)
+    work_of(bench.context).renewed -= 10_000
+    (lost,) = keep_claims(bench.context)
     assert "task 2" in lost
     after = bench.graph.get(1).lease
     assert short

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from outlive.agent import Session
 from outlive.agent.recall import search
-from outlive.agent.tool_session import Door as SessionDoor
+from outlive.agent.tool_session import ToolSession as SessionDoor
 from outlive.context.passes.pinning import Kept
 from outlive.errors import OutliveError
 from outlive.events import KnownEvent
@@ -19,11 +19,11 @@ from outlive.state import WorkingState
 from outlive.stores import open_log_store, open_task_store
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.standard import standard_tools
-from outlive.tools.files.read_tracker import Seen
+from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import HookAnswer, Runner, Verdict
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
@@ -51,10 +51,10 @@ class Door:
         return self.session.log(kind, **fields)
 
     def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
-        return self.session.engine.past.pages.get(handle).text, ()
+        return self.session.engine.history.pages.get(handle).text, ()
 
     def search(self, query: str, limit: int = 10) -> str:
-        hits = itertools.islice(search(self.id, self.session.engine.past.pages, query), limit)
+        hits = itertools.islice(search(self.id, self.session.engine.history.pages, query), limit)
         return "\n".join(f"{hit.handle} {hit.what}: {hit.text}" for hit in hits)
 
     def user_words(self) -> Iterable[str]:
@@ -76,8 +76,8 @@ class Open:
     def __init__(self) -> None:
         self.previews: list[str] = []
 
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
-        self.previews.append(tool.preview(given, desk))
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
+        self.previews.append(tool.preview(given, context))
         return Verdict(True)
 
 
@@ -102,12 +102,12 @@ class Workbench:
         self.door = Door(self.session)
         self.graph = TaskGraph(self.tasks, actor="tester")
         self.streamed: list[tuple[str, str]] = []
-        self.desk = Desk(
+        self.context = ToolContext(
             root=self.root,
             session=self.door,
             graph=self.graph,
             fence=Fence(self.root),
-            seen=Seen(),
+            seen=ReadTracker(),
             processes=Processes(),
             sandbox=Sandbox(self.root),
             skills=Skills(self.root),
@@ -116,17 +116,17 @@ class Workbench:
         )
         self.gate = Open()
         self.toolbox = Toolbox(standard_tools())
-        self.runner = Runner(self.toolbox, self.desk, self.gate, NoHooks())
+        self.runner = Runner(self.toolbox, self.context, self.gate, NoHooks())
 
     def user(self, words: str) -> None:
         self.door.said.append(words)
         self.session.user_said((Text(words),))
 
-    async def acall(self, name: str, /, **given: Any) -> Outcome:
+    async def acall(self, name: str, /, **given: Any) -> ToolOutcome:
         outcome, _ = await self.runner.run(ToolCall(f"call_{name}", name, given))
         return outcome
 
-    def call(self, name: str, /, **given: Any) -> Outcome:
+    def call(self, name: str, /, **given: Any) -> ToolOutcome:
         """The outcome, which is no error."""
         outcome = self.any(name, **given)
         assert not outcome.is_error, outcome.text
@@ -139,7 +139,7 @@ class Workbench:
         assert "failed inside" not in outcome.text, outcome.text
         return outcome.text
 
-    def any(self, name: str, /, **given: Any) -> Outcome:
+    def any(self, name: str, /, **given: Any) -> ToolOutcome:
         return asyncio.run(self.acall(name, **given))
 
     def write(self, name: str, content: str | bytes) -> Path:
@@ -149,7 +149,7 @@ class Workbench:
         return path
 
     def close(self) -> None:
-        self.desk.processes.close()
+        self.context.processes.close()
         self.session.close()
         self.logs.close()
         self.tasks.close()

@@ -1,12 +1,16 @@
-"""Sessions: the one place where log store and context engine are wired together.
+"""The agent: session, model, tools and permissions wired together.
 
-session.py     open, resume, say, ask, compact, undo, renew
-forking.py     a session that shares another's past
-world.py       what the session has seen of files, git and processes, and what became of it
-summary.py     a summary by a model, checked; the rules take over when it fails
-handoff.py     the note that a renewal starts from
-recall.py      exact text by handle, and search over sessions
-replay.py      a recorded session played through the engine
+agent.py            the agent: a face drives it and watches what happens
+factory.py          from settings and options to an agent
+session.py          log and context engine: open, resume, say, ask, compact, undo, renew
+tool_session.py     what tools may do with the session
+prompt.py           the system prompt
+session_memory.py   memories in a session; consolidation_scheduler.py when they are put in order
+subagents.py        a fresh context for one job
+world.py            files, git and processes: what the session saw, and what changed since
+orphans.py          commands that outlived their session; started.py which ones it started
+masking.py          secrets out of events, before they are written
+forking.py, handoff.py, recall.py, spending.py, policies.py
 """
 
 from outlive.agent.session import Session

@@ -15,13 +15,13 @@ from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
 from outlive.agent.session_memory import Remembering
 from outlive.agent.spending import Spending
-from outlive.agent.tool_session import Door
+from outlive.agent.tool_session import ToolSession
 from outlive.context.directives import tagged
 from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
 from outlive.limits import Limit
-from outlive.loop import Ending, Loop
+from outlive.loop import Loop, RunResult
 from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
@@ -29,14 +29,14 @@ from outlive.secrets import Masker, mask
 from outlive.stream import Live, ToolOutput
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import keep_claims
-from outlive.tools.files.read_tracker import Seen
+from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.permissions.asking import MODES, Mode
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import identify
 from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import Desk
+from outlive.tools.protocol import ToolContext
 from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
@@ -50,7 +50,7 @@ Summaries = Literal["asked", "always", "never"]
 
 
 @dataclass(slots=True)
-class Parts:
+class AgentParts:
     """What an agent is made of, besides its session. Sub-agents share them, with fewer tools."""
 
     root: Path
@@ -85,7 +85,7 @@ class Gauge(Struct, frozen=True):
 class Agent:
     """Works in one session until it is closed."""
 
-    def __init__(self, session: Session, parts: Parts, *, owns_model: bool = False) -> None:
+    def __init__(self, session: Session, parts: AgentParts, *, owns_model: bool = False) -> None:
         """`owns_model`: nobody else uses the model, so it is closed with the agent."""
         self.session = session
         self.parts = parts
@@ -98,7 +98,7 @@ class Agent:
         self._busy = False
         self._compaction: str | None = None
         self._stops = 0
-        self._work: asyncio.Task[Ending] | None = None
+        self._work: asyncio.Task[RunResult] | None = None
         self._interrupted = False
         self._learning: asyncio.Task[None] | None = None
         self.remembering: Remembering | None = None
@@ -116,12 +116,12 @@ class Agent:
         for event in session.events:
             self.spending.take(event)
         session.watch(self._saw)
-        self.desk = Desk(
+        self.context = ToolContext(
             root=parts.root,
-            session=Door(session, self._ask_to_compact),
+            session=ToolSession(session, self._ask_to_compact),
             graph=parts.graph,
             fence=parts.fence,
-            seen=Seen(),
+            seen=ReadTracker(),
             processes=self.processes,
             sandbox=parts.sandbox,
             skills=parts.skills,
@@ -136,7 +136,7 @@ class Agent:
         """Show everything that happens from now on: events of the log, and what passes by live."""
         self._watchers.append(watcher)
 
-    async def ask(self, words: str | tuple[Block, ...] = ()) -> Ending:
+    async def ask(self, words: str | tuple[Block, ...] = ()) -> RunResult:
         """Say what is queued, then `words`, and let the agent work until it comes to rest.
 
         Raises AgentBusy while it works on something else.
@@ -144,13 +144,13 @@ class Agent:
         with self._alone():
             return await self._ask((Text(words),) if isinstance(words, str) else words)
 
-    async def _ask(self, words: tuple[Block, ...]) -> Ending:
+    async def _ask(self, words: tuple[Block, ...]) -> RunResult:
         await self.take_over()
-        queued = dict(self.session.engine.past.queued)
+        queued = dict(self.session.engine.history.queued)
         blocks = (*map(Text, queued.values()), *words)
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
         if answer.blocked:
-            return Ending("hook", detail=answer.blocked)
+            return RunResult("hook", detail=answer.blocked)
         more = [tagged("hook", answer.context)] if answer.context else []
         if self.remembering is not None:
             more.append(await self.remembering.relevant(plain_text(blocks), self._answer_to))
@@ -158,7 +158,7 @@ class Agent:
         self.session.user_said((*blocks, *map(Text, filter(None, more))), queued=tuple(queued))
         return await self._go_on()
 
-    async def go_on(self) -> Ending:
+    async def go_on(self) -> RunResult:
         """Work from where the log ends, as after a crash. Raises AgentBusy while it works."""
         with self._alone():
             return await self._go_on()
@@ -176,17 +176,17 @@ class Agent:
                 self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
             said.setdefault(orphan.call, []).append(sentence)
         self.orphans = ()
-        waiting = {call.id for call in self.session.engine.past.waiting}
+        waiting = {call.id for call in self.session.engine.history.waiting}
         self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
         self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
 
-    async def _go_on(self) -> Ending:
+    async def _go_on(self) -> RunResult:
         await self.take_over()
         self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,
             self.parts.model,
-            Runner(self.parts.toolbox, self.desk, self.parts.gate, self.parts.hooks),
+            Runner(self.parts.toolbox, self.context, self.parts.gate, self.parts.hooks),
             live=self.tell,
             limits=self.limits,
             at_seam=self._at_seam,
@@ -200,11 +200,11 @@ class Agent:
                 ending = await self._work
                 ending = with_fields(ending, text=self.session.masked(ending.text))
         except TimeoutError:
-            ending = Ending("limit", detail=f"the limit of {seconds:g} s is reached (--max-time)")
+            ending = RunResult("limit", detail=f"the limit of {seconds:g} s is reached (--max-time)")
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
-            return Ending("interrupted")
+            return RunResult("interrupted")
         finally:
             self._work = None
         if self.remembering is not None:
@@ -218,9 +218,9 @@ class Agent:
     @property
     def unfinished(self) -> bool:
         """Whether the log ends in the middle of a run: `go_on` would have something to do."""
-        past = self.session.engine.past
-        units = past.units
-        return bool(past.queued) or (bool(units) and (units[-1].kind == "user" or bool(units[-1].calls)))
+        history = self.session.engine.history
+        units = history.units
+        return bool(history.queued) or (bool(units) and (units[-1].kind == "user" or bool(units[-1].calls)))
 
     def queue(self, words: str) -> None:
         """Say something while the agent works: it is logged now, and heard at the next seam or after a resume."""
@@ -229,13 +229,13 @@ class Agent:
     @property
     def queued(self) -> tuple[str, ...]:
         """What was queued and has not been heard yet."""
-        return tuple(self.session.engine.past.queued.values())
+        return tuple(self.session.engine.history.queued.values())
 
     def unqueue(self) -> tuple[str, ...]:
         """Take back what was queued and has not been heard yet, as after an interruption."""
         words = self.queued
         if words:
-            self.session.log(Unqueued, events=tuple(self.session.engine.past.queued))
+            self.session.log(Unqueued, events=tuple(self.session.engine.history.queued))
         return words
 
     def interrupt(self) -> None:
@@ -326,11 +326,11 @@ class Agent:
 
     async def _at_seam(self) -> None:
         """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
-        for event, words in list(self.session.engine.past.queued.items()):
+        for event, words in list(self.session.engine.history.queued.items()):
             self.session.user_said(words, queued=(event,))
         news, self._news = self._news, []
         hints = filter(None, (limit.hint() for limit in self.limits))
-        self.session.note(*news, *keep_claims(self.desk), *hints)
+        self.session.note(*news, *keep_claims(self.context), *hints)
         if self._compaction is not None:
             focus, self._compaction = self._compaction, None
             if await self._compact(focus, summary=self.parts.summaries != "never") is None:

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 from outlive.errors import OutliveError
-from outlive.memory.consolidate import Busy, Report, consolidate, due, last_time
+from outlive.memory.consolidate import Busy, ConsolidationReport, consolidate, due, last_time
 from outlive.memory.memories import Memories
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
@@ -79,7 +79,7 @@ class Tidying:
 
         return self._memories.stores[scope].read(look, glance=True)
 
-    async def _consolidated(self, scope: Scope, ask: AskModel | None) -> Report:
+    async def _consolidated(self, scope: Scope, ask: AskModel | None) -> ConsolidationReport:
         """By the model if it answers, else by rules: then it is not asked again before it is due again."""
         if ask is not None:
             try:
@@ -95,7 +95,7 @@ class Tidying:
                 self._limit = None
         return await beside(partial(consolidate, self._memories, scope=scope))
 
-    async def _by_model(self, scope: Scope, ask: AskModel, limit: asyncio.Timeout) -> Report:
+    async def _by_model(self, scope: Scope, ask: AskModel, limit: asyncio.Timeout) -> ConsolidationReport:
         """The work is done in a thread, and the questions in it are put to the model from here."""
         loop = asyncio.get_running_loop()
         asked: list[Future[str]] = []
@@ -107,7 +107,7 @@ class Tidying:
             except CancelledError:
                 raise TimeoutError from None
 
-        def work() -> Report:
+        def work() -> ConsolidationReport:
             return consolidate(self._memories, answer, scope=scope, most=REQUESTS)
 
         thread = asyncio.ensure_future(asyncio.to_thread(work))
@@ -122,7 +122,7 @@ class Tidying:
                 return thread.result()
             raise
 
-    def _say(self, report: Report) -> None:
+    def _say(self, report: ConsolidationReport) -> None:
         if report.problem:
             self._tell(f"memories not consolidated: {report.problem} (it is tried again when it is due again)")
         elif report.notes:

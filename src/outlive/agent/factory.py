@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from outlive.agent.agent import Agent, Parts, Summaries
+from outlive.agent.agent import Agent, AgentParts, Summaries
 from outlive.agent.consolidation_scheduler import Consolidation
 from outlive.agent.orphans import OrphanChoice, orphans_of
 from outlive.agent.policies import policy_named
@@ -51,7 +51,7 @@ from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class AgentOptions(Struct, frozen=True, kw_only=True):
     """What the user asked for at the command line; None and nothing mean as the settings say."""
 
     model: str | None = None
@@ -83,12 +83,14 @@ def open_agent(
 ) -> Agent:
     """An agent in a folder, for programs: close it when done. A model given by name is closed with it.
 
-    `tools` come besides the standard ones; `options` are the fields of `Options`. Without an `asker` whatever would
-    have to be asked is refused.
+    `tools` come besides the standard ones; `options` are the fields of `AgentOptions`. Without an `asker`, calls that
+    need permission are refused.
     """
     named = model if isinstance(model, str) else None
     given = None if isinstance(model, str) else model
-    opener = Opener(Workspace.find(Path(folder)), Options(model=named, **options), model=given, tools=tools)
+    opener = AgentFactory(
+        Workspace.find(Path(folder)), AgentOptions(model=named, **options), model=given, tools=tools
+    )
     try:
         agent = opener.open(session, asker=asker)
     except BaseException:
@@ -98,19 +100,19 @@ def open_agent(
     return agent
 
 
-class Opener:
+class AgentFactory:
     """Opens agents of a workspace, one session at a time."""
 
     def __init__(
         self,
         workspace: Workspace,
-        options: Options | None = None,
+        options: AgentOptions | None = None,
         *,
         model: Model | None = None,
         tools: Iterable[Tool[Any]] = (),
     ) -> None:
         self.workspace = workspace
-        self.options = options = _checked(options or Options())
+        self.options = options = _checked(options or AgentOptions())
         self.settings: Settings = settings(workspace)
         self.dotenv = DotEnv(workspace)
         self.masker = Masker({**self.dotenv.variables, **os.environ})
@@ -159,7 +161,7 @@ class Opener:
 
     def _resume(self, id: str, model: Model) -> Session:
         session = Session.resume(self.logs, id, **self._session_options(model))
-        for call in filter(is_writing, session.engine.past.waiting):
+        for call in filter(is_writing, session.engine.history.waiting):
             sweep(self._fence(), call_file(call))
         return session
 
@@ -183,7 +185,7 @@ class Opener:
         remembering = self._remembering(session, memories)
         agent: Agent  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
-        parts = Parts(
+        parts = AgentParts(
             root=root,
             model=model,
             toolbox=Toolbox([*standard_tools(), *self._tools]),
@@ -201,11 +203,11 @@ class Opener:
             mask=self.masker,
         )
         agent = Agent(session, parts, owns_model=model is not self._model)
-        agent.remembering = agent.desk.extras[MEMORIES] = remembering
+        agent.remembering = agent.context.extras[MEMORIES] = remembering
         for name, digest in session.files_seen().items():
-            agent.desk.seen.restore((root / name).resolve(), digest)
-        agent.desk.rules_of = instructions.nested
-        agent.desk.subagent = Subagents(agent, lambda id: self._start(model, id))
+            agent.context.seen.restore((root / name).resolve(), digest)
+        agent.context.rules_of = instructions.nested
+        agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
         for notice in (self.settings.notice, "" if self._model else self.dotenv.notice()):
             if notice:
@@ -266,7 +268,7 @@ class Opener:
         )
         if problem := remembering.problem():
             self._notice(session, problem)
-        if session.engine.past.units and not self._own(session.id):
+        if session.engine.history.units and not self._own(session.id):
             said = "this session was not begun here: what its log says the user said is not remembered"
             self._notice(session, said)
             remembering.begin_here()
@@ -331,15 +333,15 @@ class Opener:
         self.graph.store.close()
 
 
-def _checked(options: Options) -> Options:
+def _checked(options: AgentOptions) -> AgentOptions:
     """The options, each of its kind and within its bounds. Raises ConfigError that names what it takes."""
     try:
-        return msgspec.convert(asdict(options), Options)
+        return msgspec.convert(asdict(options), AgentOptions)
     except msgspec.ValidationError as error:
         problem, _, name = str(error).partition(" - at `$.")
         name = name.partition("`")[0].partition("[")[0]
         value = getattr(options, name, None)
-        choices = [one for part in get_args(get_type_hints(Options)[name]) for one in get_args(part)]
+        choices = [one for part in get_args(get_type_hints(AgentOptions)[name]) for one in get_args(part)]
         takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
 

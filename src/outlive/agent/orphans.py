@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Literal
 
-from outlive.agent.started import Started
+from outlive.agent.started import StartedCommands
 from outlive.errors import StoreError
 from outlive.stores.logs.protocol import LogStore
 from outlive.tools.processes.orphan import Orphan
@@ -15,11 +15,11 @@ OrphanChoice = Literal["stop", "wait", "adopt"]
 """Adopted, a command is one in the background."""
 
 
-def orphans_of(session: str, started: Started, logs: LogStore) -> list[Orphan]:
+def orphans_of(session: str, started: StartedCommands, logs: LogStore) -> list[Orphan]:
     """What a session that died left running, and after it what its sub-agents did."""
     found = list(_living(session, started))
     for child in started.children:
-        theirs = Started()
+        theirs = StartedCommands()
         try:
             for event in logs.read(child).events:
                 theirs.take(event)
@@ -29,7 +29,7 @@ def orphans_of(session: str, started: Started, logs: LogStore) -> list[Orphan]:
     return found
 
 
-def _living(session: str, started: Started) -> Iterator[Orphan]:
+def _living(session: str, started: StartedCommands) -> Iterator[Orphan]:
     groups = {row.group for row in running()}
     for call, what, process in started.commands.values():
         unanswered = call in started.unanswered

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from outlive.context.history import Past
+from outlive.context.history import History
 from outlive.context.pages import Page, Pages, describe, handle
 from outlive.errors import OutliveError
 from outlive.events import Event
@@ -18,7 +18,7 @@ class BadPattern(OutliveError):
     """A pattern or range that makes no sense."""
 
 
-class Hit(Struct, frozen=True):
+class RecallHit(Struct, frozen=True):
     """One line that was found."""
 
     session: str
@@ -31,10 +31,10 @@ class Hit(Struct, frozen=True):
 
 def pages_of(events: Iterable[Event]) -> Pages:
     """All pages of a session. They depend on the log alone, so every reader numbers them alike."""
-    past = Past()
+    history = History()
     for event in events:
-        past.append(event)
-    return past.pages
+        history.append(event)
+    return history.pages
 
 
 def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") -> str:
@@ -53,14 +53,14 @@ def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") 
     return "".join(lines)
 
 
-def search(session: str, pages: Pages, text: str) -> Iterator[Hit]:
+def search(session: str, pages: Pages, text: str) -> Iterator[RecallHit]:
     """Every line that holds `text`, whatever its case, the newest page first."""
     wanted = text.casefold()
     for page in reversed(list(pages)):
         yield from _in_page(session, page, wanted)
 
 
-def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
+def related(session: str, pages: Pages, text: str, limit: int) -> list[RecallHit]:
     """The pages that are most about `text`, for words that stand together in no line; of each its best line."""
     from outlive.memory.retrieval import Entry, Retriever
 
@@ -71,15 +71,15 @@ def related(session: str, pages: Pages, text: str, limit: int) -> list[Hit]:
     return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]
 
 
-def _best(session: str, page: Page, stems: list[str]) -> Hit:
+def _best(session: str, page: Page, stems: list[str]) -> RecallHit:
     """The line with the most of the words, as far as their beginnings tell."""
     lines = page.text.split("\n")
     best = max(range(len(lines)), key=lambda n: sum(stem in lines[n].casefold() for stem in stems))
     piece = page.parts[0].piece
-    return Hit(session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * AROUND])
+    return RecallHit(session, handle(page.number), piece.event, best + 1, describe(piece), lines[best][: 2 * AROUND])
 
 
-def _in_page(session: str, page: Page, wanted: str) -> Iterator[Hit]:
+def _in_page(session: str, page: Page, wanted: str) -> Iterator[RecallHit]:
     offset = 0
     for part in page.parts:
         offset += page.shared
@@ -88,5 +88,5 @@ def _in_page(session: str, page: Page, wanted: str) -> Iterator[Hit]:
             if at >= 0:
                 start = max(0, at - AROUND)
                 shown = line[start : at + len(wanted) + AROUND]
-                yield Hit(session, handle(page.number), part.piece.event, number, describe(part.piece), shown)
+                yield RecallHit(session, handle(page.number), part.piece.event, number, describe(part.piece), shown)
         offset += part.text.count("\n") + 1

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from outlive.agent.handoff import handoff_note
 from outlive.agent.masking import Mask, masked
-from outlive.agent.started import Started
-from outlive.agent.world import GONE, SEEN, Seen, World, compare
+from outlive.agent.started import StartedCommands
+from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
 from outlive.context.directives import detect, own_words
 from outlive.context.engine import Engine, Request
 from outlive.context.errors import ContextError, FloorError
@@ -75,7 +75,7 @@ class Session:
         timer: Callable[[], float] = time.perf_counter,
         world: World | None = None,
         mask: Mask | None = None,
-        past: Iterable[Event] = (),
+        history: Iterable[Event] = (),
     ) -> None:
         self._writer = writer
         self._clock = clock
@@ -83,8 +83,8 @@ class Session:
         self._world = world
         self._mask = mask
         self._watchers: list[Callable[[Event], None]] = []
-        self._seen = Seen()
-        self.started = Started()
+        self._seen = LastSeen()
+        self.started = StartedCommands()
         """The commands that its log knows of."""
         self.began = clock()
         """When the session began, or the one that it is a fork of."""
@@ -92,7 +92,7 @@ class Session:
         self._checkpoints: dict[str, Checkpointed] = {}
         self._unreconciled = False
         self.engine = Engine(window, policy)
-        self._take(past)
+        self._take(history)
 
     @classmethod
     def start(
@@ -130,7 +130,7 @@ class Session:
             folder = next((e.folder for e in log.events if isinstance(e, SessionStarted)), "")
             if folder and Path(folder).is_dir():
                 options.setdefault("world", World(Path(folder)))
-            session = cls(writer, past=log.events, **options)
+            session = cls(writer, history=log.events, **options)
             known = {event.text for event in log.events if isinstance(event, Noted) and event.kind == DAMAGE}
             session.note(
                 *(text for text in (shortened(str(damage)) for damage in log.damage) if text not in known),
@@ -148,11 +148,11 @@ class Session:
 
     @property
     def state(self) -> WorkingState:
-        return self.engine.past.state
+        return self.engine.history.state
 
     @property
     def last_event(self) -> int:
-        return self.engine.past.last_id
+        return self.engine.history.last_id
 
     def files_seen(self) -> dict[str, str]:
         """The files of the folder as they were last seen, by SHA-256."""
@@ -225,7 +225,7 @@ class Session:
         seconds: float = 0.0,
     ) -> ToolFinished:
         """A tool call came back. What it touched on disk is looked at, to know it again later."""
-        call = next((call for call in self.engine.past.waiting if call.id == call_id), None)
+        call = next((call for call in self.engine.history.waiting if call.id == call_id), None)
         event = self.log(
             ToolFinished,
             call_id=call_id,
@@ -236,7 +236,7 @@ class Session:
             seconds=seconds,
         )
         if call is not None and self._world is not None:
-            written = [name for name, at in self.engine.past.ledger.written.items() if at == event.id]
+            written = [name for name, at in self.engine.history.ledger.written.items() if at == event.id]
             names = dict.fromkeys([*written, *filter(None, [call_file(call)])])
             self._see(names, head="git" in str(call.input))
         return event
@@ -279,8 +279,8 @@ class Session:
         """
         focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
-            words = [p.text for unit in self.engine.past.units for p in unit.pieces if p.kind == "user"]
-            found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.past.pages))
+            words = [p.text for unit in self.engine.history.units for p in unit.pieces if p.kind == "user"]
+            found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.history.pages))
             summary = found.text
             if reason := problem or found.problem:
                 self.note(f"no summary by the model ({reason}); the rules made the digest", kind=SUMMARY)
@@ -314,13 +314,13 @@ class Session:
 
     def renew(self, words: str = "") -> Renewed:
         """A new sprint: state carries over with a handoff note, history starts fresh."""
-        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.past.ledger, words))
+        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.history.ledger, words))
 
     def reconcile(self, *, after_pass: bool = False) -> bool:
         """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
         if self._world is None or not (self._unreconciled or after_pass):
             return False
-        background = self.engine.past.ledger.background
+        background = self.engine.history.ledger.background
         found = compare(self._world, self._seen, background, self.started.runs, restarted=self._unreconciled)
         self._unreconciled = False
         if found.data:
@@ -333,7 +333,7 @@ class Session:
 
         `became` says of calls what became of their commands; calls in `but` are answered later.
         """
-        open_calls = [call for call in self.engine.past.waiting if call.id not in but]
+        open_calls = [call for call in self.engine.history.waiting if call.id not in but]
         for call in open_calls:
             more = f" {became[call.id]}." if became and call.id in became else ""
             text = LOST.format(more) if call.id in self.started.unanswered else NOT_RUN
@@ -344,7 +344,7 @@ class Session:
         """Use another system prompt and other tools from here on; whether anything differs."""
         system = self.masked(system)
         tools = mask_value(tools, by=self.masked)
-        if (system, tools) == (self.engine.past.system, self.engine.past.tools):
+        if (system, tools) == (self.engine.history.system, self.engine.history.tools):
             return False
         self.log(SystemChanged, system=system, tools=tools)
         return True

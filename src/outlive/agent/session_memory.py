@@ -99,7 +99,7 @@ class Remembering:
         if warm and not changes:
             return self._index
         text = self.memories.index().strip()
-        before, _, had = engine.past.system.partition(f"\n{TITLE}\n")
+        before, _, had = engine.history.system.partition(f"\n{TITLE}\n")
         if before and warm and {*had.splitlines()} <= {*text.splitlines()}:
             text = had
         self._index = f"{TITLE}\n{text}" if text else ""

@@ -11,7 +11,7 @@ LINK = "subagent"
 
 
 @dataclass(slots=True)
-class Started:
+class StartedCommands:
     """Takes in the events of one log, those that were taken back as well: a process is not undone."""
 
     commands: dict[int, tuple[str, str, Process]] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from outlive.messages import call_label, tool_calls
 from outlive.models.errors import ModelError
 from outlive.stores.logs.names import subagent_id
 from outlive.stream import Live, SubagentActed
-from outlive.tools.protocol import Outcome
+from outlive.tools.protocol import ToolOutcome
 
 MOST_TURNS = 60
 MOST_AT_ONCE = 8
@@ -33,11 +33,11 @@ class Subagents:
     begin: Callable[[str], Session]
     room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
-    async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Outcome:
+    async def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> ToolOutcome:
         async with self.room:
             return await self._run(prompt, tools, description)
 
-    async def _run(self, prompt: str, tools: tuple[str, ...] | None, description: str) -> Outcome:
+    async def _run(self, prompt: str, tools: tuple[str, ...] | None, description: str) -> ToolOutcome:
         session = self.begin(subagent_id(self.parent.session.id))
         link = {"parent": self.parent.session.id, "session": session.id, "description": description}
         self.parent.session.log(Checkpointed, label=LINK, data=link)
@@ -50,11 +50,11 @@ class Subagents:
         try:
             ending = await child.ask(tagged("task", prompt))
         except ModelError as error:
-            return Outcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
+            return ToolOutcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
         finally:
             await child.close()
         about = f"[sub-agent {session.id}: {ending.why}{f', {ending.detail}' if ending.detail else ''}]"
-        return Outcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
+        return ToolOutcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
 
     def _limits(self, spending: Spending) -> list[Limit]:
         """Its own turns, within what is left of the parent's budget."""

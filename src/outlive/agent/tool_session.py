@@ -14,7 +14,7 @@ from outlive.state import WorkingState
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
-class Door:
+class ToolSession:
     """A session as tools see it."""
 
     def __init__(self, session: Session, compact: Callable[[str], None]) -> None:
@@ -37,7 +37,7 @@ class Door:
         return page.text, (page.block,) if isinstance(page.block, Image) else ()
 
     def search(self, query: str, limit: int = 10) -> str:
-        pages = self._session.engine.past.pages
+        pages = self._session.engine.history.pages
         found = list(islice(search(self.id, pages, query), limit + 1)) or related(self.id, pages, query, limit)
         rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[:limit]]
         if len(found) > limit:
@@ -46,7 +46,7 @@ class Door:
 
     def user_words(self) -> Iterator[str]:
         """What the user said in this session, the newest first."""
-        for unit in reversed(self._session.engine.past.units):
+        for unit in reversed(self._session.engine.history.units):
             if unit.kind == "user":
                 yield from (piece.text for piece in unit.pieces if piece.kind == "user")
 

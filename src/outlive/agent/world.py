@@ -73,7 +73,7 @@ class World:
 
 
 @dataclass(slots=True)
-class Seen:
+class LastSeen:
     """What the log says was seen last."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Difference:
 
 def compare(
     world: World,
-    seen: Seen,
+    seen: LastSeen,
     background: Mapping[str, str],
     runs: Callable[[str], bool | None] = lambda _: None,
     *,

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from outlive.agent.recall import Hit, lines_of, pages_of, related, search
+from outlive.agent.recall import RecallHit, lines_of, pages_of, related, search
 from outlive.cli.echo import echo, echo_exact
 from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
 from outlive.context.pages import Pages
@@ -119,7 +119,7 @@ def _chosen(store: LogStore, session: str | None) -> str:
     raise click.UsageError(f"which --session? there are{rows}" if found else "there are no sessions here")
 
 
-def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[Hit]:
+def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[RecallHit]:
     """Lines that hold the text as it stands; where no line does, the pages that are most about it."""
     pages = dict(_pages(store, names))
     exact = list(islice((hit for name, found in pages.items() for hit in search(name, found, text)), limit))
@@ -142,7 +142,7 @@ def _pages(store: LogStore, names: list[str]) -> Iterator[tuple[str, Pages]]:
         yield name, pages_of(log.events)
 
 
-def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
+def _print_hits(hits: list[RecallHit], *, as_json: bool) -> None:
     if as_json:
         print_json(hits)
     several = len({hit.session for hit in hits}) > 1

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from outlive.context.pages import HANDLE_IN_TEXT
-from outlive.context.passes.plan import Plan, Scene, current_request
+from outlive.context.passes.plan import PassInput, PassPlan, current_request
 from outlive.context.pieces import Piece
 from outlive.context.validity import problems as request_problems
 from outlive.context.view import EMPTY
@@ -11,8 +11,8 @@ from outlive.messages import Message, Text
 
 
 def broken(
-    scene: Scene,
-    plan: Plan,
+    scene: PassInput,
+    plan: PassPlan,
     messages: Sequence[Message],
     unseen: Iterable[Piece],
     before: float,
@@ -33,13 +33,13 @@ def _closed(messages: Sequence[Message]) -> list[Message]:
     return list(messages)
 
 
-def _touched(scene: Scene, plan: Plan, piece: Piece) -> bool:
+def _touched(scene: PassInput, plan: PassPlan, piece: Piece) -> bool:
     """Whether something arrived would be shown otherwise than it was going to be."""
     old, new = scene.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
     return piece.kind == "result" and (piece.event <= plan.projection.fold_to or old != new)
 
 
-def _lost_request(scene: Scene, messages: Sequence[Message]) -> list[str]:
+def _lost_request(scene: PassInput, messages: Sequence[Message]) -> list[str]:
     """The current request must stand there in full."""
     current = current_request(scene.units)
     if current is None or not current.text.strip():
@@ -49,7 +49,7 @@ def _lost_request(scene: Scene, messages: Sequence[Message]) -> list[str]:
     return [] if any(text in other for other in shown) else ["the current request is not complete"]
 
 
-def _unreachable(scene: Scene, plan: Plan) -> list[str]:
+def _unreachable(scene: PassInput, plan: PassPlan) -> list[str]:
     """Every piece that is not whole in the view must have its handles there."""
     projection = plan.projection
     visible = visible_pages(projection.digest)

@@ -13,16 +13,16 @@ from msgspec import Struct
 
 from outlive.context.contract import visible_pages
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
-from outlive.context.history import Past
+from outlive.context.history import History
 from outlive.context.ledger import facts
 from outlive.context.pages import Page, handle
 from outlive.context.passes import ladder
 from outlive.context.passes.budget import Budget, budget_for
 from outlive.context.passes.plan import (
     SAFE,
-    Plan,
-    Reach,
-    Scene,
+    PassDepth,
+    PassInput,
+    PassPlan,
     digest_tokens,
     floor_tokens,
     next_pool,
@@ -86,7 +86,7 @@ class Engine:
         self.window = window
         self.policy = policy
         self.meter = Meter()
-        self.past = Past()
+        self.history = History()
         self.events: list[Event] = []
         """All that is in force, oldest first; what was taken back is in the log alone."""
         self._passes = [_Pass(Projection(), 0, array("I"))]
@@ -120,7 +120,7 @@ class Engine:
             self._tried = self._grown()
             self._answers += 1
             self._refusals = 0
-        changed = self.past.append(event)
+        changed = self.history.append(event)
         if changed is not None:
             self._came_late(changed)
         match event:
@@ -141,7 +141,7 @@ class Engine:
         """A result may come after its placeholder was shown, or even after its call was folded away."""
         if unit.event <= self.projection.fold_to:
             self._late.append(late_note(unit.pieces[-1]))
-        elif self._rendered and unit.event <= self.past.units[self._rendered - 1].event:
+        elif self._rendered and unit.event <= self.history.units[self._rendered - 1].event:
             self._render_all()
 
     def extend(self, events: Iterable[Event]) -> None:
@@ -159,7 +159,7 @@ class Engine:
         made: list[Compacted] = []
         self._render_new()
         block = self._state_block()
-        if relieve and (not self.past.mid_batch or self._estimate(block) > self.budget.hard):
+        if relieve and (not self.history.mid_batch or self._estimate(block) > self.budget.hard):
             made = self._relieve(now, block, self._spool())
             block = self._state_block() if made else block
         messages = with_state(self._messages, block)
@@ -167,12 +167,12 @@ class Engine:
             raise InvalidRequest("; ".join(found))
         self._checked = max(0, len(messages) - 2)
         tokens = self.meter.tokens(self._estimate(block))
-        return Request(self.past.system, self.past.tools, messages, block, tokens, tuple(made))
+        return Request(self.history.system, self.history.tools, messages, block, tokens, tuple(made))
 
     def due(self, now: float | None = None) -> str:
         """Why the next request would make a pass ("pressure", "cold", "limit"), or nothing; nothing is changed."""
         self._render_new()
-        return "" if self.past.mid_batch else self._due(now, self._full())
+        return "" if self.history.mid_batch else self._due(now, self._full())
 
     def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
         """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
@@ -180,10 +180,10 @@ class Engine:
         `summary` is a model's, already checked (`outlive.context.summary`); without one the digest is built by rule.
         """
         self._render_new()
-        if self.past.mid_batch or (self._settled == self._now(focus) and not summary):
+        if self.history.mid_batch or (self._settled == self._now(focus) and not summary):
             return None
         if summary:
-            summary = marked(summary, self.past.units[0].event if self.past.units else 0, self.past.last_id)
+            summary = marked(summary, self.history.units[0].event if self.history.units else 0, self.history.last_id)
         return self._pass(ladder.deep(self.budget, "auto"), "asked", focus, summary)
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
@@ -201,7 +201,7 @@ class Engine:
 
     def recall(self, ref: str | int) -> Page:
         """The page behind a handle."""
-        return self.past.pages.get(ref)
+        return self.history.pages.get(ref)
 
     # -- what a person may ask
 
@@ -231,10 +231,10 @@ class Engine:
         """What fills the window, in tokens by kind."""
         self._render_new()
         sums = by_kind(self._scene(), self.projection, self._passes[-1].folded)
-        system = estimate(self.past.system)
+        system = estimate(self.history.system)
         parts = {
             "system": system,
-            "tools": self.past.overhead - system,
+            "tools": self.history.overhead - system,
             "state": estimate(self._state_block()),
         }
         return {kind: self.meter.tokens(tokens) for kind, tokens in (sums | parts).items() if tokens}
@@ -246,12 +246,12 @@ class Engine:
 
     def breakdown(self) -> dict[str, int]:
         """What fills the floor, in tokens."""
-        units = self.past.units
+        units = self.history.units
         current = next((unit for unit in reversed(units) if unit.kind == "user"), None)
         newest = next((unit for unit in reversed(units) if unit is not current), None)
         parts = {
-            "system": estimate(self.past.system),
-            "tools": self.past.overhead - estimate(self.past.system),
+            "system": estimate(self.history.system),
+            "tools": self.history.overhead - estimate(self.history.system),
             "state": estimate(self._state_block()),
             "current request": current.tokens if current else 0.0,
             "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
@@ -263,14 +263,14 @@ class Engine:
 
     def _spool(self) -> list[Compacted]:
         """Previews, but only when what arrived does not fit beside the least that must stay."""
-        arrived = sum(piece.tokens for piece in self.past.unseen())
+        arrived = sum(piece.tokens for piece in self.history.unseen())
         if arrived <= self.budget.spool:
             return []
         scene = self._scene(compacted=True)
         room = arrived + SAFE * self.budget.hard - floor_tokens(scene)
         if arrived <= room:
             return []
-        plan = ladder.spooled(self.past, scene, room, DIGEST_ROOM * self.budget.window)
+        plan = ladder.spooled(self.history, scene, room, DIGEST_ROOM * self.budget.window)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
@@ -279,16 +279,18 @@ class Engine:
         reason = self._due(now, total)
         if not reason:
             return made
-        best: tuple[Plan, float] | None = None
-        for reach in (ladder.usual(budget, len(self.past.units) - self._passed_at), ladder.floor()):
+        best: tuple[PassPlan, float] | None = None
+        for reach in (ladder.usual(budget, len(self.history.units) - self._passed_at), ladder.floor()):
             best = self._plan(reach, reason) or best
             if (best[1] if best else total) <= budget.hard:
                 break
         made += [self._commit(best[0], reason, self._estimate(), after=best[1])] if best else []
         if self._full() <= budget.hard:
             return made
-        room = sum(shown_tokens(p, self.projection) for p in self.past.unseen()) + SAFE * budget.hard - self._full()
-        if plan := ladder.spooled(self.past, self._scene(), room, again=True):
+        room = (
+            sum(shown_tokens(p, self.projection) for p in self.history.unseen()) + SAFE * budget.hard - self._full()
+        )
+        if plan := ladder.spooled(self.history, self._scene(), room, again=True):
             made.append(self._commit(plan, "limit", self._estimate()))
         if self._full() > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
@@ -303,7 +305,7 @@ class Engine:
         """Where a pass engages. What arrived since the last request has to be written to the cache either way."""
         asked = max(self._asked_tokens.values(), default=0.0)
         arrived = max(self._estimate() - asked, 0.0)
-        return ladder.high_water(self._scene(compacted=True), self.past.overhead, arrived, requests)
+        return ladder.high_water(self._scene(compacted=True), self.history.overhead, arrived, requests)
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""
@@ -315,20 +317,22 @@ class Engine:
 
     def is_cold(self, now: float | None) -> bool:
         """Whether the provider has let go of what it was last asked."""
-        asked = self.past.asked_at
-        moment = self.past.heard_at if now is None else now
+        asked = self.history.asked_at
+        moment = self.history.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
 
-    def _pass(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
+    def _pass(self, reach: PassDepth, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
         before = self._estimate()
         found = self._plan(reach, reason, focus, summary)
         return self._commit(found[0], reason, before, focus, found[1]) if found else None
 
-    def _plan(self, reach: Reach, reason: str, focus: str = "", summary: str = "") -> tuple[Plan, float] | None:
+    def _plan(
+        self, reach: PassDepth, reason: str, focus: str = "", summary: str = ""
+    ) -> tuple[PassPlan, float] | None:
         """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
         before = self._estimate()
         try:
-            plan, after = ladder.attempt(self.past, self._scene(focus, summary, compacted=True), reach, before)
+            plan, after = ladder.attempt(self.history, self._scene(focus, summary, compacted=True), reach, before)
         except BrokenContract as error:
             self.problems = error.problems
             return None
@@ -341,25 +345,25 @@ class Engine:
         gain = self.budget.gain
         return min(gain, ASKED_GAIN * self.budget.window) if reason == "asked" else gain
 
-    def _commit(self, plan: Plan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
+    def _commit(self, plan: PassPlan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
         scene = self._scene(focus)
         after = after or view_tokens(scene, plan)
-        event = ladder.compacted(self.past, scene, plan, reason, before, after, focus)
+        event = ladder.compacted(self.history, scene, plan, reason, before, after, focus)
         self.append(event)
         return event
 
-    def _scene(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> Scene:
+    def _scene(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
         now = self._passes[-1]
-        return Scene(
-            units=self.past.units,
-            index=self.past.index,
+        return PassInput(
+            units=self.history.units,
+            index=self.history.index,
             projection=now.projection,
             folded=now.folded,
             pool=self._pool,
-            overhead=self.past.overhead + estimate(self._state_block(compacted=compacted)) + PASS_ROW * compacted,
+            overhead=self.history.overhead + estimate(self._state_block(compacted=compacted)) + PASS_ROW * compacted,
             budget=self.budget,
-            guard=guarded(self.past.state, self.past.ledger, focus),
-            facts=facts(self.past.ledger),
+            guard=guarded(self.history.state, self.history.ledger, focus),
+            facts=facts(self.history.ledger),
             summary=summary or now.projection.summary,
         )
 
@@ -368,18 +372,18 @@ class Engine:
     def _apply(self, projection: Projection) -> None:
         now = self._passes[-1]
         folded = now.folded
-        while folded < len(self.past.units) and self.past.units[folded].event <= projection.fold_to:
+        while folded < len(self.history.units) and self.history.units[folded].event <= projection.fold_to:
             folded += 1
         ids = now.pool
         if folded > now.folded:
             self._pool = next_pool(self._scene(), folded)
             ids = array("I", (line.id for line in self._pool))
-            for piece in (piece for unit in self.past.units[now.folded : folded] for piece in unit.pieces):
+            for piece in (piece for unit in self.history.units[now.folded : folded] for piece in unit.pieces):
                 piece.forget_lines()
         self._passes.append(_Pass(projection, folded, ids))
         self._render_all()
         self._start_count()
-        self._passed_at = len(self.past.units)
+        self._passed_at = len(self.history.units)
         if projection.digest != now.projection.digest:
             self._late = []  # a new digest has their handles
 
@@ -389,17 +393,17 @@ class Engine:
 
     def _now(self, focus: str) -> tuple[int, int, str]:
         """What a pass on request depends on; the same request with nothing new does nothing."""
-        units = self.past.units
+        units = self.history.units
         return len(units), units[-1].last_event if units else 0, focus
 
     def _undo(self, target: int) -> None:
         """Back to the projection before; what had come late in the meantime is said again."""
         self._settled = None
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
-        self._pool = self.past.index.find(self._passes[-1].pool)
+        self._pool = self.history.index.find(self._passes[-1].pool)
         self._render_all()
         visible = visible_pages(self.projection.digest)
-        folded = (piece for unit in self.past.units[: self._passes[-1].folded] for piece in unit.pieces)
+        folded = (piece for unit in self.history.units[: self._passes[-1].folded] for piece in unit.pieces)
         self._late = [late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
         self._start_count()  # whoever takes a pass back does not want it again at once
 
@@ -407,40 +411,40 @@ class Engine:
         """Start again from what stays; pages are never numbered anew."""
         live = [kept for kept in self.events if kept.id <= event.target]
         fresh = Engine(self.window, self.policy)
-        fresh.past = Past(self.past.pages)
+        fresh.history = History(self.history.pages)
         fresh.extend(live)
-        fresh.past.last_id = event.id
+        fresh.history.last_id = event.id
         fresh.meter = self.meter
         self.__dict__.update(fresh.__dict__)
 
     def _renewal(self, event: Renewed) -> Projection:
-        pages = " ".join(handle(page.number) for page in self.past.pages)
+        pages = " ".join(handle(page.number) for page in self.history.pages)
         text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
         return Projection(event.id, event.id, text)
 
     def _render_all(self) -> None:
-        self._messages = opening(self.past.units, self.projection)
+        self._messages = opening(self.history.units, self.projection)
         self._tokens = digest_tokens(self.projection)
         self._rendered = self._passes[-1].folded
         self._checked = 0
         self._render_new()
 
     def _render_new(self) -> None:
-        for unit in self.past.units[self._rendered :]:
+        for unit in self.history.units[self._rendered :]:
             join(self._messages, unit_messages(unit, self.projection.edits))
             self._tokens += unit_tokens(unit, self.projection)
-        self._rendered = len(self.past.units)
+        self._rendered = len(self.history.units)
 
     def _state_block(self, *, compacted: bool = False) -> str:
         """The state block, as it is or (`compacted`) as it will be at most after the next pass."""
-        past, now = self.past, self._passes[-1]
-        shown = 0 if compacted else steps_shown(past.units, now.folded, len(past.state.recent_actions))
+        history, now = self.history, self._passes[-1]
+        shown = 0 if compacted else steps_shown(history.units, now.folded, len(history.state.recent_actions))
         compacted = compacted or len(self._passes) > 1
-        notes = [*past.notes, *self._late]
+        notes = [*history.notes, *self._late]
         return render_state(
-            past.state, past.ledger, self.budget.state, compacted=compacted, notes=notes, steps_shown=shown
+            history.state, history.ledger, self.budget.state, compacted=compacted, notes=notes, steps_shown=shown
         )
 
     def _estimate(self, block: str = "") -> float:
         """Estimated tokens of the whole request."""
-        return self._tokens + self.past.overhead + estimate(block)
+        return self._tokens + self.history.overhead + estimate(block)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
-from outlive.context.passes.name_index import Index
+from outlive.context.passes.name_index import NameIndex
 from outlive.context.pieces import Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit, add_result, step_unit, user_unit
@@ -36,13 +36,13 @@ LEARNED = "learned"
 """Notes of this kind are for people: what was remembered is no news to the model that was told it."""
 
 
-class Past:
+class History:
     """Everything that was said and done, indexed."""
 
     def __init__(self, pages: Pages | None = None) -> None:
         self.pages = Pages() if pages is None else pages
         self.units: list[Unit] = []
-        self.index = Index()
+        self.index = NameIndex()
         self.ledger = Ledger()
         self.state = WorkingState()
         self.notes: list[str] = []

@@ -92,7 +92,7 @@ def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
     return [Message("user", (Text(projection.digest), *pictures))]
 
 
-def history(units: Sequence[Unit], projection: Projection) -> list[Message]:
+def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
     """All messages under a projection, without the state block."""
     messages = opening(units, projection)
     for unit in units:

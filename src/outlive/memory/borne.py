@@ -7,14 +7,14 @@ with what limits it. So it refuses what may be a good paraphrase, and takes noth
 from collections.abc import Sequence
 
 from outlive.memory import guard
-from outlive.memory.clauses import Said, Statement, statements
+from outlive.memory.clauses import ClauseSentence, ClauseSet, statements
 from outlive.memory.dates import every_day, read_date
 from outlive.stores.memories.records import Memory
 
 
 def not_borne_out(text: str, sources: Sequence[Memory]) -> str:
     """What of the text no source says, or nothing."""
-    known = Said([one for source in sources for text in _texts(source) for one in statements(text)])
+    known = ClauseSet([one for source in sources for text in _texts(source) for one in statements(text)])
     for statement in statements(text, is_source=False):
         if not known.has(statement):
             return f"{statement.text[:60]!r} stands in none of them"
@@ -23,9 +23,9 @@ def not_borne_out(text: str, sources: Sequence[Memory]) -> str:
 
 def left_unsaid(text: str, sources: Sequence[Memory]) -> str:
     """What of the sources the text leaves out, or nothing. What another one says with more words is not left out."""
-    made = Said(statements(text, is_source=False))
-    kept: list[tuple[str, Statement]] = []
-    lost: list[tuple[str, Statement]] = []
+    made = ClauseSet(statements(text, is_source=False))
+    kept: list[tuple[str, ClauseSentence]] = []
+    lost: list[tuple[str, ClauseSentence]] = []
     for source in sources:
         plain, *dated = map(statements, _bodies(source))
         said = dated[0] if dated and len(dated[0]) == len(plain) else plain
@@ -62,7 +62,7 @@ def _bodies(source: Memory) -> list[str]:
     return [whole, dated] if dated != whole else [whole]
 
 
-def _facts_beside(source: Memory) -> list[Statement]:
+def _facts_beside(source: Memory) -> list[ClauseSentence]:
     """What its description says with names, numbers or code, and is not how its body begins."""
     short = " ".join(source.description.rstrip("…").split())
     if not source.body.strip() or " ".join(source.body.split()).startswith(short):
@@ -70,7 +70,7 @@ def _facts_beside(source: Memory) -> list[Statement]:
     return [one for one in statements(source.description) if not all(map(str.islower, one.text.split()[1:]))]
 
 
-def _says_more(one: Statement, other: Statement) -> bool:
+def _says_more(one: ClauseSentence, other: ClauseSentence) -> bool:
     """Whether a statement says the other one too: all its words in their order, under no other limits, and not only
     of some place or case."""
     if one.limits != other.limits or one.context != other.context or not _in_order(other.flat, one.flat):

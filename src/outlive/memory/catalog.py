@@ -12,10 +12,10 @@ from outlive.memory.similar import spelling
 from outlive.memory.supersession import Hiding, cascade
 from outlive.stores.memories.protocol import MemoryReader
 from outlive.stores.memories.records import Memory, unmarked
-from outlive.stores.memories.table import NOTHING, Shelf
+from outlive.stores.memories.table import NOTHING, MemoryTable
 
 
-class Found(NamedTuple):
+class CatalogHit(NamedTuple):
     """A memory, and how well it is what was asked for: the lowest is it."""
 
     standing: tuple[int, bool, bool]
@@ -26,8 +26,8 @@ class Catalog:
     """Of one store. `in_use` has the live ones that no other supersedes, `everything` forgotten ones too."""
 
     def __init__(self) -> None:
-        self.everything = Shelf()
-        self.in_use = Shelf()
+        self.everything = MemoryTable()
+        self.in_use = MemoryTable()
         self._hiding = Hiding()
         self._names = Grouped(self.everything, lambda memory: (memory.name,))
         self._folded = Grouped(self.everything, lambda memory: (memory.name.casefold(),))
@@ -77,13 +77,13 @@ class Catalog:
         """The moment, and what came into use, changed or went out of use (None) after an earlier one."""
         return self.in_use.moment, dict(self.in_use.changed(since))
 
-    def find(self, ref: str, *, archived: bool = True) -> "Found | None":
+    def find(self, ref: str, *, archived: bool = True) -> "CatalogHit | None":
         """By slug, else by name, else by name in whatever case; one in use goes before a superseded one, and that
         before a forgotten one."""
         ways = ({ref.removesuffix(".md")}, self._names.of(ref), self._folded.of(ref.casefold()))
         for way, slugs in enumerate(ways):
             found = [
-                Found((way, memory.archived is not None, slug in self.hidden), memory)
+                CatalogHit((way, memory.archived is not None, slug in self.hidden), memory)
                 for slug in sorted(slugs)
                 if (memory := self.everything.get(slug)) and (archived or memory.archived is None)
             ]

@@ -9,17 +9,17 @@ from msgspec.structs import replace
 from outlive.memory.errors import UndoConflict, UnknownMemory
 from outlive.secrets import mask
 from outlive.stores.memories.protocol import MemoryWriter
-from outlive.stores.memories.records import Memory, MemoryChange, Scope, Step, unmarked
+from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, Scope, unmarked
 from outlive.stores.memories.text import render
 
 _EPOCH = datetime.min
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ChangelogEntry(msgspec.Struct, frozen=True):
     """A step, and whose memory it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
 
     scope: Scope
-    step: Step
+    step: MemoryStep
     undone: bool = False
 
     @property
@@ -27,7 +27,7 @@ class Entry(msgspec.Struct, frozen=True):
         return f"{'u' if self.scope == 'user' else ''}{self.step.id}"
 
 
-def entries(scope: Scope, steps: Sequence[Step]) -> list[Entry]:
+def entries(scope: Scope, steps: Sequence[MemoryStep]) -> list[ChangelogEntry]:
     """The steps of one store, each with whether it still holds."""
     undone: dict[int, bool] = {}
     for step in steps:
@@ -35,16 +35,16 @@ def entries(scope: Scope, steps: Sequence[Step]) -> list[Entry]:
             # Undoing an undo brings the step back.
             for number in (step.undoes, *(s.undoes for s in steps if s.id == step.undoes and s.undoes)):
                 undone[number] = not undone.get(number, False)
-    return [Entry(scope, step, undone.get(step.id, False)) for step in steps]
+    return [ChangelogEntry(scope, step, undone.get(step.id, False)) for step in steps]
 
 
-def last_undoable(found: Sequence[Entry]) -> Entry | None:
+def last_undoable(found: Sequence[ChangelogEntry]) -> ChangelogEntry | None:
     """The newest step that changed something, still holds, and is no undo itself."""
     fit = (entry for entry in reversed(found) if not entry.undone and not entry.step.undoes and entry.step.changes)
     return next(fit, None)
 
 
-def take_back(tx: MemoryWriter, entry: Entry) -> None:
+def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
     """Put everything as it was before the step; refuse where later changes stand on it."""
     step = entry.step
     for change in step.changes:
@@ -66,7 +66,7 @@ def take_back(tx: MemoryWriter, entry: Entry) -> None:
             tx.put(replace(change.before, last_used=used, revision=revision, provenance=source))
 
 
-def _refuse_in_the_middle(tx: MemoryWriter, entry: Entry) -> None:
+def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
     """A correction that was corrected itself holds down what it corrected: without it, the oldest error is back. And
     what has another correction by now does not get a second one."""
     mine = {change.slug for change in entry.step.changes}
@@ -86,13 +86,13 @@ def _superseded(memory: Memory | None) -> set[str]:
     return set(memory.supersedes) if memory and memory.archived is None else set()
 
 
-def _stands_on(tx: MemoryWriter, entry: Entry, other: Memory, slug: str) -> str:
+def _stands_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> str:
     what = f"step {entry.id} cannot be undone: {other.slug!r} stands on {slug!r}"
     for later in reversed(tx.steps()):
         for change in later.changes:
             after = change.after
             if change.slug == other.slug and after and slug in (*after.supersedes, *after.derived_from):
-                number = Entry(entry.scope, later).id
+                number = ChangelogEntry(entry.scope, later).id
                 return f"{what} since step {number}; undo that first (outlive memory undo {number})"
     return f"{what}; change that first (outlive memory get {other.slug})"
 
@@ -109,7 +109,7 @@ def diff(change: MemoryChange) -> Iterator[str]:
     yield from unified_diff(before, after, old, new, lineterm="")
 
 
-def find_step(found: Sequence[Entry], number: str) -> Entry:
+def find_step(found: Sequence[ChangelogEntry], number: str) -> ChangelogEntry:
     for entry in found:
         if entry.id == number:
             return entry

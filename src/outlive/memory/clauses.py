@@ -89,7 +89,7 @@ class Clause(NamedTuple):
         return not begins and len(words) > 1 and not _BACK.intersection(words)
 
 
-class Statement:
+class ClauseSentence:
     """A sentence, with the heading or the sentence before it that it cannot be understood without."""
 
     def __init__(self, text: str, context: Sequence[str] = (), *, is_source: bool = True) -> None:
@@ -142,14 +142,14 @@ class Statement:
         return [head for head in heads if head]
 
 
-class Said:
+class ClauseSet:
     """All that some statements say."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
+    def __init__(self, statements: Sequence[ClauseSentence]) -> None:
         self.alone = {body for one in statements for run in one.runs() for body in one.independent(*run)}
         self.after = {body for one in statements for run in one.runs() for body in one.continued(*run)}
 
-    def has(self, statement: Statement) -> bool:
+    def has(self, statement: ClauseSentence) -> bool:
         """Whether all parts of a statement are said, each by one clause or several that stand together."""
         ends = [0, *statement.cuts, len(statement.clauses)]
         reached = {0}
@@ -158,23 +158,23 @@ class Said:
                 reached |= {end for end in ends if end > start and self._has_run(statement, start, end)}
         return len(statement.clauses) in reached
 
-    def _has_run(self, statement: Statement, start: int, end: int) -> bool:
+    def _has_run(self, statement: ClauseSentence, start: int, end: int) -> bool:
         if not self.alone.isdisjoint(statement.independent(start, end)):
             return True
         return not self.after.isdisjoint(statement.continued(start, end))
 
 
-def statements(text: str, *, is_source: bool = True) -> list[Statement]:
+def statements(text: str, *, is_source: bool = True) -> list[ClauseSentence]:
     """The sentences of a text that say something."""
-    found: list[Statement] = []
+    found: list[ClauseSentence] = []
     heading: tuple[str, ...] = ()
     for sentence in split(text, semicolons=True):
         reading = read(sentence)
         if not reading.words:
             continue
-        plain = Statement(sentence, heading, is_source=is_source)
+        plain = ClauseSentence(sentence, heading, is_source=is_source)
         before = found[-1].flat[:3] if found and plain.speaks_back else ()
-        found.append(Statement(sentence, (*heading, "^", *before), is_source=is_source) if before else plain)
+        found.append(ClauseSentence(sentence, (*heading, "^", *before), is_source=is_source) if before else plain)
         if reading.opens:
             heading = found[-1].flat
     return [statement for statement in found if statement.clauses]
@@ -232,8 +232,8 @@ def _meant(words: Sequence[str]) -> Iterator[str]:
             elif word.istitle() and before and not _CALENDAR.fullmatch(low):
                 yield low
             else:
-                past = low.endswith("ed") and not low.endswith("eed") and not be
-                yield _DIGITS.get(low) or (low if low in _BEGINS | LIMITS else f"{stem(low)}{'+' * past}")
+                history = low.endswith("ed") and not low.endswith("eed") and not be
+                yield _DIGITS.get(low) or (low if low in _BEGINS | LIMITS else f"{stem(low)}{'+' * history}")
         be = low in _BE or (be and low.endswith("ly"))
 
 

@@ -10,11 +10,11 @@ from outlive.memory.changelog import bare
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.guard import withheld
 from outlive.memory.memories import Memories
-from outlive.memory.merging import Plan, by_rules
+from outlive.memory.merging import MergePlan, by_rules
 from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
 from outlive.memory.supersession import hidden_by, reach
 from outlive.stores.memories.protocol import MemoryWriter
-from outlive.stores.memories.records import Memory, OversizedMemory, Scope, Step
+from outlive.stores.memories.records import Memory, MemoryStep, OversizedMemory, Scope
 
 Ask = Callable[[str], str]
 """A model: a prompt in, its answer out."""
@@ -32,7 +32,7 @@ class Busy(MemoryRefused):
     """Another process is at it."""
 
 
-class Report(msgspec.Struct, kw_only=True):
+class ConsolidationReport(msgspec.Struct, kw_only=True):
     """What a consolidation did, or why it did nothing."""
 
     scope: Scope
@@ -43,7 +43,7 @@ class Report(msgspec.Struct, kw_only=True):
     """Why nothing was changed, though it was tried."""
 
 
-def due(steps: Sequence[Step], *, now: datetime | None = None, sessions: int = 0) -> str:
+def due(steps: Sequence[MemoryStep], *, now: datetime | None = None, sessions: int = 0) -> str:
     """Why it is due, or nothing. `sessions` is how many there were since the last time, as far as the caller knows.
 
     A time without result counts as one too, so that it does not run again on every turn.
@@ -61,18 +61,18 @@ def due(steps: Sequence[Step], *, now: datetime | None = None, sessions: int = 0
     return ""
 
 
-def last_time(steps: Sequence[Step]) -> float:
+def last_time(steps: Sequence[MemoryStep]) -> float:
     """When it was done last, in seconds; without a last time, when the first memory was made."""
     return steps[max(_last(steps) - 1, 0)].at.timestamp() if steps else float("inf")
 
 
-def _last(steps: Sequence[Step]) -> int:
+def _last(steps: Sequence[MemoryStep]) -> int:
     return next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
 
 
 def consolidate(
     memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
-) -> Report:
+) -> ConsolidationReport:
     """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it. With `most`,
     for whoever was not told to do it, the model is left out where it takes more requests or is not worth it.
 
@@ -93,10 +93,10 @@ def consolidate(
         step = memories.write(
             scope, lambda tx: tx.record("consolidate", actor=memories.actor, note=f"nothing changed: {reason}")
         )
-        return Report(scope=scope, step=step.id, seen=len(snapshot), problem=reason)
+        return ConsolidationReport(scope=scope, step=step.id, seen=len(snapshot), problem=reason)
 
 
-def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask, most: int | None) -> Plan:
+def _with_model(snapshot: Sequence[Memory], plan: MergePlan, ask: Ask, most: int | None) -> MergePlan:
     """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
     after = {memory.slug: plan.puts.get(memory.slug, memory) for memory in snapshot}
     hidden = hidden_by(after.values())
@@ -114,7 +114,9 @@ def _with_model(snapshot: Sequence[Memory], plan: Plan, ask: Ask, most: int | No
     return plan
 
 
-def _apply(tx: MemoryWriter, snapshot: Sequence[Memory], plan: Plan, actor: str, scope: Scope) -> Report:
+def _apply(
+    tx: MemoryWriter, snapshot: Sequence[Memory], plan: MergePlan, actor: str, scope: Scope
+) -> ConsolidationReport:
     """One transaction. What was touched must still be what the plan was made from."""
     then = {memory.slug: memory for memory in snapshot}
     needed = plan.touched | {slug for memory in plan.adds for slug in memory.supersedes}
@@ -133,4 +135,4 @@ def _apply(tx: MemoryWriter, snapshot: Sequence[Memory], plan: Plan, actor: str,
         if now is not None and now.archived is None:
             tx.put(replace(now, archived=tx.now, revision=now.revision + 1))
     step = tx.record("consolidate", actor=actor, note="; ".join(plan.notes)[:2_000], seen=len(snapshot))
-    return Report(scope=scope, step=step.id, seen=len(snapshot), notes=plan.notes)
+    return ConsolidationReport(scope=scope, step=step.id, seen=len(snapshot), notes=plan.notes)

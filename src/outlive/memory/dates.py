@@ -46,7 +46,7 @@ def absolute(text: str, base: date) -> str:
 def every_day(text: str, base: date) -> str:
     """The text with all relative dates said as dates, also those that may mean any day: to compare texts by."""
 
-    def put(rule: Rule, text: str) -> str:
+    def put(rule: DateRule, text: str) -> str:
         return rule.pattern.sub(lambda match: _said(match, base, rule) or match[0], text)
 
     if len(text) > LONGEST:
@@ -59,11 +59,11 @@ def every_day(text: str, base: date) -> str:
 def _sentence(text: str, base: date) -> str:
     if not _HINT.search(text) or _GENERAL.search(text):
         return text
-    past, future = _tells_past(text), bool(_FUTURE.search(text))
+    history, future = _tells_past(text), bool(_FUTURE.search(text))
     for rule in _RULES:
-        told = (rule.past and past) or (rule.future and future)
+        told = (rule.history and history) or (rule.future and future)
 
-        def put(match: re.Match[str], rule: Rule = rule, told: bool = told) -> str:
+        def put(match: re.Match[str], rule: DateRule = rule, told: bool = told) -> str:
             before = match.string[: match.start()]
             since = _SINCE.search(before) and _STATE.search(match.string)
             sure = told or since or (rule.future and _BE.search(before))
@@ -93,7 +93,7 @@ def _placed(match: re.Match[str], said: str) -> str:
     return said[0].upper() + said[1:] if match[0][0].isupper() else said
 
 
-def _said(match: re.Match[str], base: date, rule: "Rule") -> str:
+def _said(match: re.Match[str], base: date, rule: "DateRule") -> str:
     try:
         return rule.say(match, base)
     except (OverflowError, ValueError):
@@ -136,33 +136,33 @@ def _month(base: date, step: int) -> str:
     return f"{base.year + years:04}-{month + 1:02}"
 
 
-class Rule(NamedTuple):
+class DateRule(NamedTuple):
     """How a relative date is spelled and said; whether it can lie behind or ahead."""
 
     pattern: re.Pattern[str]
     say: Callable[[re.Match[str], date], str]
-    past: bool
+    history: bool
     future: bool
 
 
 def _rule(
-    pattern: str, say: Callable[[re.Match[str], date], str], *, past: bool = False, future: bool = False
-) -> Rule:
-    return Rule(re.compile(rf"(?i)(?<![\w.\-/=:@#$%]){pattern}(?![\w'’(/=:_-]|\.\w)"), say, past, future)
+    pattern: str, say: Callable[[re.Match[str], date], str], *, history: bool = False, future: bool = False
+) -> DateRule:
+    return DateRule(re.compile(rf"(?i)(?<![\w.\-/=:@#$%]){pattern}(?![\w'’(/=:_-]|\.\w)"), say, history, future)
 
 
 _RULES = (
-    _rule(r"the day before yesterday", _day(-2), past=True),
+    _rule(r"the day before yesterday", _day(-2), history=True),
     _rule(r"the day after tomorrow", _day(2), future=True),
-    _rule(r"(?<!before )yesterday", _day(-1), past=True),
-    _rule(r"last night", _day(-1), past=True),
-    _rule(r"(?:today|tonight|this (?:morning|afternoon|evening))", _day(0), past=True, future=True),
+    _rule(r"(?<!before )yesterday", _day(-1), history=True),
+    _rule(r"last night", _day(-1), history=True),
+    _rule(r"(?:today|tonight|this (?:morning|afternoon|evening))", _day(0), history=True, future=True),
     _rule(r"(?<!after )tomorrow", _day(1), future=True),
-    _rule(rf"(?P<count>{_COUNT}) (?P<unit>day|week|month|year)s? ago", _ago, past=True),
-    _rule(r"(?P<which>last) (?P<unit>week|month|year)", _neighbour, past=True),
-    _rule(r"(?P<which>this) (?P<unit>week|month|year)", _neighbour, past=True, future=True),
+    _rule(rf"(?P<count>{_COUNT}) (?P<unit>day|week|month|year)s? ago", _ago, history=True),
+    _rule(r"(?P<which>last) (?P<unit>week|month|year)", _neighbour, history=True),
+    _rule(r"(?P<which>this) (?P<unit>week|month|year)", _neighbour, history=True, future=True),
     _rule(r"(?P<which>next) (?P<unit>week|month|year)", _neighbour, future=True),
-    _rule(rf"(?P<which>last) (?P<day>{'|'.join(_DAYS)})", _weekday, past=True),
+    _rule(rf"(?P<which>last) (?P<day>{'|'.join(_DAYS)})", _weekday, history=True),
     _rule(rf"(?P<which>next) (?P<day>{'|'.join(_DAYS)})", _weekday, future=True),
 )
 

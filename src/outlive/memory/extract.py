@@ -19,7 +19,7 @@ from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.corrections import corrects, differs_about
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import WALL, Said, asks_for_code, said, system_of, without_harness
+from outlive.memory.said import WALL, Utterance, asks_for_code, said, system_of, without_harness
 from outlive.memory.similar import same, says_all_of, words
 from outlive.memory.spoken import FENCE, Statement, asks_to_remember, kind_and_scope, statements
 from outlive.memory.tokens import tokens
@@ -216,7 +216,9 @@ class _Answer(msgspec.Struct):
     memories: list[_Item]
 
 
-def _checked(item: _Item, heard: dict[int, Said], existing: Sequence[Memory], system: str, session: str) -> Candidate:
+def _checked(
+    item: _Item, heard: dict[int, Utterance], existing: Sequence[Memory], system: str, session: str
+) -> Candidate:
     source = heard.get(item.event)
     if source is None or not _is_passage(item.quote, source.text):
         raise InvalidAnswer(f"{item.name[:60]!r} rests on words that nobody said in event {item.event}")
@@ -255,7 +257,7 @@ def _is_passage(quote: str, text: str) -> bool:
     return bool(part) and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
 
 
-def _borne_out(item: _Item, source: Said, heard: dict[int, Said]) -> tuple[int, Who]:
+def _borne_out(item: _Item, source: Utterance, heard: dict[int, Utterance]) -> tuple[int, Who]:
     """The event that bears a memory out, and whose words they are. A quotation of the user says nothing about what is
     written beside it: what their words do not cover is of the tool or page that does, else the model's own."""
     if source.who != "user":
@@ -264,7 +266,7 @@ def _borne_out(item: _Item, source: Said, heard: dict[int, Said]) -> tuple[int, 
     return (found.event, found.who) if found else (source.event, "model")
 
 
-def _called(item: _Item, heard: dict[int, Said]) -> str:
+def _called(item: _Item, heard: dict[int, Utterance]) -> str:
     """Its name, if that has only its own words and the user's: names stand in the index, before every session."""
     name = item.name.strip()
     own = (one.text for one in heard.values() if one.who == "user")
@@ -373,7 +375,7 @@ def _refused(candidate: Candidate) -> bool:
     return False
 
 
-def _quoted(one: Said) -> str:
+def _quoted(one: Utterance) -> str:
     text = mask(one.text)
     longest = 4_000 if one.who in ("user", "model") else 600
     if len(text) > longest:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, TypeVar
 
 from outlive.stores.memories.records import Memory
-from outlive.stores.memories.table import NOTHING, Shelf
+from outlive.stores.memories.table import NOTHING, MemoryTable
 
 K = TypeVar("K", bound=Hashable)
 O = TypeVar("O", bound=tuple[Any, ...])  # noqa: E741 - what orders
 
 
 class _Following(ABC, Generic[K]):
-    def __init__(self, shelf: Shelf, key: Callable[[Memory], K]) -> None:
-        self._shelf = shelf
+    def __init__(self, table: MemoryTable, key: Callable[[Memory], K]) -> None:
+        self._shelf = table
         self._key = key
         self._keys: dict[str, K] = {}
         self._at = NOTHING
@@ -41,8 +41,8 @@ class _Following(ABC, Generic[K]):
 class Grouped(_Following[tuple[K, ...]]):
     """Slugs by things that several memories may have in common."""
 
-    def __init__(self, shelf: Shelf, keys: Callable[[Memory], tuple[K, ...]]) -> None:
-        super().__init__(shelf, keys)
+    def __init__(self, table: MemoryTable, keys: Callable[[Memory], tuple[K, ...]]) -> None:
+        super().__init__(table, keys)
         self._groups: dict[K, set[str]] = {}
 
     def of(self, key: K) -> Collection[str]:
@@ -64,8 +64,8 @@ class Grouped(_Following[tuple[K, ...]]):
 class Ordered(_Following[O]):
     """Slugs in an order; what orders differs for each of them."""
 
-    def __init__(self, shelf: Shelf, key: Callable[[Memory], O]) -> None:
-        super().__init__(shelf, key)
+    def __init__(self, table: MemoryTable, key: Callable[[Memory], O]) -> None:
+        super().__init__(table, key)
         self._order: list[tuple[O, str]] = []
 
     def all(self) -> list[tuple[O, str]]:

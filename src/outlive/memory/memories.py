@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import changelog, guard
-from outlive.memory.catalog import Catalog, Found
+from outlive.memory.catalog import Catalog, CatalogHit
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.index import index_text
 from outlive.memory.refs import first_line, unknown
 from outlive.memory.supersession import reach
 from outlive.stores import open_memory_store, open_user_memory
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
-from outlive.stores.memories.records import SCOPES, Kind, Memory, Provenance, Scope, Step, unmarked
+from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
 from outlive.stores.memories.table import NOTHING
 from outlive.stores.tasks.protocol import Problem
 
@@ -338,7 +338,7 @@ class Memories:
 
     # -- the log ---------------------------------------------------------------------------------------
 
-    def log(self, ref: str = "") -> list[changelog.Entry]:
+    def log(self, ref: str = "") -> list[changelog.ChangelogEntry]:
         """Every step, oldest first; or those that touched one memory."""
         found = []
         for scope, store in self.stores.items():
@@ -351,7 +351,7 @@ class Memories:
         slugs = {(slug, scope) for slug, scope in touched if slug == bare} or {_place(self.get(ref))}
         return [entry for entry in found if any((c.slug, entry.scope) in slugs for c in entry.step.changes)]
 
-    def undo(self, step: str = "", *, note: str = "") -> changelog.Entry:
+    def undo(self, step: str = "", *, note: str = "") -> changelog.ChangelogEntry:
         """Take back a step, the last one that still holds by default. Undoing an undo brings it back."""
         found = self.log()
         entry = changelog.find_step(found, step) if step else changelog.last_undoable(found)
@@ -362,11 +362,11 @@ class Memories:
         if not entry.step.changes:
             raise UndoConflict(f"step {entry.id} changed nothing, so there is nothing to undo")
 
-        def work(tx: MemoryWriter) -> Step:
+        def work(tx: MemoryWriter) -> MemoryStep:
             changelog.take_back(tx, entry)
             return tx.record("undo", actor=self.actor, note=note or entry.step.op, undoes=entry.step.id)
 
-        return changelog.Entry(entry.scope, self.write(entry.scope, work))
+        return changelog.ChangelogEntry(entry.scope, self.write(entry.scope, work))
 
     # -- shared ----------------------------------------------------------------------------------------
 
@@ -396,7 +396,7 @@ class Memories:
     def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
         scopes, bare = self._places(ref)
 
-        def find(tx: MemoryReader, scope: Scope) -> Found | None:
+        def find(tx: MemoryReader, scope: Scope) -> CatalogHit | None:
             if glance:
                 tx.get(bare.removesuffix(".md"))  # a slug is found as it is now, whatever a glance overlooks
             return self._catalogs[scope].follow(tx).find(bare)

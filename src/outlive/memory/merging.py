@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from outlive.memory.dates import absolute, read_date
 from outlive.memory.guard import withheld
-from outlive.memory.order import Reading
+from outlive.memory.order import SentenceReading
 from outlive.memory.similar import all_said, sentences, words
 from outlive.memory.supersession import hidden_by
 from outlive.stores.memories.records import Memory
@@ -20,7 +20,7 @@ from outlive.stores.memories.records import Memory
 _TRUST = {"user": 0, "model": 1, "tool": 2, "web": 3}
 
 
-class Plan(msgspec.Struct):
+class MergePlan(msgspec.Struct):
     """What is to change, all at once. A memory that is new has an empty slug."""
 
     puts: dict[str, Memory] = {}
@@ -37,9 +37,9 @@ class Plan(msgspec.Struct):
         return bool(self.puts or self.adds or self.retire)
 
 
-def by_rules(memories: Sequence[Memory]) -> Plan:
+def by_rules(memories: Sequence[Memory]) -> MergePlan:
     """The plan for all memories in use of one store."""
-    plan = Plan()
+    plan = MergePlan()
     hidden = hidden_by(memories)
     live = [memory for memory in memories if memory.slug not in hidden and not withheld(memory)]
     for memory in live:
@@ -65,7 +65,7 @@ def with_dates(memory: Memory) -> Memory:
     return replace(memory, description=absolute(memory.description, base), body=absolute(memory.body, base))
 
 
-def _merge(plan: Plan, winner: Memory, loser: Memory) -> None:
+def _merge(plan: MergePlan, winner: Memory, loser: Memory) -> None:
     now = plan.puts.get(winner.slug, winner)
     plan.puts[winner.slug] = replace(
         now,
@@ -112,7 +112,7 @@ def _doubled(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
                 break
 
 
-def _may_replace(winner: Memory, loser: Memory, texts: Mapping[str, Sequence[Reading]]) -> bool:
+def _may_replace(winner: Memory, loser: Memory, texts: Mapping[str, Sequence[SentenceReading]]) -> bool:
     theirs, mine = texts[winner.slug], texts[loser.slug]
     if not all_said(mine, theirs):
         return False

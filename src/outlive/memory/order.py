@@ -76,7 +76,7 @@ _SHORTENED = re.compile(rf"(?i)\b(?:{'|'.join(_SHORT)})\b")
 _NO_PLURAL = frozenset(("news", "means", "lens", "https", "goods", "customs", "arms", "glasses", "does", "series"))
 
 
-class Word(NamedTuple):
+class SentenceWord(NamedTuple):
     """As it is written, without the signs around it, and with the article that stood before it."""
 
     text: str
@@ -90,7 +90,7 @@ class Word(NamedTuple):
         return self.text.isalpha() and self.text.islower()
 
 
-class Reading:
+class SentenceReading:
     """A sentence, with the sign at its end."""
 
     def __init__(self, sentence: str) -> None:
@@ -108,11 +108,11 @@ class Reading:
 
 
 @lru_cache(maxsize=1 << 12)
-def read(sentence: str) -> Reading:
-    return Reading(sentence)
+def read(sentence: str) -> SentenceReading:
+    return SentenceReading(sentence)
 
 
-def say_the_same(one: Reading, other: Reading) -> bool:
+def say_the_same(one: SentenceReading, other: SentenceReading) -> bool:
     """They differ in words that say nothing, in a plural at the end, or in whether a "where" stands first or last."""
     if one.bag != other.bag or one.asks != other.asks:
         return False
@@ -120,15 +120,15 @@ def say_the_same(one: Reading, other: Reading) -> bool:
     return _equal(a, b) or any(_equal(_fronted(x), y) for x, y in ((a, b), (b, a)))
 
 
-def written(sentence: str) -> Iterator[Word]:
+def written(sentence: str) -> Iterator[SentenceWord]:
     """All words as they stand in a sentence, and breaks."""
     for number, part in enumerate(CODE.split(_BULLET.sub("", sentence.replace("’", "'")))):
         if number % 2:
-            yield Word(f"`{part.strip('`') if part[0] == '`' else part[1:-1]}`")
+            yield SentenceWord(f"`{part.strip('`') if part[0] == '`' else part[1:-1]}`")
             continue
         for place, raw in enumerate(spelled_out(part).split()):
             if number and not place and not raw.strip(".!?,;:…)"):  # a sign after code
-                yield from [Word(BREAK)] if raw.strip(".!?") else []
+                yield from [SentenceWord(BREAK)] if raw.strip(".!?") else []
             else:
                 yield from _of_raw(raw)
 
@@ -147,9 +147,9 @@ def contrasts(before: str, after: str) -> bool:
 # -- inside
 
 
-def _of_raw(raw: str) -> Iterator[Word]:
+def _of_raw(raw: str) -> Iterator[SentenceWord]:
     if raw in ("—", "–", "…"):
-        yield Word(BREAK)
+        yield SentenceWord(BREAK)
         return
     opened = raw[0] == "(" and (")" not in raw or raw.rstrip(".,;:!?…").endswith(")"))
     bare = raw[1:] if opened else raw
@@ -158,26 +158,26 @@ def _of_raw(raw: str) -> Iterator[Word]:
     closed = stop[-1:] == ")" and stop.count(")") > stop.count("(")
     text = stop[:-1] if closed else stop
     if opened:
-        yield Word(BREAK)
+        yield SentenceWord(BREAK)
     if text:
-        yield Word(text)
+        yield SentenceWord(text)
     if closed or stop != ended or ended[-1:] in ",;:" or "…" in bare[len(ended) :]:
-        yield Word(BREAK)
+        yield SentenceWord(BREAK)
 
 
-def _that_count(words: list[Word]) -> Iterator[Word]:
+def _that_count(words: list[SentenceWord]) -> Iterator[SentenceWord]:
     """Without what says nothing, and with the last one marked if its plural says the same."""
     kept = _contrasted(_begun(_without_breaks_around(words)))
     denied = any(word.text in DENIES or word.text == "no" for word in kept)
-    found: list[Word] = []
+    found: list[SentenceWord] = []
     article = ""
     for number, word in enumerate(kept):
-        after = kept[number + 1] if number + 1 < len(kept) else Word("")
+        after = kept[number + 1] if number + 1 < len(kept) else SentenceWord("")
         before = kept[number - 1].text if number else ""
         if word.text in ("a", "an", "the") and _is_article(after):
             article = "a" if word.text != "the" else "the"
         elif not _says_nothing(word.text, before, after, denied):
-            found.append(Word(word.text, article))
+            found.append(SentenceWord(word.text, article))
             article = ""
     if found and found[-1].plain and not any(word.text in _STATES for word in found[:-1]):
         near = [text for word in found[-4:-1] for text in (word.text, word.article) if text]
@@ -186,21 +186,21 @@ def _that_count(words: list[Word]) -> Iterator[Word]:
     yield from found
 
 
-def _begun(words: list[Word]) -> list[Word]:
+def _begun(words: list[SentenceWord]) -> list[SentenceWord]:
     """With a small letter at the beginning, and with the user's own words where they are spoken of."""
-    words = [Word("i") if word.text == "I" else word for word in words]
+    words = [SentenceWord("i") if word.text == "I" else word for word in words]
     if words and words[0].text.isalpha() and words[0].text.istitle():
-        words[0] = Word(words[0].text.lower())
+        words[0] = SentenceWord(words[0].text.lower())
     texts = [word.text for word in words[:3]]
     start = 1 if texts[:1] == ["the"] else 0
     if texts[start : start + 1] == ["user"] and (wish := _WISHES.get("".join(texts[start + 1 : start + 2]))):
-        return [Word("i"), Word(wish), *words[start + 2 :]]
+        return [SentenceWord("i"), SentenceWord(wish), *words[start + 2 :]]
     if texts and texts[0] in _FRONTS:
         return _without_comma(words)
     return words[1:] if texts[:2] == ["we", "use"] else words
 
 
-def _without_comma(words: list[Word]) -> list[Word]:
+def _without_comma(words: list[SentenceWord]) -> list[SentenceWord]:
     """Of a sentence that begins with an "in Makefiles": without the comma after it, and the "we" of "we use"."""
     texts = [word.text for word in words]
     at = texts.index(BREAK) if BREAK in texts else -1
@@ -210,30 +210,30 @@ def _without_comma(words: list[Word]) -> list[Word]:
     return words[: use - 1] + words[use:] if use > 1 and texts[use - 1] == "we" else words
 
 
-def _contrasted(words: list[Word]) -> list[Word]:
+def _contrasted(words: list[SentenceWord]) -> list[SentenceWord]:
     """With one sign for the "not" of "this, not that", and nothing between it and the "this"."""
-    found: list[Word] = []
+    found: list[SentenceWord] = []
     for number, word in enumerate(words):
         before = found[-1].text if found else ""
         if before == BREAK and len(found) > 1:
             before = found[-2].text
         after = words[number + 1].text if number + 1 < len(words) else ""
         if word.text == "not" and after and contrasts(before.casefold(), after.casefold()):
-            word = Word(INSTEAD)
+            word = SentenceWord(INSTEAD)
         while word.text == INSTEAD and len(found) > 1 and found[-1].text in (BREAK, "and", "but"):
             found.pop()
         if not (word.text == BREAK and found and found[-1].text == BREAK):
             found.append(word)
     if found and found[0].text == INSTEAD and BREAK in (word.text for word in found[:4]):
-        found.remove(Word(BREAK))
+        found.remove(SentenceWord(BREAK))
     return found
 
 
-def _is_article(after: Word) -> bool:
+def _is_article(after: SentenceWord) -> bool:
     return after.plain and len(after.text) > 1 and after.text not in HELPS | _PREPOSITIONS
 
 
-def _says_nothing(text: str, before: str, after: Word, denied: bool) -> bool:
+def _says_nothing(text: str, before: str, after: SentenceWord, denied: bool) -> bool:
     if text == "please":
         return True
     if text == "that":
@@ -245,7 +245,7 @@ def _says_nothing(text: str, before: str, after: Word, denied: bool) -> bool:
     return text in ("also", "really", "very") and after.text not in LINKS
 
 
-def _without_breaks_around(words: list[Word]) -> list[Word]:
+def _without_breaks_around(words: list[SentenceWord]) -> list[SentenceWord]:
     while words and words[0].text == BREAK:
         words = words[1:]
     while words and words[-1].text == BREAK:
@@ -253,17 +253,17 @@ def _without_breaks_around(words: list[Word]) -> list[Word]:
     return words
 
 
-def _equal(one: Sequence[Word], other: Sequence[Word]) -> bool:
+def _equal(one: Sequence[SentenceWord], other: Sequence[SentenceWord]) -> bool:
     return len(one) == len(other) > 0 and all(map(_alike, one, other))
 
 
-def _alike(one: Word, other: Word) -> bool:
+def _alike(one: SentenceWord, other: SentenceWord) -> bool:
     if one.article and other.article and one.article != other.article:
         return False
     return one.text == other.text or (one.loose and other.loose and _singular(one.text) == _singular(other.text))
 
 
-def _fronted(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def _fronted(words: tuple[SentenceWord, ...]) -> tuple[SentenceWord, ...]:
     """With the "in Makefiles" or "instead of npm" at its end put first, or nothing where it may belong to a noun."""
     texts = [word.text for word in words]
     at = next((i for i, text in enumerate(texts) if text in _PREPOSITIONS or text == INSTEAD), 0)

@@ -16,7 +16,7 @@ from outlive.memory import guard
 from outlive.memory.borne import is_named_after, left_unsaid, newly_instructs, not_borne_out
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.extract import json_of
-from outlive.memory.merging import Plan, least_trusted
+from outlive.memory.merging import MergePlan, least_trusted
 from outlive.memory.refs import first_line
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Kind, Memory, Provenance
@@ -50,7 +50,7 @@ def consolidation_request(batch: Sequence[Memory]) -> str:
     return _REQUEST + "\n".join(msgspec.json.encode(_shown(memory)).decode() for memory in batch) + "\n"
 
 
-def read_consolidation(answer: str, batch: Sequence[Memory]) -> Plan:
+def read_consolidation(answer: str, batch: Sequence[Memory]) -> MergePlan:
     """What an answer wants changed, or InvalidAnswer."""
     try:
         form = msgspec.json.decode(json_of(answer), type=_Answer)
@@ -58,7 +58,7 @@ def read_consolidation(answer: str, batch: Sequence[Memory]) -> Plan:
         raise InvalidAnswer(f"the answer is not what was asked for ({error}); nothing was changed") from None
     known = {memory.slug: memory for memory in batch}
     _account_for(form, known)
-    plan = Plan()
+    plan = MergePlan()
     try:
         for merge in form.merge:
             _merge(plan, merge, [known[slug] for slug in merge.ids])
@@ -129,7 +129,7 @@ def _account_for(form: _Answer, known: dict[str, Memory]) -> None:
         raise InvalidAnswer(f"the answer changes {touched[0]}, of which it saw only a part; nothing was changed")
 
 
-def _merge(plan: Plan, merge: _Merge, olds: Sequence[Memory]) -> None:
+def _merge(plan: MergePlan, merge: _Merge, olds: Sequence[Memory]) -> None:
     if len(olds) < 2 or not merge.body.strip():
         raise InvalidAnswer(f"the answer merges {', '.join(merge.ids)} into nothing; nothing was changed")
     newest = max(olds, key=lambda memory: memory.updated)
@@ -153,7 +153,7 @@ def _merge(plan: Plan, merge: _Merge, olds: Sequence[Memory]) -> None:
     plan.notes.append(f"merged {', '.join(slugs)}")
 
 
-def _rewrite(plan: Plan, one: _Rewrite, old: Memory) -> None:
+def _rewrite(plan: MergePlan, one: _Rewrite, old: Memory) -> None:
     if not one.body.strip() and old.body.strip():
         raise InvalidAnswer(f"the answer empties {old.slug}; nothing was changed")
     now = plan.puts.get(old.slug, old)
@@ -188,7 +188,7 @@ def _weakest(olds: Sequence[Memory]) -> Provenance:
     return replace(source, confirmed=all(other.agreed for other in others)) if others else source
 
 
-def _supersede(plan: Plan, old: Memory, new: Memory) -> None:
+def _supersede(plan: MergePlan, old: Memory, new: Memory) -> None:
     """In favour of the newer word of the user: nobody else's word replaces theirs."""
     if old.provenance.by == "user" and (new.provenance.by != "user" or new.updated < old.updated):
         raise InvalidAnswer(f"the answer prefers {new.slug} to {old.slug}, which the user said later")

@@ -31,7 +31,7 @@ _WEB = re.compile(r"(?i)web|fetch|browse|http|url|crawl|scrape|internet")
 _WEB_COMMAND = re.compile(r"\b(?:curl|wget|http|lynx|httpie)\b|https?://")
 
 
-class Said(msgspec.Struct, frozen=True):
+class Utterance(msgspec.Struct, frozen=True):
     """Words, who they are from, and the event they stand in."""
 
     event: int
@@ -46,7 +46,7 @@ def system_of(events: Iterable[Event]) -> str:
     return "\n".join(dict.fromkeys(prompt.partition(TITLE)[0] for prompt in prompts))
 
 
-def said(events: Sequence[Event], *, after: int = 0) -> list[Said]:
+def said(events: Sequence[Event], *, after: int = 0) -> list[Utterance]:
     """All words after an event, oldest first."""
     gone = _taken_back(events)
     calls: dict[str, ToolCall] = {}
@@ -58,12 +58,12 @@ def said(events: Sequence[Event], *, after: int = 0) -> list[Said]:
             continue
         match event:
             case UserSaid():
-                found.append(Said(event.id, "user", own_words(plain_text(event.blocks)), event.time))
+                found.append(Utterance(event.id, "user", own_words(plain_text(event.blocks)), event.time))
             case AssistantSaid():
-                found.append(Said(event.id, "model", without_harness(plain_text(event.blocks)), event.time))
+                found.append(Utterance(event.id, "model", without_harness(plain_text(event.blocks)), event.time))
             case ToolFinished():
                 who: Who = "web" if _from_web(calls.get(event.call_id)) else "tool"
-                found.append(Said(event.id, who, without_harness(event.text), event.time))
+                found.append(Utterance(event.id, who, without_harness(event.text), event.time))
             case _:
                 pass
     return [one for one in found if one.text.strip()]

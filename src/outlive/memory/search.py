@@ -12,7 +12,7 @@ from outlive.memory.prompt_block import key_of
 from outlive.stores.memories.records import Memory, Scope
 
 if TYPE_CHECKING:
-    from outlive.memory.retrieval import Entry, Hit, Retriever
+    from outlive.memory.retrieval import Entry, Retriever, SearchHit
 
 
 def entry_of(memory: Memory) -> "Entry":
@@ -95,7 +95,7 @@ class Finder:
         if self._retriever is not None:
             self._retriever.keep()
 
-    def _found(self, hits: Iterable["Hit"], *, foreign: bool = False) -> list[tuple[Memory, float]]:
+    def _found(self, hits: Iterable["SearchHit"], *, foreign: bool = False) -> list[tuple[Memory, float]]:
         scores = {hit.key: float(hit.score) for hit in hits}
         found = self._memories.pick(scores, look=False, foreign=foreign)
         return [(memory, scores[key_of(memory)]) for memory in found]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from outlive.memory.order import CODE, Reading, read, say_the_same
+from outlive.memory.order import CODE, SentenceReading, read, say_the_same
 from outlive.memory.tokens import folded
 
 _SENTENCE = re.compile(rf"{CODE.pattern}|([.!?]+(?=\s|$)|\n+)")
@@ -28,7 +28,7 @@ def spelling(text: str) -> tuple[int, ...]:
     return tuple(map(folded(text).count, _TELLING))
 
 
-def sentences(text: str) -> tuple[Reading, ...]:
+def sentences(text: str) -> tuple[SentenceReading, ...]:
     """Each sentence or line."""
     return tuple(reading for reading in map(read, split(text)) if reading.words)
 
@@ -47,7 +47,7 @@ def says_all_of(one: str, other: str) -> bool:
     return bool(theirs) and all_said(theirs, sentences(one))
 
 
-def all_said(theirs: Sequence[Reading], mine: Sequence[Reading]) -> bool:
+def all_said(theirs: Sequence[SentenceReading], mine: Sequence[SentenceReading]) -> bool:
     """Whether these sentences stand among those, one after the other, and not under a heading that they lack or after
     something else that they speak of."""
     for start in range(len(mine) - len(theirs) + 1):
@@ -58,7 +58,7 @@ def all_said(theirs: Sequence[Reading], mine: Sequence[Reading]) -> bool:
     return False
 
 
-def _once(found: Sequence[Reading]) -> list[Reading]:
+def _once(found: Sequence[SentenceReading]) -> list[SentenceReading]:
     return list({(sentence.marked, sentence.asks): sentence for sentence in found}.values())
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from outlive.events import Event
-from outlive.memory.said import Said, said
+from outlive.memory.said import Utterance, said
 from outlive.memory.sides import turned_round
 from outlive.memory.tokens import stem, tokens
 from outlive.stores.memories.records import Provenance
@@ -45,17 +45,17 @@ _FILLER = frozenset(
 class Words(msgspec.Struct, frozen=True):
     """What somebody said, taken apart once."""
 
-    one: Said
+    one: Utterance
     exact: frozenset[str]
     stems: frozenset[str]
 
     @classmethod
-    def of(cls, one: Said) -> "Words":
+    def of(cls, one: Utterance) -> "Words":
         found = tokens(one.text)
         return cls(one, frozenset(found), frozenset(map(stem, found)))
 
 
-def whose(text: str, heard: Iterable[Said], named: int = 0) -> Said | None:
+def whose(text: str, heard: Iterable[Utterance], named: int = 0) -> Utterance | None:
     """What a text is made of: the user's words only if they cover each sentence of it, with its numbers and names as
     they are, and nobody covers it better; else what was read, if that covers it; else nothing. `named` is the event
     that is said to hold it."""
@@ -83,7 +83,7 @@ def origin(text: str, events: Sequence[Event], *, session: str = "") -> Provenan
     return Provenance(who=found.who, session=session, event=found.event)
 
 
-def _said_by_user(part: str, users: Sequence[Words], read: Sequence[Said]) -> bool:
+def _said_by_user(part: str, users: Sequence[Words], read: Sequence[Utterance]) -> bool:
     """Whether one message of the user covers a sentence: else it may be put together from what they said about other
     things."""
     mine = content(part)
@@ -115,7 +115,7 @@ def _forbidden(sentence: str) -> set[str]:
     return set(map(stem, after[:2]))
 
 
-def _read_better(mine: set[str], missing: set[str], covered: float, read: Iterable[Said]) -> bool:
+def _read_better(mine: set[str], missing: set[str], covered: float, read: Iterable[Utterance]) -> bool:
     """Whether a tool or page says what the user did not, together with some of the rest, or all of it better."""
     if not missing:
         return False

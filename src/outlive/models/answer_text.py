@@ -3,7 +3,7 @@
 import re
 
 from outlive.context.state_block import END, TITLE
-from outlive.models.errors import Refused
+from outlive.models.errors import RequestRefused
 
 LONGEST_ANSWER = 8 * 2**20
 """Characters of one answer, words and arguments together. No model writes as much; a broken server may."""
@@ -28,7 +28,7 @@ class AnswerSize:
         """Raises Refused for an answer without end."""
         self._characters += len(piece)
         if self._characters > LONGEST_ANSWER:
-            raise Refused(f"the answer has more than {LONGEST_ANSWER:,} characters; the rest was not read")
+            raise RequestRefused(f"the answer has more than {LONGEST_ANSWER:,} characters; the rest was not read")
 
 
 class AnswerText:

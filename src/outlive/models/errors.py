@@ -35,5 +35,5 @@ class NotSetUp(ModelError):
     pass
 
 
-class Refused(ModelError):
+class RequestRefused(ModelError):
     pass

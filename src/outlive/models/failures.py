@@ -9,7 +9,7 @@ from time import time
 from msgspec import Struct
 
 from outlive.context.passes.reactive import read_too_long
-from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, Refused, Unavailable
+from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, RequestRefused, Unavailable
 
 MOST_NAMES = 8
 LONGEST_NAME, MOST_COMPARED = 100, 500
@@ -58,7 +58,7 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
     passing = (
         failure.status in PASSING or failure.status >= 500 or not (failure.status or failure.names & LASTING_KINDS)
     )
-    return Unavailable(said, retry_after(failure.headers)) if passing else Refused(said)
+    return Unavailable(said, retry_after(failure.headers)) if passing else RequestRefused(said)
 
 
 def nearest(wanted: str, names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ _VERSIONED = re.compile(r"(?:[-@]\d{4}-?\d{2}-?\d{2})?(?:-v\d+:\d+)?|-latest|-0"
 """What may follow a name and leaves the model the same: a date, the version of a gateway, an alias."""
 
 
-class Facts(Struct, frozen=True):
+class ModelFacts(Struct, frozen=True):
     """One model. 0 and None stand for what is not known."""
 
     window: int = 0
@@ -22,37 +22,37 @@ class Facts(Struct, frozen=True):
     price: Price | None = None
 
 
-def facts(name: str) -> Facts:
+def facts(name: str) -> ModelFacts:
     """What is known of a model by its name; one with the prefix of a gateway (`us.anthropic.claude-…`) counts too."""
     plain = re.sub(r"^(?:[a-z]+[./])*(?=claude-|gpt-|o\d)", "", name)
     found = max((known for known in KNOWN if plain.startswith(known)), key=len, default="")
-    return KNOWN[found] if found and _VERSIONED.fullmatch(plain[len(found) :]) else Facts()
+    return KNOWN[found] if found and _VERSIONED.fullmatch(plain[len(found) :]) else ModelFacts()
 
 
-def _claude(window: int, output: int, input: float, answer: float, read: float = 0.1) -> Facts:
+def _claude(window: int, output: int, input: float, answer: float, read: float = 0.1) -> ModelFacts:
     """Writing the cache for five minutes costs a quarter more; reading it a tenth, less with the newest."""
-    return Facts(window, output, Price(input, round(1.25 * input, 4), round(read * input, 4), answer))
+    return ModelFacts(window, output, Price(input, round(1.25 * input, 4), round(read * input, 4), answer))
 
 
-def _gpt(window: int, output: int, input: float, cached: float, answer: float, *, long: bool = False) -> Facts:
+def _gpt(window: int, output: int, input: float, cached: float, answer: float, *, long: bool = False) -> ModelFacts:
     """Nothing is asked for writing the cache."""
     price = Price(input, input, cached, answer, LONG_GPT, 2.0, 1.5) if long else Price(input, input, cached, answer)
-    return Facts(window, output, price)
+    return ModelFacts(window, output, price)
 
 
-def _gpt_writing(input: float, cached: float, answer: float) -> Facts:
+def _gpt_writing(input: float, cached: float, answer: float) -> ModelFacts:
     """From 5.6 on writing the cache costs a quarter more; 922,000 tokens of the window are for the prompt."""
-    return Facts(922_000, 128_000, Price(input, 1.25 * input, cached, answer, LONG_GPT, 2.0, 1.5))
+    return ModelFacts(922_000, 128_000, Price(input, 1.25 * input, cached, answer, LONG_GPT, 2.0, 1.5))
 
 
-KNOWN: dict[str, Facts] = {
+KNOWN: dict[str, ModelFacts] = {
     "claude-fable-5-1": _claude(MILLION, 128_000, 10, 50, read=0.025),
     "claude-fable-5": _claude(MILLION, 128_000, 10, 50),
     "claude-opus-5-5": _claude(MILLION, 128_000, 4, 20, read=0.05),
     "claude-opus-5": _claude(MILLION, 128_000, 5, 25),
     "claude-sonnet-5-5": _claude(MILLION, 128_000, 2, 10),
     "claude-sonnet-5": _claude(MILLION, 128_000, 2, 10),
-    "claude-haiku-5-5": Facts(MILLION, 128_000, Price(0.1, 0.125, 0.01, 0.5, 100_000, 5.0, 5.0)),
+    "claude-haiku-5-5": ModelFacts(MILLION, 128_000, Price(0.1, 0.125, 0.01, 0.5, 100_000, 5.0, 5.0)),
     "claude-opus-4-8": _claude(MILLION, 128_000, 5, 25),
     "claude-opus-4-7": _claude(MILLION, 128_000, 5, 25),
     "claude-opus-4-6": _claude(MILLION, 128_000, 5, 25),

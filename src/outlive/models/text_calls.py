@@ -57,7 +57,7 @@ class Written(Struct, frozen=True):
     input: Input
 
 
-class Found(Struct, frozen=True):
+class FoundCalls(Struct, frozen=True):
     """What a text holds of calls: `calls` to run after the words `before`, or why there are none though it seems so.
 
     What follows the calls is left out: models write there what they imagine the results to be.
@@ -78,27 +78,27 @@ class _Piece(Struct, frozen=True):
     marked: bool = False
 
 
-def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> Found:
+def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> FoundCalls:
     """The calls in a text. `tools` are input schemas by name, `given` the texts that the model has read."""
     if len(text) > LONGEST or not tools:
-        return Found()
+        return FoundCalls()
     start = _after_thought(text)
     pieces = _Search(text, tools).pieces(start)
     if not pieces:
-        return Found()
+        return FoundCalls()
     if any(_is_quoted(text, pieces, at) for at in range(len(pieces))):
-        return Found(near=NearCall("it is quoted in a text", may_be_prose=True))
+        return FoundCalls(near=NearCall("it is quoted in a text", may_be_prose=True))
     if near := next((piece.near for piece in pieces if piece.near), None):
-        return Found(near=near)
+        return FoundCalls(near=near)
     if _has_text_between(text, pieces):
-        return Found(near=NearCall("there is other text between several calls"))
+        return FoundCalls(near=NearCall("there is other text between several calls"))
     read = [one.translate(_FORMATTING) for one in given]
     for piece in pieces:
         written = text[piece.start : piece.end].translate(_FORMATTING)
         if any(written in one for one in read):
-            return Found(near=NearCall("it is copied from a text that was read", may_be_prose=True))
+            return FoundCalls(near=NearCall("it is copied from a text that was read", may_be_prose=True))
     calls = tuple(call for piece in pieces for call in piece.calls)
-    return Found(calls, _words_before(text[start : pieces[0].start]))
+    return FoundCalls(calls, _words_before(text[start : pieces[0].start]))
 
 
 class _Search:

@@ -20,7 +20,7 @@ from outlive.stores.logs.lines import REPLAY
 from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
 
 
-class Step(Struct, frozen=True):
+class ReplayStep(Struct, frozen=True):
     """One model call of the recording: what would have been sent, or why nothing could be."""
 
     turn: int
@@ -76,7 +76,7 @@ class Replay:
         about = {"format": recording.format, "window": window, "policy": policy.name}
         self.session.log(Checkpointed, label=REPLAY, data=about)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[ReplayStep]:
         """Each model call, in order."""
         for turn, recorded in enumerate(self.recording.messages):
             if recorded.message.role == "assistant":
@@ -88,12 +88,12 @@ class Replay:
         """Put the log in place, so that `recall` and `session` work on it."""
         store.replace(self.recording.id, self._buffer.events)
 
-    def _step(self, turn: int) -> Step:
+    def _step(self, turn: int) -> ReplayStep:
         try:
             request = self.session.next_request()
         except FloorError as error:
-            return Step(turn, self._now, None, error.new_events, str(error))
-        return Step(turn, self._now, request, request.new_events)
+            return ReplayStep(turn, self._now, None, error.new_events, str(error))
+        return ReplayStep(turn, self._now, request, request.new_events)
 
     def _play(self, recorded: Recorded) -> None:
         message = recorded.message

@@ -19,7 +19,7 @@ from outlive.secrets.forms import (
     URL,
     VALUE,
     Form,
-    Said,
+    SpokenValue,
     beginnings,
     marked,
 )
@@ -156,7 +156,7 @@ def _assigned(text: str, lowered: str, start: int) -> Iterator[Secret]:
                 yield Secret(head.end(), done, "password or key")
 
 
-def _said(rule: Said, text: str, lowered: str, start: int) -> Iterator[Secret]:
+def _said(rule: SpokenValue, text: str, lowered: str, start: int) -> Iterator[Secret]:
     for at in (at for hint in rule.hints for at in _places(lowered, hint, start)):
         found = _tried(rule.after.match, text, at)
         if found and rule.before:

@@ -252,7 +252,7 @@ BEFORE = 200
 """Characters before a hint in which its command or its words are looked for."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class SpokenValue(msgspec.Struct, frozen=True):
     """A value without a sign between name and value. `before` has to be in the line, ahead of the hint."""
 
     kind: str
@@ -263,7 +263,7 @@ class Said(msgspec.Struct, frozen=True):
 
 _WORD = rf"[^\s{_QUOTE}]"
 SAID = tuple(
-    Said(kind, tuple(hints.split(",")), lazy(before, re.IGNORECASE) if before else None, lazy(after))
+    SpokenValue(kind, tuple(hints.split(",")), lazy(before, re.IGNORECASE) if before else None, lazy(after))
     for kind, hints, before, after in (
         (
             "password",

@@ -71,7 +71,7 @@ class Word:
 
 
 @dataclass(slots=True)
-class Command:
+class SimpleCommand:
     """A program and its arguments."""
 
     words: list[Word] = field(default_factory=list)
@@ -89,21 +89,21 @@ class _NotUnderstood(Exception):
     """Something in the line is not accounted for."""
 
 
-def commands(line: str) -> tuple[Command, ...] | None:
+def commands(line: str) -> tuple[SimpleCommand, ...] | None:
     """Every command of a line, in order; None when the line is not understood."""
     found = _read(line)
     understood = found and all(_is_plain_program(command, any_wildcard=False) for command in found)
     return found if understood else None
 
 
-def pattern(text: str) -> Command | None:
+def pattern(text: str) -> SimpleCommand | None:
     """The one command that a rule describes; None when it is not one."""
     found = _read(text)
     one = found is not None and len(found) == 1 and _is_plain_program(found[0], any_wildcard=True)
     return found[0] if found and one else None
 
 
-def _is_plain_program(command: Command, *, any_wildcard: bool) -> bool:
+def _is_plain_program(command: SimpleCommand, *, any_wildcard: bool) -> bool:
     first = command.words[0]
     name = first.text
     if any_wildcard and len(name) > 1 and len(command.words) == 1:
@@ -111,7 +111,7 @@ def _is_plain_program(command: Command, *, any_wildcard: bool) -> bool:
     return first.bare and _PROGRAM.match(name) is not None and name not in KEYWORDS
 
 
-def _read(line: str) -> tuple[Command, ...] | None:
+def _read(line: str) -> tuple[SimpleCommand, ...] | None:
     try:
         source = line.encode() if len(line) <= LONGEST else b""
     except UnicodeEncodeError:
@@ -135,7 +135,7 @@ def _plausible(source: bytes) -> bool:
     return not between.strip(b" \t\n;|&<>") and len(between.translate(None, b" \t")) <= MOST_OPERATORS
 
 
-def _commands(source: bytes, root: "Node") -> Iterator[Command]:
+def _commands(source: bytes, root: "Node") -> Iterator[SimpleCommand]:
     """The commands, word by word as they lie in the source; they must be the same that the tree has as nodes."""
     spans: list[list[tuple[int, int]]] = [[]]
     nodes = list[tuple[int, int]]()
@@ -157,7 +157,7 @@ def _commands(source: bytes, root: "Node") -> Iterator[Command]:
     if source[at:].strip(b" \t\n") or [(words[0][0], words[-1][1]) for words in spans if words] != nodes:
         raise _NotUnderstood
     for words in filter(None, spans):
-        yield Command([_word(source[start:end]) for start, end in words])
+        yield SimpleCommand([_word(source[start:end]) for start, end in words])
 
 
 def _leaves(root: "Node", commands: list[tuple[int, int]]) -> Iterator["Node"]:

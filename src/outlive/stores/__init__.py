@@ -1,5 +1,5 @@
 """Where state is kept. `open_task_store`, `open_log_store` and `open_memory_store` turn a URL into an engine;
-`protocol`, `log_protocol` and `memory_protocol` say what an engine is."""
+`tasks.protocol`, `logs.protocol` and `memories.protocol` say what an engine is."""
 
 import os
 from collections.abc import Callable

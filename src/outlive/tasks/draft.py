@@ -13,7 +13,7 @@ from outlive.tasks import rules
 from outlive.tasks.refs import Ref
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A task to be. In a batch, `key` is a temporary name that other drafts may use in place of an id."""
 
     subject: str
@@ -27,7 +27,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     metadata: dict[str, Any] = {}
 
 
-def checked(draft: Draft, number: int = 1) -> Draft:
+def checked(draft: TaskDraft, number: int = 1) -> TaskDraft:
     """The draft with its fields in order; `number` is its place in the batch, for the error."""
     try:
         return _checked(draft)
@@ -35,7 +35,7 @@ def checked(draft: Draft, number: int = 1) -> Draft:
         raise InvalidTask(f"task {number} of the batch: {error}" if number > 1 else str(error)) from None
 
 
-def _checked(draft: Draft) -> Draft:
+def _checked(draft: TaskDraft) -> TaskDraft:
     rules.edges((*draft.blocked_by, *draft.blocks), "the task")
     return replace(
         draft,
@@ -48,7 +48,7 @@ def _checked(draft: Draft) -> Draft:
     )
 
 
-def to_task(draft: Draft, number: int, edges: Collection[int], now: datetime) -> Task:
+def to_task(draft: TaskDraft, number: int, edges: Collection[int], now: datetime) -> Task:
     return Task(
         id=number,
         subject=draft.subject,

@@ -6,7 +6,7 @@ from typing import Any
 from outlive.errors import CycleError, DependencyError, UnknownTask
 from outlive.stores.tasks.protocol import TaskReader, TaskWriter
 from outlive.tasks import shape
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.lookup import find_id
 from outlive.tasks.refs import Ref, some
 
@@ -33,7 +33,7 @@ def _outside(tx: TaskReader, ref: Ref, keys: dict[str, int]) -> int:
         raise UnknownTask(f"{error} (The keys of this batch are {some(list(keys))}.)") from None
 
 
-def refuse_batch_cycles(drafts: Sequence[Draft], inner: Sequence[set[int]]) -> None:
+def refuse_batch_cycles(drafts: Sequence[TaskDraft], inner: Sequence[set[int]]) -> None:
     cycle = shape.find_cycle(dict(enumerate(inner)))
     if cycle is None:
         return

@@ -13,7 +13,7 @@ from outlive.tasks import rules
 from outlive.tasks.refs import Ref
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+class TaskEdit(msgspec.Struct, frozen=True, kw_only=True):
     """What is given is changed, what is not stays. Edges can be named from both sides."""
 
     subject: str | UnsetType = UNSET

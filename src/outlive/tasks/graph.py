@@ -15,9 +15,9 @@ from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Change, Lea
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.doctor import graph_problems
-from outlive.tasks.draft import Draft, checked, to_task
+from outlive.tasks.draft import TaskDraft, checked, to_task
 from outlive.tasks.edges import refuse_batch_cycles, refuse_cycles, split
-from outlive.tasks.edit import Edit
+from outlive.tasks.edit import TaskEdit
 from outlive.tasks.lookup import (
     OPEN,
     closure,
@@ -34,7 +34,7 @@ from outlive.tasks.waiting import until
 DEFAULT_TTL = timedelta(minutes=15)
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Completion(msgspec.Struct, frozen=True):
     """A finished or deleted task, and the tasks that became ready by it."""
 
     task: Task
@@ -132,7 +132,7 @@ class TaskGraph:
         owner: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> Task:
-        draft = Draft(
+        draft = TaskDraft(
             subject=subject,
             description=description,
             blocked_by=tuple(blocked_by),
@@ -144,7 +144,7 @@ class TaskGraph:
         )
         return self.create_many([draft])[0]
 
-    def create_many(self, drafts: Iterable[Draft]) -> list[Task]:
+    def create_many(self, drafts: Iterable[TaskDraft]) -> list[Task]:
         """Create all of them or none. Drafts may name each other by `key`, in any order."""
         ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
         keys = Counter(draft.key for draft in ready if draft.key is not None)
@@ -177,7 +177,7 @@ class TaskGraph:
         force: bool = False,
     ) -> Task:
         """Change what is given and leave the rest. Edges can be added and removed from both sides."""
-        edit = Edit(
+        edit = TaskEdit(
             subject=subject,
             description=description,
             status=status,
@@ -195,13 +195,13 @@ class TaskGraph:
         )
         return self.store.write(lambda tx: self._update(tx, ref, edit, force=force))
 
-    def delete(self, ref: Ref, *, force: bool = False) -> Outcome:
+    def delete(self, ref: Ref, *, force: bool = False) -> Completion:
         """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies.
 
         Forced, it also settles a task of which nothing is left but its history.
         """
 
-        def work(tx: TaskWriter) -> Outcome:
+        def work(tx: TaskWriter) -> Completion:
             # Edges are handed down, so nobody may look for cycles meanwhile.
             lost = lost_task(tx, ref) if force else None
             task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, stand_in=lost)
@@ -219,7 +219,7 @@ class TaskGraph:
                 self._audit.save(tx, "rewire", heir, rewired)
             self._audit.delete(tx, task)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
-            return Outcome(task, tuple(unblocked))
+            return Completion(task, tuple(unblocked))
 
         return self.store.write(work)
 
@@ -334,14 +334,14 @@ class TaskGraph:
         owner: str | None = None,
         token: int | None = None,
         force: bool = False,
-    ) -> Outcome:
+    ) -> Completion:
         """Finish a task. One write; what it blocked becomes ready by itself. Doing it twice changes nothing."""
         note = None if result is None else rules.long_text(result, "the result")
         return self._finish(ref, "completed", note, owner=owner, token=token, force=force)
 
     def cancel(
         self, ref: Ref, *, reason: str | None = None, owner: str | None = None, token: int | None = None
-    ) -> Outcome:
+    ) -> Completion:
         """Decide that a task will not be done. It no longer blocks others."""
         note = None if reason is None else rules.long_text(reason, "the reason")
         return self._finish(ref, "cancelled", note, owner=owner, token=token, force=True)
@@ -359,7 +359,7 @@ class TaskGraph:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _create(self, tx: TaskWriter, drafts: Sequence[Draft]) -> list[Task]:
+    def _create(self, tx: TaskWriter, drafts: Sequence[TaskDraft]) -> list[Task]:
         keys = {draft.key: index for index, draft in enumerate(drafts) if draft.key is not None}
         before = [split(tx, draft.blocked_by, keys) for draft in drafts]
         after = [split(tx, draft.blocks, keys) for draft in drafts]
@@ -385,7 +385,7 @@ class TaskGraph:
         made = tx.get(ids)
         return [made[number] for number in ids]
 
-    def _update(self, tx: TaskWriter, ref: Ref, edit: Edit, *, force: bool) -> Task:
+    def _update(self, tx: TaskWriter, ref: Ref, edit: TaskEdit, *, force: bool) -> Task:
         rules.edges((*edit.add_blocked_by, *edit.remove_blocked_by, *edit.add_blocks, *edit.remove_blocks))
         number = find_id(tx, ref)
         add, remove = find_ids(tx, edit.add_blocked_by), find_ids(tx, edit.remove_blocked_by)
@@ -411,19 +411,19 @@ class TaskGraph:
 
     def _finish(
         self, ref: Ref, status: Status, note: str | None, *, owner: str | None, token: int | None, force: bool
-    ) -> Outcome:
+    ) -> Completion:
         verb = "complete" if status == "completed" else "cancel"
 
-        def work(tx: TaskWriter) -> Outcome:
+        def work(tx: TaskWriter) -> Completion:
             task, dependents = lock_with_dependents(tx, ref)
             if task.status == status and (token is None or token == _last_token(tx, task)):
-                return Outcome(task, ())
+                return Completion(task, ())
             rules.may_act(task, owner=owner, token=token, verb=verb)
             waiting = [other.id for other in dependents if task.id in other.blocked_by]
             actor = owner or (task.lease.owner if task.lease and token is not None else None)
             done = self._move(tx, task.id, status, note=note, force=force, actor=actor)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
-            return Outcome(done, tuple(unblocked))
+            return Completion(done, tuple(unblocked))
 
         return self.store.write(work)
 

@@ -20,7 +20,6 @@ from outlive.errors import StoreError
 from outlive.events import (
     Checkpointed,
     Compacted,
-    Edit,
     Event,
     Forked,
     Noted,
@@ -29,6 +28,7 @@ from outlive.events import (
     ToolFinished,
     Unknown,
     UserSaid,
+    ViewEdit,
     encode,
 )
 from outlive.messages import Image, Text
@@ -81,7 +81,7 @@ def compacted(number: int) -> Compacted:
         parent=number - 1,
         fold_to=number,
         digest="\n".join(["[Earlier:]", "", *rows, "…", f"newest {number}", ""]),
-        edits=(Edit(number, 0, "short"),),
+        edits=(ViewEdit(number, 0, "short"),),
         receipt=Receipt(("micro",), "pressure", 90, 40, {"user": 3}, handles=(*range(1, number), number + 5)),
         summary=f"sum {number}",
     )
@@ -267,9 +267,9 @@ class LogStoreConformance:
         assert "'a'" in str(log.damage[0])
 
     def test_forks_in_a_circle_come_to_an_end(self, logs: LogStore) -> None:
-        for name, past in (("a", "b"), ("b", "a")):
+        for name, history in (("a", "b"), ("b", "a")):
             with logs.create(name) as writer:
-                writer.append([Forked(id=3, time=5.0, parent=2, session=past, at=9), note(4)])
+                writer.append([Forked(id=3, time=5.0, parent=2, session=history, at=9), note(4)])
         assert full_log(logs, "a").damage
 
     # -- large results

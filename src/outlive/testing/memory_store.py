@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace
 
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
-from outlive.stores.memories.records import MAX_BYTES, Memory, OversizedMemory, Provenance, Step
+from outlive.stores.memories.records import MAX_BYTES, Memory, MemoryStep, OversizedMemory, Provenance
 
 OpenMemories: TypeAlias = Callable[[], MemoryStore]
 
@@ -56,8 +56,8 @@ def memory(slug: str, **fields: Any) -> Memory:
     return Memory(slug=slug, **{**given, "updated": EARLY, **fields})
 
 
-def put(store: MemoryStore, *memories: Memory, op: str = "add") -> Step:
-    def work(tx: MemoryWriter) -> Step:
+def put(store: MemoryStore, *memories: Memory, op: str = "add") -> MemoryStep:
+    def work(tx: MemoryWriter) -> MemoryStep:
         for one in memories:
             tx.put(one)
         return tx.record(op)

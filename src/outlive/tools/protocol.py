@@ -1,7 +1,7 @@
 """What a tool is: a name and a description for the model, a checked input, an effect for permissions, and `run`.
 
-A tool never raises for what a model or a file did wrong: it answers with an `Outcome` that says so (`ToolError` is
-turned into one). It gets everything it needs from its `Desk`; it knows neither the session nor the loop.
+A tool never raises for what a model or a file did wrong: it answers with a `ToolOutcome` that says so (`ToolError` is
+turned into one). It gets everything it needs from its `ToolContext`; it knows neither the session nor the loop.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tools.errors import ToolError as ToolError  # whoever writes a tool finds it here
 
 if TYPE_CHECKING:
-    from outlive.tools.files.read_tracker import Seen
+    from outlive.tools.files.read_tracker import ReadTracker
     from outlive.tools.permissions.fence import Fence
     from outlive.tools.permissions.sandbox import Sandbox
     from outlive.tools.processes.session_commands import Processes
@@ -36,7 +36,7 @@ Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
-class Outcome(Struct, frozen=True):
+class ToolOutcome(Struct, frozen=True):
     """What a call came to."""
 
     text: str
@@ -78,27 +78,27 @@ class SessionDoor(Protocol):
         """A pass is made when all calls of this answer have come back."""
 
 
-class Subagent(Protocol):
+class SubagentRunner(Protocol):
     """Runs another agent with a fresh context and returns its report."""
 
-    def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Awaitable[Outcome]: ...
+    def __call__(self, prompt: str, *, tools: tuple[str, ...] | None, description: str) -> Awaitable[ToolOutcome]: ...
 
 
 @dataclass(slots=True)
-class Desk:
+class ToolContext:
     """What a tool works with. One a session; `call_id` is that of the call being run."""
 
     root: Path
     session: SessionDoor
     graph: TaskGraph
     fence: "Fence"
-    seen: "Seen"
+    seen: "ReadTracker"
     processes: "Processes"
     sandbox: "Sandbox"
     skills: "Skills"
     output: Callable[[str, str], None]
     """Called with the call's id and what it printed, while it runs."""
-    subagent: Subagent | None = None
+    subagent: SubagentRunner | None = None
     rules_of: Callable[[str], str] = lambda _: ""
     """What the project says to whoever touches this file, when it has not been said yet."""
     mask: Masker = mask
@@ -124,7 +124,7 @@ class Tool(ABC, Generic[Input]):
     """Whether it may run beside other calls of the same answer."""
 
     @abstractmethod
-    async def run(self, given: Input, desk: Desk) -> Outcome:
+    async def run(self, given: Input, context: ToolContext) -> ToolOutcome:
         """Do it."""
 
     def subject(self, given: Input) -> str:
@@ -135,6 +135,6 @@ class Tool(ABC, Generic[Input]):
         """Files that the call is about, as they were written in it."""
         return ()
 
-    def preview(self, given: Input, desk: Desk) -> str:
+    def preview(self, given: Input, context: ToolContext) -> str:
         """What would change, shown when the user is asked."""
         return ""

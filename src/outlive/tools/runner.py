@@ -12,7 +12,7 @@ from msgspec.structs import replace as with_fields
 
 from outlive.errors import OutliveError
 from outlive.messages import ToolCall
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 from outlive.tools.toolbox import Toolbox
 
 LONG = 16 * 1024
@@ -29,7 +29,7 @@ class Verdict(Struct, frozen=True):
 class Gate(Protocol):
     """Decides; may ask the user."""
 
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict: ...
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict: ...
 
 
 class HookAnswer(Struct, frozen=True):
@@ -48,9 +48,9 @@ class Hooks(Protocol):
 class Runner:
     """Runs calls on a desk."""
 
-    def __init__(self, toolbox: Toolbox, desk: Desk, gate: Gate, hooks: Hooks) -> None:
+    def __init__(self, toolbox: Toolbox, context: ToolContext, gate: Gate, hooks: Hooks) -> None:
         self.toolbox = toolbox
-        self.desk = desk
+        self.context = context
         self.gate = gate
         self.hooks = hooks
 
@@ -64,31 +64,33 @@ class Runner:
         tool = self.toolbox.find(call.name)
         return tool is not None and tool.parallel
 
-    async def run(self, call: ToolCall) -> tuple[Outcome, float]:
+    async def run(self, call: ToolCall) -> tuple[ToolOutcome, float]:
         """The outcome and the seconds it took."""
         began = time.monotonic()
         try:
             outcome = await self._run(call)
         except OutliveError as error:
-            outcome = Outcome(str(error), is_error=True)
+            outcome = ToolOutcome(str(error), is_error=True)
         except OSError as error:
             place = f": {error.filename}" if error.filename else ""
-            outcome = Outcome(f"{call.name}: {error.strerror or error}{place}", is_error=True)
+            outcome = ToolOutcome(f"{call.name}: {error.strerror or error}{place}", is_error=True)
         except Exception as error:  # noqa: BLE001 - a bug in one tool must not end a session of days
-            outcome = Outcome(f"{call.name} failed inside: {type(error).__name__}: {error}", is_error=True)
+            outcome = ToolOutcome(f"{call.name} failed inside: {type(error).__name__}: {error}", is_error=True)
         return outcome, time.monotonic() - began
 
-    async def _run(self, call: ToolCall) -> Outcome:
+    async def _run(self, call: ToolCall) -> ToolOutcome:
         tool, given = self.toolbox.read(call)
         before = await self.hooks.fire("PreToolUse", tool=call.name, input=call.input)
         if before.blocked:
             raise ToolError(f"a hook of the user blocked this call: {before.blocked}")
-        desk = replace(self.desk, call_id=call.id)
-        verdict = await self.gate.allows(tool, given, desk)
+        context = replace(self.context, call_id=call.id)
+        verdict = await self.gate.allows(tool, given, context)
         if not verdict.allowed:
             raise ToolError(verdict.reason)
-        outcome = await _masked(await tool.run(given, desk), desk)
-        if not outcome.is_error and (rules := [text for path in tool.paths(given) if (text := desk.rules_of(path))]):
+        outcome = await _masked(await tool.run(given, context), context)
+        if not outcome.is_error and (
+            rules := [text for path in tool.paths(given) if (text := context.rules_of(path))]
+        ):
             outcome = with_fields(outcome, text="\n\n".join([outcome.text, *rules]))
         after = await self.hooks.fire(
             "PostToolUse", tool=call.name, input=call.input, output=outcome.text, is_error=outcome.is_error
@@ -97,8 +99,8 @@ class Runner:
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
 
 
-async def _masked(outcome: Outcome, desk: Desk) -> Outcome:
+async def _masked(outcome: ToolOutcome, context: ToolContext) -> ToolOutcome:
     """Without secrets. A long text is looked through in a thread, so that the loop goes on."""
     if len(outcome.text) < LONG:
-        return with_fields(outcome, text=desk.mask(outcome.text))
-    return with_fields(outcome, text=await asyncio.to_thread(desk.mask, outcome.text))
+        return with_fields(outcome, text=context.mask(outcome.text))
+    return with_fields(outcome, text=await asyncio.to_thread(context.mask, outcome.text))

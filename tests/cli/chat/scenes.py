@@ -7,7 +7,7 @@ from outlive.messages import Text, Thinking, ToolCall
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Reply
 from outlive.testing import call, calls, say
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from tests.cli.chat.stage import PlanInput, Scene, Stage, act
 
 PROSE = """\
@@ -157,10 +157,10 @@ class Noise(Tool[PlanInput]):
     description = "Print."
     input = PlanInput
 
-    async def run(self, given: PlanInput, desk: Desk) -> Outcome:
+    async def run(self, given: PlanInput, context: ToolContext) -> ToolOutcome:
         print("a library prints")
         print("\x1b[31mand warns", file=sys.stderr)
-        return Outcome("ok")
+        return ToolOutcome("ok")
 
 
 def noisy(root: Path) -> Stage:

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
-from outlive.agent.agent import Agent, Parts
+from outlive.agent.agent import Agent, AgentParts
 from outlive.agent.session import Session
 from outlive.cli.chat.talk import OpenAgent, Surroundings
 from outlive.context.engine import Request
-from outlive.events import PlanChanged, Step
+from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
 from outlive.models.protocol import Price, Reply
 from outlive.stores import open_log_store, open_task_store
@@ -25,7 +25,7 @@ from outlive.testing.scripted import ScriptedModel, Turn
 from outlive.tools.permissions.asking import Asker, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.runner import HookAnswer, Verdict
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
@@ -69,10 +69,10 @@ class Bash(Tool[BashInput]):
     effect: ClassVar[Literal["run"]] = "run"
     parallel = True
 
-    async def run(self, given: BashInput, desk: Desk) -> Outcome:
+    async def run(self, given: BashInput, context: ToolContext) -> ToolOutcome:
         process = await asyncio.create_subprocess_shell(
             given.command,
-            cwd=desk.root,
+            cwd=context.root,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
@@ -82,13 +82,13 @@ class Bash(Tool[BashInput]):
             assert process.stdout is not None
             async for line in process.stdout:
                 text += line.decode("utf-8", "replace")
-                desk.output(desk.call_id, line.decode("utf-8", "replace"))
+                context.output(context.call_id, line.decode("utf-8", "replace"))
             code = await process.wait()
         except asyncio.CancelledError:
             os.killpg(process.pid, signal.SIGKILL)
             await process.communicate()
             raise
-        return Outcome(text, is_error=bool(code), exit_code=code)
+        return ToolOutcome(text, is_error=bool(code), exit_code=code)
 
 
 class EditInput(Struct, forbid_unknown_fields=True):
@@ -103,10 +103,10 @@ class Edit(Tool[EditInput]):
     input = EditInput
     effect: ClassVar[Literal["edit"]] = "edit"
 
-    async def run(self, given: EditInput, desk: Desk) -> Outcome:
-        path = desk.root / given.path
+    async def run(self, given: EditInput, context: ToolContext) -> ToolOutcome:
+        path = context.root / given.path
         path.write_text(path.read_text().replace(given.old_text, given.new_text))
-        return Outcome(f"edited {given.path}")
+        return ToolOutcome(f"edited {given.path}")
 
 
 class PlanInput(Struct, forbid_unknown_fields=True):
@@ -120,9 +120,9 @@ class Plan(Tool[PlanInput]):
     input = PlanInput
     effect: ClassVar[Literal["state"]] = "state"
 
-    async def run(self, given: PlanInput, desk: Desk) -> Outcome:
-        desk.session.log(PlanChanged, steps=tuple(map(Step, given.steps)), current_step=given.current)
-        return Outcome("ok")
+    async def run(self, given: PlanInput, context: ToolContext) -> ToolOutcome:
+        context.session.log(PlanChanged, steps=tuple(map(PlanStep, given.steps)), current_step=given.current)
+        return ToolOutcome("ok")
 
 
 class AskingGate:
@@ -133,7 +133,7 @@ class AskingGate:
         self.asks = True
         self.previews = previews or {}
 
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         if not self.asks or tool.effect not in ("edit", "run"):
             return Verdict(True)
         subject = str(getattr(given, "command", getattr(given, "path", "")))
@@ -167,7 +167,7 @@ class Stage:
         model = StreamedModel(self.turns, pause=self.pause, window=self.window, name="scripted:sonnet")
         gate = AskingGate(ask, self.previews)
         gate.asks = self.asks
-        parts = Parts(
+        parts = AgentParts(
             root=self.root,
             model=model,
             toolbox=Toolbox(self.tools),

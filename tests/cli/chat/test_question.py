@@ -7,7 +7,7 @@ import pytest
 from outlive.cli.chat.question import PAUSE, Questions, asked, preview
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.paint import Painter
-from outlive.tools.permissions.asking import Answer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 RM = Question("bash", "rm -rf build", always=("bash(rm *)",))
 
@@ -20,13 +20,13 @@ class Asking:
         self.shown: list[Item] = []
         self.questions = Questions(self.shown.append, lambda: None, clock=lambda: self.now)
 
-    async def ask(self, question: Question, *keys: str) -> Answer:
+    async def ask(self, question: Question, *keys: str) -> PermissionAnswer:
         asking = asyncio.ensure_future(self.questions(question))
         await asyncio.sleep(0)
         for key in keys:
             self.questions.key(key)
         if not asking.done() and self.questions.reason:
-            self.questions.answer(Answer("no", "not now"))
+            self.questions.answer(PermissionAnswer("no", "not now"))
         await asyncio.sleep(0)
         if not asking.done():
             asking.cancel()
@@ -34,9 +34,10 @@ class Asking:
 
 
 @pytest.mark.parametrize(
-    ("keys", "answer"), [("y", Answer("yes")), ("a", Answer("always")), ("n", Answer("no", "not now"))]
+    ("keys", "answer"),
+    [("y", PermissionAnswer("yes")), ("a", PermissionAnswer("always")), ("n", PermissionAnswer("no", "not now"))],
 )
-def test_keys_answer(keys: str, answer: Answer) -> None:
+def test_keys_answer(keys: str, answer: PermissionAnswer) -> None:
     assert asyncio.run(Asking().ask(RM, keys)) == answer
 
 
@@ -73,14 +74,14 @@ def test_keys_count_only_after_a_pause_in_typing() -> None:
 
 
 def test_an_interrupted_question_closes_and_the_next_can_be_asked() -> None:
-    async def scene() -> Answer:
+    async def scene() -> PermissionAnswer:
         stage = Asking()
         with pytest.raises(asyncio.CancelledError):
             await stage.ask(RM)
         assert stage.questions.open is None
         return await stage.ask(RM, "y")
 
-    assert asyncio.run(scene()) == Answer("yes")
+    assert asyncio.run(scene()) == PermissionAnswer("yes")
 
 
 def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
@@ -92,7 +93,7 @@ def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
             assert stage.questions.open is not None
             order.append(stage.questions.open.subject)
             stage.questions.key("y" if order[-1] == "two" else "n")
-            stage.questions.answer(Answer("no"))
+            stage.questions.answer(PermissionAnswer("no"))
             for _ in range(5):
                 await asyncio.sleep(0)
         return [*order, *(one.choice for one in await asyncio.gather(*both))]

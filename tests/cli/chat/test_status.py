@@ -5,10 +5,10 @@ from rich.cells import cell_len
 
 from outlive.agent.agent import Gauge
 from outlive.cli.chat.render.paint import Painter
-from outlive.cli.chat.status import Facts, bar, line
+from outlive.cli.chat.status import StatusFacts, bar, line
 from outlive.cli.chat.words import ago, dollars, duration, short_session, tokens
 
-FACTS = Facts("anthropic:sonnet", Gauge(37_400, 176_000, 200_000), 0.42, True, 3, "ask", "3fa9c1")
+FACTS = StatusFacts("anthropic:sonnet", Gauge(37_400, 176_000, 200_000), 0.42, True, 3, "ask", "3fa9c1")
 
 
 def shown(width: int) -> str:

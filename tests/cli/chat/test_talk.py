@@ -15,13 +15,13 @@ from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import short_session
-from outlive.events import PlanChanged, StateChanged, Step, UserSaid
+from outlive.events import PlanChanged, PlanStep, StateChanged, UserSaid
 from outlive.memory.memories import Memories
 from outlive.messages import ToolCall, plain_text
 from outlive.models.errors import Unavailable
 from outlive.stores.logs.reading import full_log
 from outlive.testing import ScriptedModel, call, calls, say
-from outlive.tools.permissions.asking import Answer, Asker, Question
+from outlive.tools.permissions.asking import Asker, PermissionAnswer, Question
 from tests.cli.chat.stage import Stage
 
 LONG = 30
@@ -39,8 +39,8 @@ class Face:
     def show(self, item: Item) -> None:
         self.lines.extend(Painter(100, "plain").lines(item.body))
 
-    async def ask(self, question: Question) -> Answer:
-        return Answer("no")
+    async def ask(self, question: Question) -> PermissionAnswer:
+        return PermissionAnswer("no")
 
     async def say(self, words: str) -> None:
         self.talk.say(words)
@@ -169,7 +169,7 @@ def test_a_resumed_session_says_where_it_stands(stage: Stage, play: Play) -> Non
 
     async def scene(face: Face) -> None:
         first = face.talk.agent.session.id
-        face.talk.agent.session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")), current_step=2)
+        face.talk.agent.session.log(PlanChanged, steps=(PlanStep("Look", done=True), PlanStep("Fix")), current_step=2)
         face.talk.say("mend the parser")
         await face.until("on")
         face.talk.stop()
@@ -268,7 +268,7 @@ def test_commands_answer(stage: Stage, play: Play, line: str, part: str) -> None
     stage.graph.create("Write the docs")
 
     async def scene(face: Face) -> None:
-        face.talk.agent.session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")), current_step=2)
+        face.talk.agent.session.log(PlanChanged, steps=(PlanStep("Look", done=True), PlanStep("Fix")), current_step=2)
         await face.say("Never push to main.")
         assert part in await face.obey(line)
 
@@ -282,8 +282,8 @@ def test_what_the_agent_keeps_for_itself_can_be_seen(play: Play) -> None:
         session.assistant_said((ToolCall("c1", "read_file", {"path": "spec.md"}),))
         session.tool_finished("c1", "the specification")
         session.log(StateChanged, scratchpad="port 8412", preserved_refs=("c1",))
-        session.log(PlanChanged, steps=(Step("Look", done=True), Step("Fix")))
-        session.log(PlanChanged, steps=(Step("Fix"),))
+        session.log(PlanChanged, steps=(PlanStep("Look", done=True), PlanStep("Fix")))
+        session.log(PlanChanged, steps=(PlanStep("Fix"),))
         assert "kept whole: read_file spec.md @h1" in await face.obey("/context")
         said = await face.obey("/plan")
         assert "done before Look" in said

@@ -13,8 +13,8 @@ from outlive.events import (
     Event,
     Noted,
     PlanChanged,
+    PlanStep,
     Receipt,
-    Step,
     ToolFinished,
     ToolStarted,
     UserSaid,
@@ -159,7 +159,7 @@ def test_an_interrupted_call_says_so() -> None:
 def test_a_changed_plan_is_shown_below_its_card() -> None:
     reader = Reader()
     reader.called(ToolCall("1", "update_plan", {"steps": []}))
-    reader.event(PlanChanged, steps=(Step("Look", done=True), Step("Fix"), Step("Test")), current_step=2)
+    reader.event(PlanChanged, steps=(PlanStep("Look", done=True), PlanStep("Fix"), PlanStep("Test")), current_step=2)
     reader.event(ToolFinished, call_id="1", text="ok")
     assert reader.lines == ["● update_plan ✓", "    ✓ Look", "    ▸ Fix", "    ○ Test"]
 

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.memory.retrieval import Entry, Hit, Retriever
+from outlive.memory.retrieval import Entry, Retriever, SearchHit
 
 WORDS = ["apple", "pear", "May 2023", "tests", "testing", "customer_id", "東京都", "Zürich", "fix", "the", "\x00"]
 texts = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
@@ -28,7 +28,7 @@ queries = st.lists(texts, min_size=1, max_size=4)
 calm = settings(max_examples=60)
 
 
-def answers(retriever: Retriever, asked: list[str]) -> list[list[Hit]]:
+def answers(retriever: Retriever, asked: list[str]) -> list[list[SearchHit]]:
     return [answer for query in asked for answer in (retriever.search(query, 4), retriever.select(query, 3))]
 
 

@@ -95,19 +95,19 @@ def test_strange_entries_do_not_break_it() -> None:
 
 @needs_dense
 def test_what_was_embedded_once_is_not_embedded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from outlive.memory.retrieval.dense.model import Model, Vector
+    from outlive.memory.retrieval.dense.model import EmbeddingModel, Vector
 
     first = Retriever(dense=True, cache=tmp_path)
     first.update(PETS)
     before = first.search("which pet animals does she own?")
     embedded: list[str] = []
-    really = Model.passage
+    really = EmbeddingModel.passage
 
-    def counted(self: Model, text: str) -> Vector:
+    def counted(self: EmbeddingModel, text: str) -> Vector:
         embedded.append(text)
         return really(self, text)
 
-    monkeypatch.setattr(Model, "passage", counted)
+    monkeypatch.setattr(EmbeddingModel, "passage", counted)
     again = Retriever(dense=True, cache=tmp_path)
     again.update(PETS)
     assert again.search("which pet animals does she own?") == before
@@ -156,9 +156,9 @@ def test_vectors_nobody_uses_are_cleared_away(tmp_path: Path, monkeypatch: pytes
 
 @needs_dense
 def test_a_model_that_is_loaded_for_a_moment_says_the_same() -> None:
-    from outlive.memory.retrieval.dense.model import Model
+    from outlive.memory.retrieval.dense.model import EmbeddingModel
 
-    brief, whole = Model(briefly=True), Model()
+    brief, whole = EmbeddingModel(briefly=True), EmbeddingModel()
     for text in ("Her dog had puppies.", "x", " ".join(["long"] * 200)):
         assert (brief.passage(text) == whole.passage(text)).all()
         assert (brief.query(text) == whole.query(text)).all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from outlive.memory.retrieval import Hit
+from outlive.memory.retrieval import SearchHit
 from tests.memory.retrieval.entries import MEMORIES, entry, found, holding
 
 
@@ -149,4 +149,4 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
     before = retriever.search("user")
     retriever.remove("nobody")
     assert retriever.search("user") == before
-    assert all(isinstance(hit, Hit) for hit in before)
+    assert all(isinstance(hit, SearchHit) for hit in before)

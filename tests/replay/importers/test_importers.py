@@ -16,7 +16,7 @@ from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
-from outlive.replay.importers.lines import Line
+from outlive.replay.importers.lines import TranscriptLine
 from outlive.stores.logs.files import FileLogStore
 from tests.talk import Ticks, talk
 
@@ -497,5 +497,5 @@ def test_an_attachment_of_any_shape_is_read_or_left_out(kind: str, form: dict[st
         {"type": "attachment", "uuid": "x1", "parentUuid": "u1", "attachment": {**form, "type": kind}},
         {"type": "assistant", "uuid": "a1", "parentUuid": "x1", "message": {"content": "ok"}},
     ]
-    lines = [Line(number, row) for number, row in enumerate(rows, 1)]
+    lines = [TranscriptLine(number, row) for number, row in enumerate(rows, 1)]
     assert read_claude(Path("x"), lines, ()).turns == [1]

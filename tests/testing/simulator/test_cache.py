@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from outlive.testing import Simulator, say
-from outlive.testing.simulator import Usage
+from outlive.testing.simulator import ReportedUsage
 from tests.testing.simulator.talking import TOOL, ask_claude, ask_gpt, assistant, claude, gpt, text, user
 
 BREAK: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
@@ -57,8 +57,8 @@ def test_without_a_breakpoint_nothing_is_cached(sim: Simulator) -> None:
 def test_a_prefix_is_written_once_and_then_read(sim: Simulator) -> None:
     body = claude(user(text(THOUSAND * 2, **BREAK), "y" * 32))
     assert [cost(sim, body), cost(sim, body)] == [(10, 2000, 0), (10, 0, 2000)]
-    assert sim.usage == Usage(input=20, cache_write=2000, cache_read=2000, output=10)
-    assert sim.requests[1].usage == Usage(10, 0, 2000, 5)
+    assert sim.usage == ReportedUsage(input=20, cache_write=2000, cache_read=2000, output=10)
+    assert sim.requests[1].usage == ReportedUsage(10, 0, 2000, 5)
 
 
 def test_a_growing_conversation_reads_what_it_had_and_writes_what_is_new(sim: Simulator) -> None:

@@ -299,8 +299,8 @@ def test_a_prompt_beyond_the_window_is_refused_with_both_figures() -> None:
 
 
 def test_a_local_server_takes_any_key_and_any_model_it_is_given() -> None:
-    from outlive.testing.simulator import Model
+    from outlive.testing.simulator import SimulatedModel
 
-    with Simulator(brain=lambda r: say("Fine."), key=None, models=[Model("qwen3:8b", "openai")]) as sim:
+    with Simulator(brain=lambda r: say("Fine."), key=None, models=[SimulatedModel("qwen3:8b", "openai")]) as sim:
         assert send(sim, "/v1/chat/completions", gpt(model="qwen3:8b", max_tokens=9), {}).status == 200
         assert ask_gpt(sim, gpt(model=GPT)).status == 404

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from outlive.testing import Simulator, say
 from outlive.testing.simulator.models import KNOWN
-from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.signing import Signer
 from outlive.testing.simulator.tokens import tokens_of
 from tests.testing.simulator.talking import (
@@ -164,8 +164,8 @@ def test_a_signature_fits_its_own_text_only(text: str, other: str) -> None:
 
 
 def test_usage_adds_up() -> None:
-    assert Usage(1, 2, 3, 4, 1) + Usage(10, 20, 30, 40, 10) == Usage(11, 22, 33, 44, 11)
-    assert Usage(1, 2, 3, 4).prompt == 6
+    assert ReportedUsage(1, 2, 3, 4, 1) + ReportedUsage(10, 20, 30, 40, 10) == ReportedUsage(11, 22, 33, 44, 11)
+    assert ReportedUsage(1, 2, 3, 4).prompt == 6
 
 
 def test_the_models_are_ones_that_the_sdks_know() -> None:

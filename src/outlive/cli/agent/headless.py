@@ -20,7 +20,7 @@ from outlive.cli.output import OutputFailed, done
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
-from outlive.loop import Ending
+from outlive.loop import RunResult
 from outlive.messages import call_label, tool_calls
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
@@ -109,14 +109,14 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
         out.line(msgspec.json.encode(_opened(agent)))
     why: str = "error"
     try:
-        ending = Ending("interrupted")
+        ending = RunResult("interrupted")
         if out.failure is None:
             ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.why
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))
     except OutliveError as error:
-        ending = Ending("done", detail=str(error))
+        ending = RunResult("done", detail=str(error))
     finally:
         await agent.close()
     _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form, out)
@@ -216,7 +216,7 @@ def _opened(agent: Agent) -> Opened:
     )
 
 
-def _result(agent: Agent, why: str, ending: Ending, spent: Spending, gathered: Gathered) -> Result:
+def _result(agent: Agent, why: str, ending: RunResult, spent: Spending, gathered: Gathered) -> Result:
     counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
     return Result(
         why=why,

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from outlive.agent.agent import Agent
-from outlive.agent.factory import Opener, Options
+from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
@@ -30,7 +30,7 @@ LONGEST_PROMPT = 10_000_000
 def start(options: Mapping[str, Any]) -> int:
     """Run what was asked for; the exit code."""
     workspace = Workspace.find(store=options["store"])
-    chosen = Options(
+    chosen = AgentOptions(
         model=options["model"],
         fallback=options["fallback_model"],
         mode=options["permission_mode"],
@@ -53,7 +53,7 @@ def start(options: Mapping[str, Any]) -> int:
     prompt = _prompt(options["prompt"], going_on=session is not None)
     from outlive.cli.agent.headless import run_headless
 
-    opener = Opener(workspace, chosen)
+    opener = AgentFactory(workspace, chosen)
     form = options["output_format"] or "text"
     try:
         agent = opener.open(session)
@@ -83,13 +83,13 @@ def resume(session: str, store: str | None) -> int:
         wanted = resolved(opened, session)
     finally:
         opened.close()
-    return _chat(workspace, Options(), wanted)
+    return _chat(workspace, AgentOptions(), wanted)
 
 
-def _chat(workspace: Workspace, options: Options, session: str | None) -> int:
+def _chat(workspace: Workspace, options: AgentOptions, session: str | None) -> int:
     from outlive.cli.chat import chat
 
-    opener = Opener(workspace, options)
+    opener = AgentFactory(workspace, options)
 
     def open_agent(session: str | None, asker: Asker) -> Agent:
         agent = opener.open(session, asker=asker)

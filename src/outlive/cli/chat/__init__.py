@@ -57,6 +57,6 @@ async def _talk(around: "Surroundings", session: str | None, first: str | None) 
         from outlive.cli.chat.render.screen import Screen
 
         return await Screen(around, "mono" if os.environ.get("NO_COLOR") else "colour").run(session, first)
-    from outlive.cli.chat.lines import Lines
+    from outlive.cli.chat.lines import LineChat
 
-    return await Lines(around, width=shutil.get_terminal_size().columns).run(session, first)
+    return await LineChat(around, width=shutil.get_terminal_size().columns).run(session, first)

@@ -13,7 +13,7 @@ from prompt_toolkit.keys import Keys
 
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
-from outlive.tools.permissions.asking import MODES, Answer
+from outlive.tools.permissions.asking import MODES, PermissionAnswer
 
 MANY = 16
 """Letters that came in one go: more than anybody types ahead."""
@@ -132,11 +132,11 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
     @keys.add("enter", filter=asked, eager=True)
     @keys.add("escape", filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
-        screen.questions.answer(Answer("no"))
+        screen.questions.answer(PermissionAnswer("no"))
 
     @keys.add("enter", filter=has_focus(screen.reason))
     def _(event: KeyPressEvent) -> None:
-        screen.questions.answer(Answer("no", screen.reason.text.strip()))
+        screen.questions.answer(PermissionAnswer("no", screen.reason.text.strip()))
 
 
 def _always(keys: KeyBindings, screen: Controls) -> None:

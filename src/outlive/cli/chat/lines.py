@@ -15,12 +15,12 @@ from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
-from outlive.tools.permissions.asking import Answer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 NOBODY = "there is no terminal at which the user could be asked"
 
 
-class Lines:
+class LineChat:
     """One conversation over two streams."""
 
     def __init__(
@@ -110,13 +110,13 @@ class Lines:
             if not line.endswith("\\") and (words := "\n".join(parts).strip()):
                 return words
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: Question) -> PermissionAnswer:
         if not self.present:
-            return Answer("no", NOBODY)
+            return PermissionAnswer("no", NOBODY)
         async with self._asking:
             return await self._answered(question)
 
-    async def _answered(self, question: Question) -> Answer:
+    async def _answered(self, question: Question) -> PermissionAnswer:
         if question.preview:
             self.show(Item("block", preview(question)))
         for text in asked(question, armed=True, reason=False):
@@ -127,10 +127,10 @@ class Lines:
         finally:
             self._answer = None
         if line.lower() in ("y", "yes"):
-            return Answer("yes")
+            return PermissionAnswer("yes")
         if line.lower() in ("a", "always") and question.always:
-            return Answer("always")
-        return Answer("no", "" if line.lower() in ("n", "no") else line)
+            return PermissionAnswer("always")
+        return PermissionAnswer("no", "" if line.lower() in ("n", "no") else line)
 
     def _give_back(self, words: str) -> None:
         self.talk.note(f"not heard: {words}")

@@ -18,7 +18,7 @@ from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.transcript import note
 from outlive.cli.chat.words import counted, cut
 from outlive.cli.clean import clean
-from outlive.tools.permissions.asking import Answer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
@@ -49,10 +49,10 @@ class Questions:
         self._changed = changed
         self._clock = clock
         self._turn = asyncio.Lock()
-        self._answer: asyncio.Future[Answer] | None = None
+        self._answer: asyncio.Future[PermissionAnswer] | None = None
         self._quiet_since = 0.0
 
-    async def __call__(self, question: Question) -> Answer:
+    async def __call__(self, question: Question) -> PermissionAnswer:
         async with self._turn:
             self.open, self.reason = question, False
             self._answer = asyncio.get_running_loop().create_future()
@@ -83,16 +83,16 @@ class Questions:
         if self.open is None or self.reason:
             return
         if key == "y":
-            self.answer(Answer("yes"))
+            self.answer(PermissionAnswer("yes"))
         elif key == "a" and self.open.always:
-            self.answer(Answer("always"))
+            self.answer(PermissionAnswer("always"))
         elif key == "n" and self.open.no:
-            self.answer(Answer("no"))
+            self.answer(PermissionAnswer("no"))
         elif key == "n":
             self.reason = True
             self._changed()
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: PermissionAnswer) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(answer)
 

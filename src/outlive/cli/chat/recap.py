@@ -34,18 +34,18 @@ def header(agent: Agent, version: str) -> Item:
 
 def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | None:
     """Where a session that is resumed stands; nothing for a new one."""
-    past = agent.session.engine.past
-    if not past.units:
+    history = agent.session.engine.history
+    if not history.units:
         return None
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="quiet", no_wrap=True)
     rows.add_column(overflow="fold")
-    said = next((unit for unit in reversed(past.units) if unit.kind == "user"), None)
+    said = next((unit for unit in reversed(history.units) if unit.kind == "user"), None)
     if said is not None:
         rows.add_row("you", cut(one_line("\n".join(piece.text for piece in said.pieces)), 160))
-    if plan := past.state.plan:
+    if plan := history.state.plan:
         done = sum(step.done for step in plan)
-        active = past.state.current_step
+        active = history.state.current_step
         at = f", now: {one_line(plan[active - 1].text)}" if active else ""
         rows.add_row("plan", f"{done} of {counted(len(plan), 'step')} done{at}")
     if tasks:
@@ -55,14 +55,14 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
         rows.add_row("queued", cut(one_line(words), 160))
     if agent.unfinished:
         rows.add_row("", Text("the last run was cut off · /continue goes on with it", "warn"))
-    since = ago((now or time.time()) - past.last_time) if past.last_time else ""
+    since = ago((now or time.time()) - history.last_time) if history.last_time else ""
     head = f"resumed · {counted(agent.session.last_event, 'event')}" + (f" · {since}" if since else "")
     return Item("block", Group(Text(head, "accent"), rows))
 
 
 def last_answer(agent: Agent) -> Item | None:
     """What the agent said last, if that was after the user's last words."""
-    for unit in reversed(agent.session.engine.past.units):
+    for unit in reversed(agent.session.engine.history.units):
         if unit.kind == "user":
             return None
         if words := "\n".join(piece.text for piece in unit.pieces if piece.kind == "said").strip():

@@ -11,7 +11,7 @@ from outlive.cli.clean import one_line
 CELLS = 12
 
 
-class Facts(Struct, frozen=True):
+class StatusFacts(Struct, frozen=True):
     """What the line says; taken from the agent when something happened, not at each drawing."""
 
     model: str
@@ -23,10 +23,10 @@ class Facts(Struct, frozen=True):
     session: str
 
 
-def facts(agent: Agent, tasks: int) -> Facts:
+def facts(agent: Agent, tasks: int) -> StatusFacts:
     """As things are now."""
     spent = agent.spending
-    return Facts(
+    return StatusFacts(
         model=one_line(agent.parts.model.name),
         gauge=agent.gauge,
         dollars=spent.dollars,
@@ -49,7 +49,7 @@ def bar(gauge: Gauge, cells: int = CELLS) -> str:
     return f"▕{''.join(drawn)}▏"
 
 
-def line(known: Facts, width: int) -> Text:
+def line(known: StatusFacts, width: int) -> Text:
     """As much of it as fits, the least important left out first."""
     gauge = known.gauge
     name = known.model.rpartition(":")[2] or known.model

@@ -17,7 +17,7 @@ from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.clean import clean, one_line
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
-from outlive.loop import Ending
+from outlive.loop import RunResult
 from outlive.models.protocol import Model
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
@@ -69,7 +69,7 @@ class Talk:
         self._job: asyncio.Task[None] | None = None
         self._agent: Agent | None = None
         self.transcript = Transcript()
-        self.facts: status.Facts | None = None
+        self.facts: status.StatusFacts | None = None
         self._tasks: list[str] = []
 
     # -- the session
@@ -104,7 +104,7 @@ class Talk:
 
     def farewell(self) -> None:
         """How to come back, when there is something to come back to."""
-        if self.agent.session.engine.past.units:
+        if self.agent.session.engine.history.units:
             self.note(f"outlive --resume {one_line(self.agent.session.id)} goes on with this session")
 
     async def close(self) -> None:
@@ -138,7 +138,7 @@ class Talk:
         else:
             self.start(self.agent.ask(words))
 
-    def start(self, work: Coroutine[Any, Any, Ending | RenderableType | None]) -> None:
+    def start(self, work: Coroutine[Any, Any, RunResult | RenderableType | None]) -> None:
         """Run something that takes its time and can be stopped."""
         self.busy_since, self.stopping = time.monotonic(), False
         self._job = asyncio.ensure_future(self._run(work))
@@ -160,13 +160,13 @@ class Talk:
         while self._job is not None:
             await asyncio.wait([self._job])
 
-    async def _run(self, work: Coroutine[Any, Any, Ending | RenderableType | None]) -> None:
-        ended: Ending | RenderableType | None = None
+    async def _run(self, work: Coroutine[Any, Any, RunResult | RenderableType | None]) -> None:
+        ended: RunResult | RenderableType | None = None
         problem = ""
         try:
             ended = await work
         except asyncio.CancelledError:
-            ended = Ending("interrupted")
+            ended = RunResult("interrupted")
         except OutliveError as error:
             problem = str(error)
         except Exception as error:  # noqa: BLE001 - the session is on disk; a bug must not end the conversation
@@ -174,14 +174,14 @@ class Talk:
         self._job = None
         self._rest(ended, problem)
 
-    def _rest(self, ended: Ending | RenderableType | None, problem: str) -> None:
+    def _rest(self, ended: RunResult | RenderableType | None, problem: str) -> None:
         for item in self.transcript.rest():
             self.show(item)
-        fine = not problem and (not isinstance(ended, Ending) or ended.why == "done")
+        fine = not problem and (not isinstance(ended, RunResult) or ended.why == "done")
         self.failed = not fine
         if problem:
             self.complain(problem, hint=" · /continue tries again" if self.agent.unfinished else "")
-        elif isinstance(ended, Ending):
+        elif isinstance(ended, RunResult):
             if words := _ending(ended):
                 self.show(note("⏹", Text(words, "warn"), "warn"))
         elif ended is not None:
@@ -225,7 +225,7 @@ class Talk:
         self._changed()
 
 
-def _ending(ending: Ending) -> str:
+def _ending(ending: RunResult) -> str:
     match ending.why:
         case "done":
             return ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from outlive.agent.factory import Opener, Options
+from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.cli.agent.headless import run_headless
 from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
 from outlive.cli.replay.costs import Cache, Texts
@@ -67,6 +67,6 @@ class DemoModel:
 
 def act(base: Path, session: str | None) -> int:
     """Work in `base`, from the beginning or from where a session stopped."""
-    options = Options(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
-    opener = Opener(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
+    options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
+    opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
     return run_headless(opener.open(session), "" if session else PROMPT, "stream-json")

@@ -13,7 +13,7 @@ from outlive.cli.memory.common import (
     shown,
     type_option,
 )
-from outlive.memory.changelog import Entry, diff
+from outlive.memory.changelog import ChangelogEntry, diff
 from outlive.memory.guard import withheld
 from outlive.memory.memories import Memories
 from outlive.secrets import mask
@@ -139,7 +139,7 @@ def _full(memory: Memory, by: str) -> str:
     return "\n".join([*lines, "", shown(memory.body), ""])
 
 
-def _head(entry: Entry) -> str:
+def _head(entry: ChangelogEntry) -> str:
     step = entry.step
     what = click.style(f"{entry.id:>4}", bold=True) + f"  {step.at.astimezone():%Y-%m-%d %H:%M}  {step.op}"
     what += f" of step {step.undoes}" if step.undoes else ""
@@ -149,7 +149,7 @@ def _head(entry: Entry) -> str:
     return what + f"  {names}{note}" + (click.style("  undone", fg="yellow") if entry.undone else "")
 
 
-def _form(entry: Entry) -> dict[str, object]:
+def _form(entry: ChangelogEntry) -> dict[str, object]:
     step = entry.step
     changes = [
         {

@@ -2,14 +2,14 @@
 
 from msgspec import Struct
 
-from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, Price, Texts
+from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, RequestCost, Texts
 from outlive.context.engine import Engine, Request
 from outlive.context.passes.departures import Left, pieces_left
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
-from outlive.replay.player import Replay, Step
+from outlive.replay.player import Replay, ReplayStep
 from outlive.replay.recording import Recording
 
 KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")
@@ -35,25 +35,25 @@ class Pass(Struct, frozen=True):
     left_tokens: int
 
 
-class Turn(Struct, frozen=True):
+class ReplayTurn(Struct, frozen=True):
     """One model call: how large its request was, of what, and what it cost, against never compacting."""
 
     turn: int
     time: float
     tokens: int
     kinds: dict[str, int]
-    price: Price
+    price: RequestCost
     plain_tokens: int
-    plain_price: Price
+    plain_price: RequestCost
     passes: int = 0
 
 
-class Refused(Struct, frozen=True):
+class RefusedRequest(Struct, frozen=True):
     turn: int
     why: str
 
 
-class Report(Struct, frozen=True):
+class ReplayReport(Struct, frozen=True):
     """The whole replay."""
 
     session: str
@@ -63,9 +63,9 @@ class Report(Struct, frozen=True):
     window: int
     policy: str
     messages: int
-    turns: tuple[Turn, ...]
+    turns: tuple[ReplayTurn, ...]
     passes: tuple[Pass, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedRequest, ...]
     skipped: tuple[str, ...]
 
     @property
@@ -117,16 +117,16 @@ class Account:
         self._replay = replay
         self._texts = Texts()
         self._cache = Cache()
-        self._turns: list[Turn] = []
+        self._turns: list[ReplayTurn] = []
         self._passes: list[Pass] = []
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedRequest] = []
         self._plain = len(replay.recording.system) / CHARS_PER_TOKEN
         self._plain_cached = 0.0
         self._plain_used = 0.0
         self._counted = 0
         self._before = Projection()
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ReplayStep) -> None:
         recording = self._replay.recording
         for recorded in recording.messages[self._counted : step.turn]:
             self._plain += self._texts.tokens(recorded.message)
@@ -138,11 +138,11 @@ class Account:
         output = self._texts.tokens(recording.messages[step.turn].message)
         plain = self._plain_price(step.time, output)
         if step.request is None:
-            self._refused.append(Refused(step.turn, step.refused))
+            self._refused.append(RefusedRequest(step.turn, step.refused))
             return
         parts = self._texts.request(step.request)
         self._turns.append(
-            Turn(
+            ReplayTurn(
                 turn=step.turn,
                 time=step.time,
                 tokens=round(sum(map(len, parts)) / CHARS_PER_TOKEN),
@@ -154,9 +154,9 @@ class Account:
             )
         )
 
-    def report(self, *, window: int, policy: str) -> Report:
+    def report(self, *, window: int, policy: str) -> ReplayReport:
         recording: Recording = self._replay.recording
-        return Report(
+        return ReplayReport(
             session=recording.id,
             format=recording.format,
             model=recording.model,
@@ -170,11 +170,11 @@ class Account:
             skipped=recording.skipped,
         )
 
-    def _plain_price(self, time: float, output: float) -> Price:
+    def _plain_price(self, time: float, output: float) -> RequestCost:
         """Never compacting: everything sent before is a prefix of what is sent now."""
         cached = self._plain_cached if time - self._plain_used <= LIFETIME else 0.0
         self._plain_cached, self._plain_used = self._plain, time
-        return Price(cached, self._plain - cached, output)
+        return RequestCost(cached, self._plain - cached, output)
 
     def _kinds(self, request: Request, projection: Projection) -> dict[str, int]:
         short = set(projection.edits.values())
@@ -202,7 +202,7 @@ def _kind(role: Role, block: Block, text: str, state: str, digest: str, short: s
 
 
 def _pass(turn: int, event: Compacted, before: Projection, engine: Engine) -> Pass:
-    found = pieces_left(event, before, engine.past.units)
+    found = pieces_left(event, before, engine.history.units)
     left = sorted(found, key=lambda item: (item.after - item.before, item.event))
     receipt = event.receipt
     return Pass(

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from outlive.cli.replay.account import KINDS, Report
+from outlive.cli.replay.account import KINDS, ReplayReport
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 56, 16, 34, 30
 TALL, LOW = 360, 200
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
-def size_chart(report: Report) -> str:
+def size_chart(report: ReplayReport) -> str:
     """Tokens of each request by kind, the window as a line, the passes as marks."""
     plot = Plot(len(report.turns), max(report.window, report.largest), TALL)
     parts = [*plot.grid(), *_areas(report, plot)]
@@ -30,7 +30,7 @@ def size_chart(report: Report) -> str:
     return plot.svg("sizes", "Size of each request by kind, in tokens", parts)
 
 
-def cost_chart(report: Report) -> str:
+def cost_chart(report: ReplayReport) -> str:
     """What was spent up to each call, with passes and without."""
     ours = list(_running(turn.price.cost for turn in report.turns))
     plain = list(_running(turn.plain_price.cost for turn in report.turns))
@@ -83,7 +83,7 @@ class Plot:
         return head + "".join(parts) + "</svg>"
 
 
-def _areas(report: Report, plot: Plot) -> Iterator[str]:
+def _areas(report: ReplayReport, plot: Plot) -> Iterator[str]:
     """One stepped area a kind, stacked in the order of a request."""
     below = [0.0] * len(report.turns)
     for kind in KINDS:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from outlive.cli.echo import named_input
 from outlive.cli.output import done
-from outlive.cli.replay.account import Account, Report
+from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
 from outlive.config import Workspace
@@ -123,7 +123,7 @@ def _piped() -> Recording:
         return replace(recording, skipped=tuple(text.replace(str(path), "stdin") for text in recording.skipped))
 
 
-def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, store: LogStore) -> Report:
+def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, store: LogStore) -> ReplayReport:
     check_replaceable(store, recording.id)
     played = Replay(recording, window=window, policy=policy)
     account = Account(played)
@@ -146,7 +146,7 @@ def _progress(number: int, total: int) -> None:
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
 
 
-def _show(report: Report, *, full: bool, as_json: bool, err: bool) -> None:
+def _show(report: ReplayReport, *, full: bool, as_json: bool, err: bool) -> None:
     if as_json:
         print_json(report.form(), err=err)
     else:

@@ -15,7 +15,7 @@ LIFETIME = 300.0
 """Seconds that a cached prefix lives after its last use."""
 
 
-class Price(Struct, frozen=True):
+class RequestCost(Struct, frozen=True):
     """One request: tokens read from the cache, written to it, and put out, and what that costs."""
 
     read: float
@@ -34,11 +34,11 @@ class Cache:
         self._last: Sequence[str] = ()
         self._used = 0.0
 
-    def ask(self, parts: Sequence[str], time: float, output: float) -> Price:
+    def ask(self, parts: Sequence[str], time: float, output: float) -> RequestCost:
         """Send a request that consists of these parts, in the order in which the cache sees them."""
         cached = _shared(self._last, parts) if time - self._used <= LIFETIME else 0
         self._last, self._used = parts, time
-        return Price(cached / CHARS_PER_TOKEN, (sum(map(len, parts)) - cached) / CHARS_PER_TOKEN, output)
+        return RequestCost(cached / CHARS_PER_TOKEN, (sum(map(len, parts)) - cached) / CHARS_PER_TOKEN, output)
 
 
 def _shared(before: Sequence[str], now: Sequence[str]) -> int:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from html import escape
 
-from outlive.cli.replay.account import KINDS, Pass, Report
+from outlive.cli.replay.account import KINDS, Pass, ReplayReport
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
 from outlive.context.passes.departures import Left
 
 
-def page(report: Report) -> str:
+def page(report: ReplayReport) -> str:
     """The whole page."""
     body = "\n".join([*_head(report), *_charts(report), *_passes(report), *_foot(report)])
     return (
@@ -21,7 +21,7 @@ def page(report: Report) -> str:
     )
 
 
-def _head(report: Report) -> Iterator[str]:
+def _head(report: ReplayReport) -> Iterator[str]:
     facts = [report.format, report.model, f"{report.messages:,} messages", f"{len(report.turns):,} model calls"]
     facts += [f"window {report.window:,} tokens", f"policy {report.policy}"]
     yield f"<h1>{escape(report.session)}</h1>"
@@ -39,7 +39,7 @@ def _head(report: Report) -> Iterator[str]:
     yield f'<div class="tiles">{inner}</div>'
 
 
-def _charts(report: Report) -> Iterator[str]:
+def _charts(report: ReplayReport) -> Iterator[str]:
     if not report.turns:
         return
     used = [kind for kind in KINDS if any(turn.kinds.get(kind) for turn in report.turns)]
@@ -54,7 +54,7 @@ def _charts(report: Report) -> Iterator[str]:
     yield f'<script type="application/json" id="turns">{data}</script><script>{SCRIPT}</script>'
 
 
-def _passes(report: Report) -> Iterator[str]:
+def _passes(report: ReplayReport) -> Iterator[str]:
     if not report.passes:
         return
     yield "<section><h2>What left, and when</h2>"
@@ -84,7 +84,7 @@ def _row(left: Left) -> str:
     )
 
 
-def _foot(report: Report) -> Iterator[str]:
+def _foot(report: ReplayReport) -> Iterator[str]:
     for refused in report.refused:
         yield f"<p><b>Refused before message {refused.turn}:</b> {escape(refused.why)}</p>"
     yield (

@@ -62,7 +62,7 @@ def tell(store: LogStore) -> None:
     report = account.report(window=WINDOW, policy=RICH.name)
     click.echo(render(report, width=84, passes=False) + "\n")
     first = next(
-        piece for unit in played.session.engine.past.units for piece in unit.pieces if piece.kind == "result"
+        piece for unit in played.session.engine.history.units for piece in unit.pieces if piece.kind == "result"
     )
     recalled = "".join(played.session.engine.recall(page).text for page in first.pages)
     for what, holds in (

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from outlive.cli.replay.account import KINDS, Pass, Report, Turn
+from outlive.cli.replay.account import KINDS, Pass, ReplayReport, ReplayTurn
 
 HEIGHT = 14
 LEFT = 8
@@ -21,7 +21,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def render(report: Report, width: int = 100, *, passes: bool = True) -> str:
+def render(report: ReplayReport, width: int = 100, *, passes: bool = True) -> str:
     """The whole report as text, or (without `passes`) without the list of what left."""
     rows = [*_title(report), "", *_chart(report, width), "", *_sums(report)]
     if report.passes and passes:
@@ -29,18 +29,18 @@ def render(report: Report, width: int = 100, *, passes: bool = True) -> str:
     return "\n".join(rows)
 
 
-def summary(report: Report) -> str:
+def summary(report: ReplayReport) -> str:
     """The replay in a few lines."""
     return "\n".join([*_title(report), *_sums(report)])
 
 
-def _title(report: Report) -> Iterator[str]:
+def _title(report: ReplayReport) -> Iterator[str]:
     name = click.style(report.session, bold=True)
     yield f"{name}  {report.format}, {report.messages} messages, {len(report.turns)} model calls"
     yield click.style(f"window {report.window:,} tokens, policy {report.policy}", dim=True)
 
 
-def _chart(report: Report, width: int) -> Iterator[str]:
+def _chart(report: ReplayReport, width: int) -> Iterator[str]:
     columns = list(_buckets(report.turns, max(10, width - LEFT - 2)))
     if not columns:
         return
@@ -60,7 +60,7 @@ def _chart(report: Report, width: int) -> Iterator[str]:
     yield " " * LEFT + "  ".join(f"{click.style(_LOOKS[kind][0], **_LOOKS[kind][1])} {kind}" for kind in used)
 
 
-def _buckets(turns: Sequence[Turn], most: int) -> Iterator[Sequence[Turn]]:
+def _buckets(turns: Sequence[ReplayTurn], most: int) -> Iterator[Sequence[ReplayTurn]]:
     """Neighbouring calls in as many columns as there is room for; few calls get wider bars."""
     if not turns:
         return
@@ -72,7 +72,7 @@ def _buckets(turns: Sequence[Turn], most: int) -> Iterator[Sequence[Turn]]:
             yield column
 
 
-def _stack(turn: Turn, top: int) -> list[str]:
+def _stack(turn: ReplayTurn, top: int) -> list[str]:
     """The kinds of a request from the bottom up, one entry a row."""
     rows: list[str] = []
     total = 0.0
@@ -89,7 +89,7 @@ def _cell(stack: list[str], row: int) -> str:
     return click.style(char, **style)
 
 
-def _sums(report: Report) -> Iterator[str]:
+def _sums(report: ReplayReport) -> Iterator[str]:
     colour = "green" if report.ratio < 1 else "yellow"
     ratio = click.style(f"{report.ratio:.2f}", fg=colour, bold=True)
     passes = f"{len(report.passes)} passes" if len(report.passes) != 1 else "1 pass"

@@ -88,7 +88,7 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
         return
     engine = engine_of(log.events)
     if as_json:
-        about = {"session": info, "state": engine.past.state, "kept": kept(engine)}
+        about = {"session": info, "state": engine.history.state, "kept": kept(engine)}
         print_json(about | _sizes(engine, log.events))
     else:
         echo("\n".join(_shown(info.title, info.id, engine, log.events)))
@@ -96,7 +96,7 @@ def show(store: LogStore, session: str, with_events: bool, as_json: bool) -> Non
 
 def _sizes(engine: Engine, events: Iterable[Event]) -> dict[str, int]:
     passes = sum(isinstance(event, Compacted) for event in events)
-    return {"units": len(engine.past.units), "passes": passes, "handles": len(engine.past.pages)}
+    return {"units": len(engine.history.units), "passes": passes, "handles": len(engine.history.pages)}
 
 
 def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> Iterator[str]:
@@ -104,8 +104,8 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
     yield f"{click.style(name, bold=True)}  {title}"
     pages = f", {handle(1)} to {handle(sizes['handles'])}" if sizes["handles"] else ""
     yield click.style(f"{sizes['units']} units, {sizes['passes']} passes{pages}", dim=True)
-    past = engine.past
-    block = render_state(past.state, past.ledger, _ROOM, compacted=True, notes=past.notes)
+    history = engine.history
+    block = render_state(history.state, history.ledger, _ROOM, compacted=True, notes=history.notes)
     yield from (["", *block.splitlines()[1:-1]] if block else [])
     for one in kept(engine):
         yield click.style(f"kept whole: {one.what}  {' '.join(one.handles)}  {one.tokens:,} tokens", dim=True)
@@ -183,7 +183,7 @@ def _left(events: Iterable[Event]) -> dict[int, list[LeftUnit]]:
     found: dict[int, list[LeftUnit]] = {}
     for event in events:
         if isinstance(event, Compacted):
-            found[event.id] = units_left(event, engine.projection, engine.past.units)
+            found[event.id] = units_left(event, engine.projection, engine.history.units)
         engine.append(event)
     return found
 

@@ -22,7 +22,7 @@ from outlive.cli.task.common import (
 )
 from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
-from outlive.tasks.draft import Draft
+from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 from outlive.tasks.refs import some
@@ -222,14 +222,14 @@ def _object(text: str) -> dict[str, Any]:
         raise click.BadParameter(f"not a JSON object: {error}", param_hint="--metadata") from None
 
 
-_FIELDS = ", ".join(field.encode_name for field in msgspec.structs.fields(Draft))
+_FIELDS = ", ".join(field.encode_name for field in msgspec.structs.fields(TaskDraft))
 
 
-def _drafts(raw: bytes, where: str) -> list[Draft]:
+def _drafts(raw: bytes, where: str) -> list[TaskDraft]:
     drafts = []
     for place, form in read_forms(raw, where):
         try:
-            drafts.append(msgspec.convert(form, Draft))
+            drafts.append(msgspec.convert(form, TaskDraft))
         except msgspec.ValidationError as error:
             raise InvalidTask(f"{place}: {error}; the fields are {_FIELDS}. Nothing was created.") from None
     if not drafts:

@@ -56,7 +56,7 @@ _ID_KEYS = ("bash_id", "shell_id", "task_id", "session_id", "handle", "id")
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class BackgroundStart:
     """Something that runs on: its name (its process where known) and the handle that its harness gave it."""
 
     name: str
@@ -64,7 +64,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class BackgroundCheck:
     """A call that looked at something in the background, or ended it."""
 
     name: str
@@ -86,7 +86,7 @@ def framed_exit(text: str, *, is_error: bool) -> int | None:
     return None
 
 
-def started(text: str) -> Started | None:
+def started(text: str) -> BackgroundStart | None:
     """What a harness says to have left running."""
     head = text[:HEAD]
     found = next((match for form in _STARTED if (match := form.match(head))), None) or _LEFT_BEHIND.search(
@@ -94,24 +94,24 @@ def started(text: str) -> Started | None:
     )
     if found is None:
         return None
-    return Started(found["name"], found.groupdict().get("handle") or "")
+    return BackgroundStart(found["name"], found.groupdict().get("handle") or "")
 
 
-def look(call: ToolCall, text: str, *, is_error: bool, exit_code: int | None) -> Look | None:
+def look(call: ToolCall, text: str, *, is_error: bool, exit_code: int | None) -> BackgroundCheck | None:
     """What a call says about something in the background; None for any other call."""
     tool = call.name.lower().rpartition("__")[2]
     name = next((str(v) for k in _ID_KEYS if isinstance(v := call.input.get(k), (str, int))), "")
     if not name or (tool not in _LOOKING and tool not in _ENDING):
         return None
     if tool in _ENDING:
-        return Look(name, over=not is_error or _UNKNOWN.search(text[:HEAD]) is not None)
+        return BackgroundCheck(name, over=not is_error or _UNKNOWN.search(text[:HEAD]) is not None)
     code = exit_code if exit_code is not None else framed_exit(text, is_error=is_error)
     head = text[:HEAD]
     if tag := _EXIT_TAG.search(head):
         code = int(tag[1])
     ours = _OUR_STATUS.search(text[-TAIL:])
     over = code is not None or ours is not None or _STATUS.search(head) is not None
-    return Look(name.strip(), over or (is_error and _UNKNOWN.search(head) is not None), code)
+    return BackgroundCheck(name.strip(), over or (is_error and _UNKNOWN.search(head) is not None), code)
 
 
 def notices(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from outlive.context.ledger.changes import heredoc_patch, is_work, looks, shell_changes, tool_changes
 from outlive.context.ledger.checks import Run, covers, runs_of
-from outlive.context.ledger.frames import Look, framed_exit, look, notices, started
+from outlive.context.ledger.frames import BackgroundCheck, framed_exit, look, notices, started
 from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
 from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
 from outlive.messages import ToolCall, call_file
@@ -31,7 +31,7 @@ _SAYS_WHEN_NOT_WELL = "Bash"
 
 
 @dataclass(slots=True)
-class Command:
+class LedgerCommand:
     """A command and how it ended; None when that is not known."""
 
     text: str
@@ -50,7 +50,7 @@ class Ledger:
     read: dict[str, int] = field(default_factory=dict)
     written: dict[str, int] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
-    commands: list[Command] = field(default_factory=list)
+    commands: list[LedgerCommand] = field(default_factory=list)
     failing: dict[str, int] = field(default_factory=dict)
     errors: list[tuple[int, str]] = field(default_factory=list)
     commits: dict[str, str] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Ledger:
             well = False
         self._checked(call, line, event, text, exit_code, well=well)
 
-    def _looked(self, looked: Look, event: int, text: str) -> None:
+    def _looked(self, looked: BackgroundCheck, event: int, text: str) -> None:
         """More of the output of something in the background, or its end."""
         name = self._handles.get(looked.name, looked.name)
         call = self._calls.get(name)
@@ -143,7 +143,7 @@ class Ledger:
         each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
         ended = of_line(line, checks, each, exit_code) if checks else "unknown"
         self.commands.append(
-            Command(_first_line(call), exit_code, event, tuple(placed.run for placed in checks), ended)
+            LedgerCommand(_first_line(call), exit_code, event, tuple(placed.run for placed in checks), ended)
         )
         del self.commands[:-MANY]
         for placed, how in zip(checks, each, strict=True):
@@ -231,7 +231,7 @@ def _verified(ledger: Ledger) -> list[str]:
     return rows
 
 
-def _same(later: Command, earlier: Command) -> bool:
+def _same(later: LedgerCommand, earlier: LedgerCommand) -> bool:
     """Whether the later command looked at all that the earlier one did."""
     return all(
         any(run.words == old.words or (run.family == old.family and run.whole) for run in later.runs)

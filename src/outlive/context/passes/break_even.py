@@ -1,6 +1,6 @@
 """When a pass pays: it writes the cache anew once, and every request after it reads less."""
 
-from outlive.context.passes.plan import Scene, digest_tokens, tail_of, unit_tokens
+from outlive.context.passes.plan import PassInput, digest_tokens, tail_of, unit_tokens
 from outlive.context.passes.user_words import at_most
 
 WRITE = 12.5
@@ -19,7 +19,7 @@ def mark(after: float, fixed: float, arrived: float, requests: float) -> float:
     return (WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
-def left_by_pass(scene: Scene) -> float:
+def left_by_pass(scene: PassInput) -> float:
     """About how many tokens a pass would leave, a full tail at least; costs a look at what is in the view."""
     start = tail_of(scene, scene.budget.tail)
     tokens = scene.overhead + digest_tokens(scene.projection)

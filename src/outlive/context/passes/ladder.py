@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract
-from outlive.context.history import Past
+from outlive.context.history import History
 from outlive.context.passes.break_even import left_by_pass, mark
 from outlive.context.passes.budget import Budget
-from outlive.context.passes.plan import Plan, Reach, Scene, plan_pass, view_tokens
+from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
-from outlive.context.view import Projection, history
-from outlive.events import Compacted, Edit
+from outlive.context.view import Projection, conversation
+from outlive.events import Compacted, ViewEdit
 
 SOON = 3
 """Units within which a second pass shows that the first was not deep enough."""
@@ -23,20 +23,20 @@ SHALLOW, DEEP = 0.92, 0.82
 """Of the high-water mark: chosen lines may fill the view up to there."""
 
 
-def usual(budget: Budget, since: int) -> Reach:
+def usual(budget: Budget, since: int) -> PassDepth:
     """Under pressure, or with a cold cache; deeper when the last pass was only `since` units ago."""
     depth = SHALLOW if since > SOON else DEEP
-    return Reach("", budget.target, budget.tail, budget.skeleton, budget.lines, depth=depth * budget.engage)
+    return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, depth=depth * budget.engage)
 
 
-def deep(budget: Budget, rung: str) -> Reach:
+def deep(budget: Budget, rung: str) -> PassDepth:
     """All but the tail is folded."""
-    return Reach(rung, budget.target, budget.tail, 0.0, budget.lines)
+    return PassDepth(rung, budget.target, budget.tail, 0.0, budget.lines)
 
 
-def floor(rung: str = "reactive") -> Reach:
+def floor(rung: str = "reactive") -> PassDepth:
     """The newest unit and nothing else stays whole."""
-    return Reach(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
+    return PassDepth(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
 
 
 def due(budget: Budget, total: float, grown: int, tried: int, engage: Callable[[], float], *, cold: bool) -> str:
@@ -63,7 +63,7 @@ def time_to_pay(budget: Budget, answers: int) -> float:
     return min(budget.payback, answers / 2)
 
 
-def high_water(scene: Scene, fixed: float, arrived: float, requests: float) -> float:
+def high_water(scene: PassInput, fixed: float, arrived: float, requests: float) -> float:
     """Where a pass engages: at its share of the window, or where it pays (`payback.mark`) if that is earlier."""
     budget = scene.budget
     if not requests:
@@ -72,44 +72,46 @@ def high_water(scene: Scene, fixed: float, arrived: float, requests: float) -> f
     return min(budget.engage, max(mark(left, fixed, arrived, requests), left + budget.gain))
 
 
-def attempt(past: Past, scene: Scene, reach: Reach, before: float) -> tuple[Plan, float]:
+def attempt(history: History, scene: PassInput, reach: PassDepth, before: float) -> tuple[PassPlan, float]:
     """Plan a pass and hold it to its contract."""
     plan = plan_pass(scene, reach)
     if reach.rung:
         plan.rungs = (*plan.rungs, reach.rung)
     after = view_tokens(scene, plan)
-    messages = history(scene.units, plan.projection)
-    if problems := broken(scene, plan, messages, past.unseen(), before, after):
+    messages = conversation(scene.units, plan.projection)
+    if problems := broken(scene, plan, messages, history.unseen(), before, after):
         raise BrokenContract(problems)
     return plan, after
 
 
 def compacted(
-    past: Past, scene: Scene, plan: Plan, reason: str, before: float, after: float, focus: str
+    history: History, scene: PassInput, plan: PassPlan, reason: str, before: float, after: float, focus: str
 ) -> Compacted:
     """The event that commits a plan."""
-    edits = tuple(Edit(event, block, text) for (event, block), text in sorted(plan.projection.edits.items()))
+    edits = tuple(ViewEdit(event, block, text) for (event, block), text in sorted(plan.projection.edits.items()))
     return Compacted(
-        id=past.last_id + 1,
-        time=past.last_time,
-        parent=past.last_id,
+        id=history.last_id + 1,
+        time=history.last_time,
+        parent=history.last_id,
         fold_to=plan.projection.fold_to,
         digest=plan.projection.digest,
         edits=edits,
-        receipt=make_receipt(past, scene, plan, reason, before, after),
+        receipt=make_receipt(history, scene, plan, reason, before, after),
         focus=focus,
         summary=plan.projection.summary,
-        pages=past.pages.unlogged(),
+        pages=history.pages.unlogged(),
         pictures=plan.projection.pictures,
     )
 
 
-def spooled(past: Past, scene: Scene, room: float, spare: float = 0.0, *, again: bool = False) -> Plan | None:
+def spooled(
+    history: History, scene: PassInput, room: float, spare: float = 0.0, *, again: bool = False
+) -> PassPlan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
-    arrived = [piece for piece in past.unseen() if again or piece.key not in scene.projection.edits]
+    arrived = [piece for piece in history.unseen() if again or piece.key not in scene.projection.edits]
     previews = spool(arrived, room, spare)
     if not previews:
         return None
     old = scene.projection
     projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
-    return Plan(projection, len(scene.units), scene.folded, ("spool",), shrunk=len(previews))
+    return PassPlan(projection, len(scene.units), scene.folded, ("spool",), shrunk=len(previews))

@@ -14,7 +14,7 @@ from outlive.context.pieces import Line, Piece
 REPORTING_TOOLS = ("task", "agent", "subagent", "sub_agent", "delegate")
 
 
-class Seen(Struct, gc=False):
+class NameRecord(Struct, gc=False):
     """What is known about one name. There are very many, and none can be part of a cycle."""
 
     line: int = -1
@@ -28,7 +28,7 @@ class Seen(Struct, gc=False):
     """It stood in a sub-agent's report."""
 
 
-class Index:
+class NameIndex:
     """Names and lines of a session."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Index:
         """How many there are."""
         self._pieces: list[Piece] = []
         self._first = array("I")
-        self.names: dict[str, Seen] = {}
+        self.names: dict[str, NameRecord] = {}
         self.file_used: dict[str, float] = {}
         self.file_written: dict[str, float] = {}
         self.tokens = 0.0
@@ -61,7 +61,7 @@ class Index:
             for name in named:
                 seen = known.get(name)
                 if seen is None:
-                    seen = known[name] = Seen()
+                    seen = known[name] = NameRecord()
                 seen.line = line
                 seen.times += 1
                 if is_call:

@@ -47,7 +47,7 @@ def room_to_keep(engine: Engine) -> int:
 
 def kept(engine: Engine) -> tuple[Kept, ...]:
     """What is kept now, in the order in which it was asked for."""
-    units, refs = engine.past.units, engine.past.state.preserved_refs
+    units, refs = engine.history.units, engine.history.state.preserved_refs
     whole = preserved(units, Guarded(refs=frozenset(refs)), engine.budget.words)
     found: dict[tuple[int, int], Kept] = {}
     for ref in refs:
@@ -68,13 +68,13 @@ def kept(engine: Engine) -> tuple[Kept, ...]:
 
 def changed(engine: Engine, keep: Sequence[str], let_go: Sequence[str]) -> tuple[str, ...]:
     """The references to keep from now on: those there are, without `let_go`, and `keep`. Raises KeepRefused."""
-    units = engine.past.units
-    refs = list(engine.past.state.preserved_refs)
+    units = engine.history.units
+    refs = list(engine.history.state.preserved_refs)
     for text in let_go:
         gone = _let_go(units, refs, text)
         refs = [ref for ref in refs if ref not in gone]
     for text in keep:
-        ref = _known(units, text, len(engine.past.pages))
+        ref = _known(units, text, len(engine.history.pages))
         refs = [*(old for old in refs if old != ref), ref]
     if len(refs) > MOST:
         raise KeepRefused(f"{len(refs)} references would be kept, at most {MOST} can be; let go of some")

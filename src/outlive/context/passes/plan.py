@@ -10,7 +10,7 @@ from itertools import chain
 
 from outlive.context.passes.budget import Budget
 from outlive.context.passes.digest import LABELLED, fixed_cost, opening_cost, write_digest
-from outlive.context.passes.name_index import Index
+from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
 from outlive.context.passes.select import Choice, Scored, best, score, take
 from outlive.context.passes.stubs import header, stub
@@ -41,7 +41,7 @@ SHORTENED = 14.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class PassDepth:
     """How far a pass goes: tokens to aim for, to keep whole, to keep in place, and to spend on lines at most."""
 
     rung: str
@@ -56,11 +56,11 @@ class Reach:
 
 
 @dataclass(slots=True)
-class Scene:
+class PassInput:
     """All a pass may look at. Tokens are estimates; the budget is scaled to them."""
 
     units: list[Unit]
-    index: Index
+    index: NameIndex
     projection: Projection
     folded: int
     """How many units are folded already."""
@@ -75,7 +75,7 @@ class Scene:
 
 
 @dataclass(slots=True)
-class Plan:
+class PassPlan:
     """What a pass would do."""
 
     projection: Projection
@@ -105,13 +105,13 @@ def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
     return start
 
 
-def tail_of(scene: Scene, tail: float) -> int:
+def tail_of(scene: PassInput, tail: float) -> int:
     """The first unit of the tail that a pass leaves."""
     most = max(tail, (scene.budget.hard - scene.overhead) * LARGEST_TAIL)
     return tail_start(scene.units, scene.folded, tail, most)
 
 
-def fold_boundary(scene: Scene, start: int, skeleton: float) -> int:
+def fold_boundary(scene: PassInput, start: int, skeleton: float) -> int:
     """The first unit that is not folded: as many before the tail as the skeleton's share holds."""
     boundary = start
     room = skeleton
@@ -130,19 +130,19 @@ def bare_tokens(unit: Unit) -> float:
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
-def held_tokens(scene: Scene, start: int, boundary: int) -> float:
+def held_tokens(scene: PassInput, start: int, boundary: int) -> float:
     """What is shown whatever lines and words of the user are chosen."""
     fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
     fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
     return fixed + fixed_cost(scene.units[:boundary]) + estimate(scene.facts) + estimate(scene.summary)
 
 
-def tokens_before(scene: Scene, start: int) -> float:
+def tokens_before(scene: PassInput, start: int) -> float:
     """Tokens of all that was said and done before a unit."""
     return next((unit.pieces[0].at for unit in scene.units[start:] if unit.pieces), scene.index.tokens)
 
 
-def request_tokens(scene: Scene, boundary: int) -> float:
+def request_tokens(scene: PassInput, boundary: int) -> float:
     """The current request, when it stands in the digest."""
     current = current_request(scene.units)
     if current is None or current.event >= _first_event(scene.units, boundary):
@@ -150,7 +150,7 @@ def request_tokens(scene: Scene, boundary: int) -> float:
     return current.tokens + IMAGE_TOKENS * len(pictures_of(scene.units[:boundary], current))
 
 
-def floor_tokens(scene: Scene) -> float:
+def floor_tokens(scene: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
     start = tail_start(scene.units, scene.folded, 0.0, 0.0)
     least = words_caps(scene, start, 0.0)
@@ -159,7 +159,7 @@ def floor_tokens(scene: Scene) -> float:
     return held_tokens(scene, start, start) + kept + pinned
 
 
-def plan_pass(scene: Scene, reach: Reach) -> Plan:
+def plan_pass(scene: PassInput, reach: PassDepth) -> PassPlan:
     """Plan one pass down to the low-water mark."""
     budget = scene.budget
     start = tail_of(scene, reach.tail)
@@ -219,7 +219,7 @@ def _beginning(piece: Piece, room: float) -> list[Line]:
 
 
 def candidates(
-    scene: Scene, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
+    scene: PassInput, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
 ) -> Iterable[Line]:
     """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
 
@@ -231,7 +231,7 @@ def candidates(
     return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
 
 
-def pinned_pieces(scene: Scene, start: int, *, squeeze: bool) -> Pinned:
+def pinned_pieces(scene: PassInput, start: int, *, squeeze: bool) -> Pinned:
     """Results before the tail that stay whole: what is preserved and, unless it is tight, what was just recalled."""
     pinned = preserved(scene.units[:start], scene.guard, scene.budget.words)
     if not squeeze:
@@ -240,7 +240,7 @@ def pinned_pieces(scene: Scene, start: int, *, squeeze: bool) -> Pinned:
     return pinned
 
 
-def words_caps(scene: Scene, start: int, room: float) -> Cap:
+def words_caps(scene: PassInput, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
     current = current_request(scene.units)
     caps = allowances((piece for piece in _words(scene.units[:start]) if piece is not current), room)
@@ -269,7 +269,7 @@ def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int
     return tuple(piece.key for unit in asked for piece in unit.pieces if piece.attached)
 
 
-def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
+def _shrinkable(scene: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
     limits = {"result": 0.0, "said": LONG_SAID}
     for unit in scene.units[boundary:start]:
         for piece in unit.pieces:
@@ -279,8 +279,8 @@ def _shrinkable(scene: Scene, boundary: int, start: int, cap: Cap) -> Iterable[P
 
 
 def _render(
-    scene: Scene, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
-) -> Plan:
+    scene: PassInput, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+) -> PassPlan:
     edits = {
         key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
     }
@@ -312,7 +312,7 @@ def _render(
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
     projection = Projection(0, fold_to, digest, edits, scene.summary, pictures)
-    return Plan(projection, start, boundary, rungs, len(shrunk), choice.count)
+    return PassPlan(projection, start, boundary, rungs, len(shrunk), choice.count)
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:
@@ -325,7 +325,7 @@ def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
 
 
-def view_tokens(scene: Scene, plan: Plan) -> float:
+def view_tokens(scene: PassInput, plan: PassPlan) -> float:
     """Tokens of the request under a plan."""
     total = scene.overhead + digest_tokens(plan.projection)
     for unit in scene.units[plan.folded :]:
@@ -349,7 +349,7 @@ def shown_tokens(piece: Piece, projection: Projection) -> float:
     return piece.tokens if text is None else estimate(text)
 
 
-def next_pool(scene: Scene, boundary: int) -> list[Line]:
+def next_pool(scene: PassInput, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
     fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
     scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)

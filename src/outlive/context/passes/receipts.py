@@ -1,8 +1,8 @@
 """Receipts: what a pass did, so that a person can see it and a dashboard can show it."""
 
 from outlive.context.contract import visible_pages
-from outlive.context.history import Past
-from outlive.context.passes.plan import Plan, Scene
+from outlive.context.history import History
+from outlive.context.passes.plan import PassInput, PassPlan
 from outlive.context.tokens import estimate
 from outlive.context.view import Projection
 from outlive.events import Receipt
@@ -17,10 +17,12 @@ KINDS = {
 }
 
 
-def make_receipt(past: Past, scene: Scene, plan: Plan, reason: str, before: float, after: float) -> Receipt:
+def make_receipt(
+    history: History, scene: PassInput, plan: PassPlan, reason: str, before: float, after: float
+) -> Receipt:
     """The receipt of a plan. A cold cache costs nothing more; a warm one is written anew from the first change."""
     projection = plan.projection
-    around = around_history(past, scene)
+    around = around_history(history, scene)
     shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
     own = {page: page for unit in scene.units for page in unit.pages}  # receipts share the numbers that units have
     return Receipt(
@@ -38,14 +40,14 @@ def make_receipt(past: Past, scene: Scene, plan: Plan, reason: str, before: floa
     )
 
 
-def around_history(past: Past, scene: Scene) -> dict[str, int]:
+def around_history(history: History, scene: PassInput) -> dict[str, int]:
     """Tokens of what stands around the history, which no pass changes."""
-    system = estimate(past.system)
-    parts = {"system": system, "tools": past.overhead - system, "state": scene.overhead - past.overhead}
+    system = estimate(history.system)
+    parts = {"system": system, "tools": history.overhead - system, "state": scene.overhead - history.overhead}
     return {name: round(tokens) for name, tokens in parts.items() if round(tokens)}
 
 
-def by_kind(scene: Scene, projection: Projection, folded: int) -> dict[str, int]:
+def by_kind(scene: PassInput, projection: Projection, folded: int) -> dict[str, int]:
     """Tokens of a history by what they are."""
     sums: dict[str, float] = {"digest": estimate(projection.digest)}
     for unit in scene.units[folded:]:

@@ -5,7 +5,7 @@ that they matter far less than the rule that only the last mention counts. Lines
 their odds per token fall below the price of the policy (0.006: of such tokens one in five thousand is needed again).
 """
 
-from outlive.context.passes.name_index import Index, Seen
+from outlive.context.passes.name_index import NameIndex, NameRecord
 from outlive.context.passes.names import shape_odds
 from outlive.context.pieces import Line, Piece
 
@@ -26,7 +26,7 @@ RECENT = 60_000
 """Tokens of log that count as recent."""
 
 
-def piece_odds(index: Index, piece: Piece) -> float:
+def piece_odds(index: NameIndex, piece: Piece) -> float:
     """What a name's place says: how old it is, how much stood beside it, whether its file still matters."""
     age = max(index.tokens - piece.at, 1000.0) / 1000.0
     odds: float = age**AGE_POWER * (max(piece.tokens, 50.0) / 50.0) ** SIZE_POWER
@@ -38,7 +38,7 @@ def piece_odds(index: Index, piece: Piece) -> float:
     return odds
 
 
-def name_odds(index: Index, name: str, seen: Seen) -> float:
+def name_odds(index: NameIndex, name: str, seen: NameRecord) -> float:
     """What is known about the name itself."""
     odds = shape_odds(name)
     if seen.times > 1:
@@ -54,7 +54,7 @@ def name_odds(index: Index, name: str, seen: Seen) -> float:
     return odds
 
 
-def line_value(index: Index, line: Line, place: float) -> float:
+def line_value(index: NameIndex, line: Line, place: float) -> float:
     """The sum over the names of which this line is the last mention."""
     known = index.names
     value, live, used = 0.0, 0, False

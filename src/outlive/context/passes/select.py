@@ -8,7 +8,7 @@ than it costs to carry along is not kept, whatever room is left.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from outlive.context.passes.name_index import Index
+from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.reuse_score import line_value, piece_odds
 from outlive.context.pieces import Line, Piece
 
@@ -33,7 +33,7 @@ class Choice:
         return (kept[0].piece for kept in self.by_piece.values() if kept)
 
 
-def score(index: Index, lines: Iterable[Line], weigh: Weigh) -> Scored:
+def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh) -> Scored:
     """Lines with any value, the densest first; ties go to the newer line."""
     scored: Scored = []
     piece: Piece | None = None

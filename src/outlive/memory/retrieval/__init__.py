@@ -4,8 +4,8 @@
 model joins in. Nothing in here knows what an entry is, only that it has a name, a description, a body and a date.
 """
 
-from outlive.memory.retrieval.entry import Entry, Hit
+from outlive.memory.retrieval.entry import Entry, SearchHit
 from outlive.memory.retrieval.errors import DenseUnavailable
 from outlive.memory.retrieval.retriever import Retriever
 
-__all__ = ["DenseUnavailable", "Entry", "Hit", "Retriever"]
+__all__ = ["DenseUnavailable", "Entry", "Retriever", "SearchHit"]

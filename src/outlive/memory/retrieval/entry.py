@@ -18,7 +18,7 @@ class Entry(msgspec.Struct, frozen=True):
     position: int = 0
 
 
-class Hit(msgspec.Struct, frozen=True):
+class SearchHit(msgspec.Struct, frozen=True):
     """An entry that was found. Scores can be compared within one answer."""
 
     key: str

@@ -8,7 +8,7 @@ from outlive.memory.retrieval.postings import Postings
 from outlive.memory.retrieval.snapshot import Snapshot
 
 
-class Index:
+class TextIndex:
     def __init__(self, snapshot: Snapshot | None = None) -> None:
         kept = snapshot or Snapshot([], {})
         self._documents: list[Document | None] = list(kept.documents)

@@ -6,7 +6,7 @@ repeats the question, and by the best of its group, because what belongs togethe
 
 from collections.abc import Callable, Iterable, Mapping
 
-from outlive.memory.retrieval.index import Index
+from outlive.memory.retrieval.index import TextIndex
 
 LIFTING = 50
 """So many of the best lift others."""
@@ -17,7 +17,7 @@ GROUP = 0.3
 
 
 def lifted(
-    index: Index, best: Iterable[int], own: Callable[[int], float], words: Mapping[int, float], count: int
+    index: TextIndex, best: Iterable[int], own: Callable[[int], float], words: Mapping[int, float], count: int
 ) -> list[tuple[int, float]]:
     """Slots and scores of the best entries and of those they lift, highest first, ties by key."""
     order = sorted(best, key=lambda slot: (-own(slot), index.document(slot).key))[: max(count, LIFTING)]

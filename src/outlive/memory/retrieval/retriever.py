@@ -11,9 +11,9 @@ from outlive.memory.retrieval import gate, snapshot
 from outlive.memory.retrieval.analysis import terms
 from outlive.memory.retrieval.dense import missing, prepare
 from outlive.memory.retrieval.document import passage
-from outlive.memory.retrieval.entry import Entry, Hit, content
+from outlive.memory.retrieval.entry import Entry, SearchHit, content
 from outlive.memory.retrieval.errors import DenseUnavailable
-from outlive.memory.retrieval.index import Index
+from outlive.memory.retrieval.index import TextIndex
 from outlive.memory.retrieval.postings import strongest
 from outlive.memory.retrieval.ranking import LIFTING, lifted
 
@@ -32,7 +32,7 @@ _LONG = 12
 class Query:
     """A query against an index: what its terms tell, what entries score by words, and what they mean the same as."""
 
-    def __init__(self, text: str, index: Index, meaning: "Meaning | None") -> None:
+    def __init__(self, text: str, index: TextIndex, meaning: "Meaning | None") -> None:
         cut = (
             text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY // 2]}\n{text[-_LONGEST_QUERY // 2 :]}"
         )
@@ -95,7 +95,7 @@ class Retriever:
         self._lock = threading.RLock()
         self._unsaved = 0
         """Entries that were put or dropped since the index was read or written."""
-        self._index: Index | None = None
+        self._index: TextIndex | None = None
         self._meaning: Meaning | None = None
 
     def __len__(self) -> int:
@@ -144,11 +144,11 @@ class Retriever:
             if self._meaning is not None:
                 self._meaning.tidy({document.passage for _, document in index.occupied()})
 
-    def search(self, query: str, k: int = 10) -> list[Hit]:
+    def search(self, query: str, k: int = 10) -> list[SearchHit]:
         """The best entries for a query, at most `k`; the best of what is there, relevant or not."""
         return self._answer(query, k, Query.is_found)
 
-    def select(self, query: str, k: int = 5) -> list[Hit]:
+    def select(self, query: str, k: int = 5) -> list[SearchHit]:
         """The entries worth showing unasked, at most `k`: none when none is relevant."""
         return self._answer(query, k, Query.is_relevant)
 
@@ -161,7 +161,7 @@ class Retriever:
             found = [(-words[slot], index.document(slot).key) for slot in strongest(words, k)]
             return [key for _, key in sorted(found)[:k]]
 
-    def _answer(self, query: str, k: int, keep: Callable[[Query, int], bool]) -> list[Hit]:
+    def _answer(self, query: str, k: int, keep: Callable[[Query, int], bool]) -> list[SearchHit]:
         with self._lock:
             index = self._opened()
             if k <= 0 or not len(index):
@@ -169,15 +169,17 @@ class Retriever:
             asked = Query(query, index, self._meaning)
             ranked = asked.ranked(k)
             kept = ((slot, score) for slot, score in ranked if keep(asked, slot))
-            return [Hit(index.document(slot).key, score) for (slot, score), _ in zip(kept, range(k), strict=False)]
+            return [
+                SearchHit(index.document(slot).key, score) for (slot, score), _ in zip(kept, range(k), strict=False)
+            ]
 
-    def _opened(self) -> Index:
+    def _opened(self) -> TextIndex:
         """The index, from the cache the first time it is needed."""
         if self._index is None:
             meaning = self._load_meaning() if self.dense else None
             if meaning is not None and self._cache is not None and (self._cache / INDEX).exists():
                 prepare()
-            self._index = Index(snapshot.read(self._cache / INDEX) if self._cache else None)
+            self._index = TextIndex(snapshot.read(self._cache / INDEX) if self._cache else None)
             if meaning is not None:
                 meaning.restore((slot, document.passage) for slot, document in self._index.occupied())
             self._meaning = meaning

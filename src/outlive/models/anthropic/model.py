@@ -14,7 +14,7 @@ from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
 from outlive.models.anthropic.request import opens_with_thought, request_form
 from outlive.models.anthropic.thinking import read_thinking, thinking_form
-from outlive.models.errors import NotSetUp, Refused, Unavailable
+from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.headers import custom_headers
 from outlive.models.prices import facts
@@ -140,7 +140,7 @@ class AnthropicModel:
             except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise Unavailable(f"{self.name}: {_lost(error)}") from error
             except anthropic.AnthropicError as error:
-                raise Refused(f"{self.name}: {error}") from error
+                raise RequestRefused(f"{self.name}: {error}") from error
 
     async def _open(self, body: dict[str, Any]) -> Any:
         try:

@@ -13,7 +13,7 @@ from uuid import uuid4
 from outlive.context.engine import Request
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
 from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
-from outlive.models.errors import NotSetUp, Refused, Unavailable
+from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, error_for, nearest, said_in
 from outlive.models.headers import custom_headers
 from outlive.models.openai.form import request_form
@@ -21,7 +21,7 @@ from outlive.models.prices import facts
 from outlive.models.protocol import Price, Reply, Stop, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import LONGEST_NAME, kept_call, whole, writable
-from outlive.models.text_calls import Found, calls_in
+from outlive.models.text_calls import FoundCalls, calls_in
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class OpenAIModel:
             except (ValueError, RecursionError) as error:
                 raise Unavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
             except openai.OpenAIError as error:
-                raise Refused(f"{self.name}: {error}") from error
+                raise RequestRefused(f"{self.name}: {error}") from error
 
     async def _open(self, request: Request) -> Any:
         """Sent as it is: of arguments, the SDK would walk through every field, for a quarter of a second."""
@@ -155,9 +155,9 @@ class OpenAIModel:
         error = error_for(failure, self.name, KEY)
         if failure.status == 404:
             raise NotSetUp(f"{error}; {await self._names()}") from None
-        if isinstance(error, Refused) and "does not support tools" in failure.message:
+        if isinstance(error, RequestRefused) and "does not support tools" in failure.message:
             raise NotSetUp(f"{error}; choose a model that can call tools") from None
-        if isinstance(error, Refused) and "/v1/responses" in failure.message:
+        if isinstance(error, RequestRefused) and "/v1/responses" in failure.message:
             raise NotSetUp(f"{error}; outlive speaks the chat API: choose a model that calls tools there") from None
         raise error from None
 
@@ -290,7 +290,7 @@ class _Reading:
             calls, cut = calls[:-1], calls[-1].name
         made = [kept_call(self._id(call.given_id), call.name, read_arguments(call.arguments)) for call in calls]
         text = self.text.kept(self.request.state_block)
-        found = self._written(text) if not self.calls and stop in ("end", "tools") else Found()
+        found = self._written(text) if not self.calls and stop in ("end", "tools") else FoundCalls()
         if found.calls:
             made = [kept_call(self._id(""), call.name, call.input) for call in found.calls]
             text = found.before
@@ -298,7 +298,7 @@ class _Reading:
         stop = "tools" if made and stop == "end" else "end" if stop == "tools" and not made else stop
         return Reply((*words, *made), stop, self.usage, self.model, cut, found.near)
 
-    def _written(self, text: str) -> Found:
+    def _written(self, text: str) -> FoundCalls:
         """Calls in the text. The model has read what users and tools said, so a call that occurs there is a quote."""
         schemas: dict[str, Any] = {str(tool["name"]): tool["input_schema"] for tool in self.request.tools}
         messages = (message for message in self.request.messages if message.role == "user")

@@ -1,6 +1,5 @@
 """Recorded sessions of other programs, read as they lie on disk, so that anyone can replay their own past.
 
-recording.py    what every importer makes: messages with their times
 lines.py        JSON lines, plain or gzipped, with the number of each
 trajectory.py   our exchange format: one JSON object with Anthropic-style messages
 claude_code.py  ~/.claude/projects/*/*.jsonl
@@ -13,7 +12,7 @@ own.py          .transcripts/*.jsonl and `outlive session export`
 
 from pathlib import Path
 
-from outlive.replay.importers.lines import ImportRefused, Line, read_lines
+from outlive.replay.importers.lines import ImportRefused, TranscriptLine, read_lines
 from outlive.replay.recording import Recording
 
 __all__ = ["ImportRefused", "Recording", "read_recording"]
@@ -47,7 +46,7 @@ def read_recording(path: Path) -> Recording:
     return recording
 
 
-def _kind(lines: list[Line]) -> str:
+def _kind(lines: list[TranscriptLine]) -> str:
     for line in lines[:_LOOKED_AT]:
         value = line.value
         kind = value.get("type")

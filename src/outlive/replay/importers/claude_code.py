@@ -15,7 +15,7 @@ from typing import Any
 from outlive.messages import Block, Role, Text, ToolCall, ToolResult
 from outlive.models.anthropic.form import read_blocks
 from outlive.replay.importers.attachments import attached, injected, instructions, system_prompt
-from outlive.replay.importers.lines import Line
+from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.recording import Joiner, Recording, seconds
 
 _SAID = ("user", "assistant")
@@ -28,7 +28,7 @@ _LEFT_OUT = {
 }
 
 
-def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
     """The session that a file ends with."""
     facts = {key: value for line in reversed(lines) for key, value in line.value.items() if isinstance(value, str)}
     lost = list(skipped)
@@ -51,7 +51,7 @@ def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
 
 
 @dataclass(slots=True)
-class Entry:
+class TranscriptEntry:
     """What one side said: all lines of one answer together, wherever results stand in between."""
 
     role: Role
@@ -60,10 +60,10 @@ class Entry:
     model: str = ""
 
 
-def _entries(path: Path, lines: list[Line], lost: list[str]) -> list[Entry]:
+def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[TranscriptEntry]:
     on_branch = _branch(lines)
-    entries: list[Entry] = []
-    answers: dict[str, Entry] = {}
+    entries: list[TranscriptEntry] = []
+    answers: dict[str, TranscriptEntry] = {}
     asked: set[str] = set()
     said = _typed(lines)
     setup = {line.number for line in _setup(lines)}
@@ -71,7 +71,7 @@ def _entries(path: Path, lines: list[Line], lost: list[str]) -> list[Entry]:
         value = line.value
         if (form := _attachment(value)) is not None:
             if str(value.get("uuid")) in on_branch and line.number not in setup and not _said_twice(form, said):
-                entries.append(Entry("user", attached(form), seconds(value.get("timestamp"))))
+                entries.append(TranscriptEntry("user", attached(form), seconds(value.get("timestamp"))))
             continue
         if not _is_said(value):
             continue
@@ -92,7 +92,7 @@ def _entries(path: Path, lines: list[Line], lost: list[str]) -> list[Entry]:
         elif value.get("isMeta") is True:
             blocks = tuple(_by_the_program(blocks))
         entries.append(
-            Entry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
+            TranscriptEntry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
         )
         if value["type"] == "assistant":
             answers[answer] = entries[-1]
@@ -119,9 +119,9 @@ def _attachment(value: dict[str, Any]) -> dict[str, Any] | None:
     return form if own and isinstance(form, dict) else None
 
 
-def _setup(lines: list[Line]) -> list[Line]:
+def _setup(lines: list[TranscriptLine]) -> list[TranscriptLine]:
     """The newest snapshot of the system prompt before the first answer, and the first files of instructions."""
-    found: dict[str, Line] = {}
+    found: dict[str, TranscriptLine] = {}
     for line in lines:
         form = _attachment(line.value)
         if line.value.get("type") == "assistant" and line.value.get("isSidechain") is not True and found:
@@ -131,13 +131,13 @@ def _setup(lines: list[Line]) -> list[Line]:
     return [found[kind] for kind in _SETUP if kind in found]
 
 
-def _system(lines: list[Line]) -> str:
+def _system(lines: list[TranscriptLine]) -> str:
     forms = [line.value["attachment"] for line in _setup(lines)]
     texts = [system_prompt(form) if form["type"] == "prompt_snapshot" else instructions(form) for form in forms]
     return "\n\n".join(filter(None, texts))
 
 
-def _typed(lines: list[Line]) -> set[str]:
+def _typed(lines: list[TranscriptLine]) -> set[str]:
     """Ids and longer texts of what the user said in lines of their own."""
     found: set[str] = set()
     for line in lines:
@@ -161,7 +161,7 @@ def _said_twice(form: dict[str, Any], said: set[str]) -> bool:
     )
 
 
-def _left_out(path: Path, lines: list[Line]) -> list[str]:
+def _left_out(path: Path, lines: list[TranscriptLine]) -> list[str]:
     """What is not in the messages, by kind, with the reason."""
     counts: Counter[str] = Counter()
     setup = {line.number for line in _setup(lines)}
@@ -176,7 +176,7 @@ def _left_out(path: Path, lines: list[Line]) -> list[str]:
     return [f"{path}: {count} x {reason}" for reason, count in counts.items()]
 
 
-def _branch(lines: list[Line]) -> set[str]:
+def _branch(lines: list[TranscriptLine]) -> set[str]:
     """The ids from the newest line back to the first.
 
     Where the chain breaks (a compaction, a damaged line) the line before goes on; a rewind is no break.

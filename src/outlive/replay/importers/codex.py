@@ -14,7 +14,7 @@ from typing import Any
 from outlive.context.directives import own_words, tagged
 from outlive.messages import Block, Image, Role, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.importers.attachments import injected
-from outlive.replay.importers.lines import Line
+from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.recording import Joiner, Recording, seconds
 
 _INSTRUCTIONS = ("# AGENTS.md instructions", "<user_instructions>")
@@ -30,7 +30,7 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 
 
-def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
     """The session of a rollout."""
     items: list[Item] = []
     meta: dict[str, Any] = {}

@@ -21,19 +21,19 @@ class ImportRefused(OutliveError):
     """A file that cannot be read as a recorded session; says which file and line."""
 
 
-class Line(Struct, frozen=True):
+class TranscriptLine(Struct, frozen=True):
     """One JSON object and the line it stands on."""
 
     number: int
     value: dict[str, Any]
 
 
-def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
+def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
     """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
     raw = _bytes(path)
     if (whole := _one_object(raw)) is not None:
-        return [Line(1, whole)], ()
-    lines: list[Line] = []
+        return [TranscriptLine(1, whole)], ()
+    lines: list[TranscriptLine] = []
     skipped: list[str] = []
     for number, text in enumerate(raw.split(b"\n"), start=1):
         if not text.strip():
@@ -44,7 +44,7 @@ def read_lines(path: Path) -> tuple[list[Line], tuple[str, ...]]:
             skipped.append(f"{path}, line {number}: not JSON ({error})")
             continue
         if isinstance(value, dict):
-            lines.append(Line(number, value))
+            lines.append(TranscriptLine(number, value))
         else:
             skipped.append(f"{path}, line {number}: not a JSON object")
     return lines, tuple(skipped)

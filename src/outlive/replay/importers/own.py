@@ -7,7 +7,7 @@ import msgspec
 
 from outlive.events import AssistantSaid, Compacted, Event, SessionStarted, ToolFinished, UserSaid, decode
 from outlive.messages import ToolResult
-from outlive.replay.importers.lines import Line
+from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.recording import Joiner, Recording
 from outlive.stores.locations import TRANSCRIPTS
 from outlive.stores.logs.blobs import has_parts_elsewhere
@@ -17,7 +17,7 @@ from outlive.stores.logs.names import session_of
 from outlive.stores.logs.reading import full_log
 
 
-def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
     """What was said and done; passes and working state are left to the replay."""
     session = session_of(path.name)
     if session and path.absolute().parent.name == TRANSCRIPTS:

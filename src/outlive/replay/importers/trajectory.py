@@ -8,11 +8,11 @@ from typing import Any
 
 from outlive.messages import Message
 from outlive.models.anthropic.form import read_blocks
-from outlive.replay.importers.lines import ImportRefused, Line
+from outlive.replay.importers.lines import ImportRefused, TranscriptLine
 from outlive.replay.recording import Recording, seconds, timed
 
 
-def read(path: Path, lines: list[Line], skipped: tuple[str, ...]) -> Recording:
+def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
     """The trajectory in a file."""
     found = [line for line in lines if isinstance(line.value.get("messages"), list)]
     if len(found) > 1:

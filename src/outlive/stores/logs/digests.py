@@ -12,7 +12,7 @@ from itertools import accumulate
 import msgspec
 from msgspec.structs import asdict, replace
 
-from outlive.events import Base, Compacted, Edit, Event, Receipt, Unknown
+from outlive.events import Base, Compacted, Event, Receipt, Unknown, ViewEdit
 
 IN_A_ROW = 16
 """Passes that build on each other; then one stands alone again."""
@@ -37,7 +37,7 @@ class _Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """The pass whose digest the rows are from; 0 when it stands alone."""
     rows: Rows
     hash: str
-    edits: tuple[Edit, ...]
+    edits: tuple[ViewEdit, ...]
     receipt: Receipt
     handles: Ranges = ()
     focus: str = ""

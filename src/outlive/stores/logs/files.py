@@ -19,7 +19,7 @@ from outlive.regular import UnusableFile, open_regular, open_to_read
 from outlive.stores.disk import errors_named, private_folder, sync_folder
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.blob_files import Blobs
-from outlive.stores.logs.lines import LONGEST, Head, Lines, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.lines import LONGEST, EventLines, Head, decoded, from_lines, refuse_too_large
 from outlive.stores.logs.names import file_name, session_of
 from outlive.stores.logs.protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
@@ -105,7 +105,7 @@ class FileLogStore:
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
-                _write(descriptor, b"".join(line + b"\n" for line in Lines(self.put_blob).of(events)))
+                _write(descriptor, b"".join(line + b"\n" for line in EventLines(self.put_blob).of(events)))
                 if self.durable:
                     os.fsync(descriptor)
                 part.replace(path)
@@ -171,7 +171,7 @@ class FileLogWriter:
         self.session = session
         self._path = path
         self._descriptor = descriptor
-        self._lines = Lines(store.put_blob)
+        self._lines = EventLines(store.put_blob)
         try:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):

@@ -36,7 +36,7 @@ REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
 
-class Lines:
+class EventLines:
     """Makes the lines of one log. What it has made must get into the log, or it has to `forget`."""
 
     def __init__(self, put_blob: PutBlob) -> None:

@@ -17,11 +17,11 @@ def full_log(store: LogStore, session: str) -> Log:
             break
         met.add(source)
         try:
-            past = store.read(source)
+            history = store.read(source)
         except (UnknownSession, SessionTooLarge) as error:
             damage.append(Damage(f"session {session!r}", f"its past is out of reach: {error}"))
             break
-        damage += past.damage
-        events = [event for event in past.events if event.id <= limit] + events
-        first = past.events[0] if past.events else None
+        damage += history.damage
+        events = [event for event in history.events if event.id <= limit] + events
+        first = history.events[0] if history.events else None
     return Log(session, tuple(events), tuple(damage))

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.logs.lines import Head, Lines, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.lines import EventLines, Head, decoded, from_lines, refuse_too_large
 from outlive.stores.logs.names import file_name
 from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 from outlive.stores.sql.database import Connection, Database
@@ -100,7 +100,7 @@ class SQLLogStore:
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         file_name(session)
-        rows = _rows(session, events, Lines(self.put_blob))
+        rows = _rows(session, events, EventLines(self.put_blob))
         me = new_writer()
 
         def work(connection: Connection) -> None:
@@ -117,7 +117,7 @@ class SQLLogStore:
         """A row is whole or not there at all."""
         return []
 
-    def append(self, session: str, writer: str, events: Sequence[Event], lines: Lines) -> None:
+    def append(self, session: str, writer: str, events: Sequence[Event], lines: EventLines) -> None:
         """For the writer that holds the session."""
         rows = _rows(session, events, lines)
 
@@ -198,7 +198,7 @@ class SQLLogWriter:
         self._store = store
         self.session = session
         self._name = name
-        self._lines = Lines(store.put_blob)
+        self._lines = EventLines(store.put_blob)
 
     def append(self, events: Sequence[Event]) -> None:
         if not self._name:
@@ -260,7 +260,7 @@ def _last(connection: Connection, session: str) -> int:
     return int(rows[0][0] or 0)
 
 
-def _rows(session: str, events: Sequence[Event], lines: Lines) -> list[dict[str, Any]]:
+def _rows(session: str, events: Sequence[Event], lines: EventLines) -> list[dict[str, Any]]:
     return [
         {"session": session, "id": event.id, "time": event.time, "body": line}
         for event, line in zip(events, lines.of(events), strict=True)

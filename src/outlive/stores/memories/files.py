@@ -19,12 +19,12 @@ from outlive.private import enter
 from outlive.regular import UnusableFile, open_to_read, refuse_irregular
 from outlive.stores.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.memories.folder import MemoryFolder
-from outlive.stores.memories.journal import JournalFile, MemoryJournal
+from outlive.stores.memories.journal import MemoryJournal, MemoryJournalFile
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
-from outlive.stores.memories.records import Scope, Step, decode_step, encode_step, unmarked
-from outlive.stores.memories.table import Draft, Look
+from outlive.stores.memories.records import MemoryStep, Scope, decode_step, encode_step, unmarked
+from outlive.stores.memories.table import ReadView, WriteView
 from outlive.stores.memories.text import render
-from outlive.stores.memories.trust import Vouching
+from outlive.stores.memories.trust import MemoryTrust
 from outlive.stores.tasks.files.checkup import irregular_problems
 from outlive.stores.tasks.protocol import Problem
 
@@ -56,8 +56,8 @@ class FileMemoryStore:
         self.url = f"files:{path}"
         self.clock = clock
         self._disk = Disk(path / ".local", durable=durability == "full")
-        self.folder = MemoryFolder(path, scope, self._disk, Vouching(home, self.url))
-        self.journal = JournalFile(path, self._disk)
+        self.folder = MemoryFolder(path, scope, self._disk, MemoryTrust(home, self.url))
+        self.journal = MemoryJournalFile(path, self._disk)
         self._mutex = threading.RLock()
         self._unreadable_journal: DamagedRecord | None = None
         self._seen: tuple[object, ...] | None = None
@@ -73,8 +73,8 @@ class FileMemoryStore:
         with self._mutex, self._locked():
             with errors_named("cannot write to", self.path):
                 self._recover()
-            draft = Draft(
-                self.folder.shelf,
+            draft = WriteView(
+                self.folder.table,
                 self.steps,
                 self.folder.refresh,
                 now=self.clock(),
@@ -193,11 +193,11 @@ class FileMemoryStore:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[MemoryStep]:
         """The change log, with what a committed journal adds to it."""
         return self._log()[0]
 
-    def _log(self) -> tuple[list[Step], list[str]]:
+    def _log(self) -> tuple[list[MemoryStep], list[str]]:
         raw = read_bytes(self.journal.log) or b""
         journal = self._pending()
         if journal is not None and journal.lines:
@@ -215,7 +215,7 @@ class FileMemoryStore:
         journal = self._pending()
         self.folder.overlay = dict(journal.files) if journal else {}
         self._bring_up_to_date(glance=glance)
-        return work(Look(self.folder.shelf, self.steps, self.folder.refresh if glance else None))
+        return work(ReadView(self.folder.table, self.steps, self.folder.refresh if glance else None))
 
     def _pending(self) -> MemoryJournal | None:
         """The change that is still to be carried out, if there is one that can be read."""
@@ -248,7 +248,7 @@ class FileMemoryStore:
     def _state(self) -> tuple[object, ...]:
         return self.folder.state(), self.journal.state(), identity(self.journal.log)
 
-    def _commit(self, draft: Draft) -> None:
+    def _commit(self, draft: WriteView) -> None:
         if not draft.after and not draft.recorded:
             return
         files: dict[str, bytes | None] = {}

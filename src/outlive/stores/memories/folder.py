@@ -18,10 +18,10 @@ from outlive.stores.memories.journal import is_memory_file
 from outlive.stores.memories.marks import Marks
 from outlive.stores.memories.names import free_slug, is_slug
 from outlive.stores.memories.records import MAX_BYTES, Memory, Scope
-from outlive.stores.memories.table import Shelf
+from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
-from outlive.stores.memories.trust import Vouching
-from outlive.stores.tasks.files.watching import Watch, watch
+from outlive.stores.memories.trust import MemoryTrust
+from outlive.stores.tasks.files.watching import FolderWatch, watch
 
 _SETTLING = 100_000_000
 """Nanoseconds. A file changed this recently could change once more without its clock showing it; it is read again."""
@@ -46,7 +46,7 @@ class _Index(msgspec.Struct, frozen=True):
 
 
 class MemoryFolder:
-    def __init__(self, path: Path, scope: Scope, disk: Disk, vouching: Vouching) -> None:
+    def __init__(self, path: Path, scope: Scope, disk: Disk, vouching: MemoryTrust) -> None:
         self.path = path
         self.scope = scope
         self._disk = disk
@@ -54,14 +54,14 @@ class MemoryFolder:
         self._token = disk.local / "tokens"
         self.marks = Marks(disk)
         self.vouching = vouching
-        self.shelf = Shelf()
+        self.table = MemoryTable()
         self.known: dict[str, Known] = {}
         self.damaged: dict[str, StoreError] = {}
         self.overlay: dict[str, bytes | None] = {}
         """Committed but perhaps not yet written: read over the files."""
         self.reread = 0
         self._loaded = False
-        self._watch: Watch | None = None
+        self._watch: FolderWatch | None = None
         self._overlaid = False
         """Whether the last scan read a journal over the files; nobody tells when that goes."""
         self._linked: set[str] = set()
@@ -298,7 +298,7 @@ class MemoryFolder:
 
     def _show(self, slug: str) -> None:
         found = self.known.get(f"{slug}.md") or self.known.get(f"archive/{slug}.md")
-        self.shelf.put(slug, self.vouching.seen(self.marks.marked(found.memory)) if found else None)
+        self.table.put(slug, self.vouching.seen(self.marks.marked(found.memory)) if found else None)
 
 
 def _slug_of(name: str) -> str:

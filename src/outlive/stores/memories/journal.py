@@ -28,7 +28,7 @@ class MemoryJournal(msgspec.Struct, frozen=True):
     """Size of the log before."""
 
 
-class JournalFile:
+class MemoryJournalFile:
     def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder = folder
         self._disk = disk

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from outlive.errors import FutureVersion, StoreError
-from outlive.stores.memories.records import Memory, Step
+from outlive.stores.memories.records import Memory, MemoryStep
 from outlive.stores.tasks.protocol import Problem
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class MemoryReader(Protocol):
     def all(self, *, archived: bool = False) -> list[Memory]:
         """All that can be read, by slug; forgotten ones only when asked for."""
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[MemoryStep]:
         """The change log, oldest first."""
 
     def changed(self, since: int = -1) -> tuple[int, Mapping[str, Memory | None]]:
@@ -58,7 +58,7 @@ class MemoryWriter(MemoryReader, Protocol):
     def remove(self, slug: str) -> None:
         """Take it out altogether. The log still has what it was."""
 
-    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
+    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> MemoryStep:
         """One entry of the log for all that was put and removed since the last one."""
 
 

@@ -100,7 +100,7 @@ class MemoryChange(msgspec.Struct, frozen=True, kw_only=True):
     after: Memory | None = None
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryStep(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the change log: all that was changed together, and can be undone together."""
 
     id: int
@@ -146,13 +146,13 @@ def decode_memory(raw: bytes, *, where: str) -> Memory:
         raise DamagedRecord(f"{where}: {error}") from None
 
 
-def encode_step(step: Step) -> bytes:
+def encode_step(step: MemoryStep) -> bytes:
     return msgspec.json.encode(step)
 
 
-def decode_step(raw: bytes, *, where: str) -> Step:
+def decode_step(raw: bytes, *, where: str) -> MemoryStep:
     try:
-        return msgspec.json.decode(raw, type=Step)
+        return msgspec.json.decode(raw, type=MemoryStep)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DamagedRecord(f"{where}: not a step of the change log ({error})") from None
 

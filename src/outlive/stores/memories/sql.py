@@ -16,15 +16,15 @@ from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memories.records import (
     Memory,
-    Step,
+    MemoryStep,
     decode_memory,
     decode_step,
     encode_memory,
     encode_step,
     unmarked,
 )
-from outlive.stores.memories.table import Draft, Look, Shelf
-from outlive.stores.memories.trust import Vouching
+from outlive.stores.memories.table import MemoryTable, ReadView, WriteView
+from outlive.stores.memories.trust import MemoryTrust
 from outlive.stores.sql.database import Connection, Database
 from outlive.stores.sql.migrations import bring_up_to_date
 from outlive.stores.tasks.protocol import Problem
@@ -53,7 +53,7 @@ class SQLMemoryStore:
         self.clock = clock
         self._current = False
         self._mutex = threading.RLock()
-        self._mirror = _Mirror(self.url, Vouching(home, self.url))
+        self._mirror = _Mirror(self.url, MemoryTrust(home, self.url))
         self.lost_steps: dict[int, str] = {}
         """Entries of the log that cannot be read, so that they cannot be undone; the rest can."""
 
@@ -66,12 +66,12 @@ class SQLMemoryStore:
         database = self.database if self._current else self.database.blank() or self.database
         if database is not self.database:  # there is nothing yet, and a look makes nothing
             database.close()
-            return work(Look(Shelf(), list))
+            return work(ReadView(MemoryTable(), list))
         self._prepare()
 
         def look(connection: Connection) -> T:
             self._mirror.follow(connection)
-            return work(Look(self._mirror.shelf, lambda: self._steps(connection)))
+            return work(ReadView(self._mirror.table, lambda: self._steps(connection)))
 
         with self._mutex:
             return self.database.read(look)
@@ -83,8 +83,8 @@ class SQLMemoryStore:
         def alone(connection: Connection) -> T:
             rows = connection.rows("SELECT step FROM outlive_memory_locks WHERE purpose = 'write' FOR UPDATE")
             self._mirror.follow(connection)
-            draft = Draft(
-                self._mirror.shelf,
+            draft = WriteView(
+                self._mirror.table,
                 lambda: self._steps(connection),
                 now=self.clock(),
                 last=lambda: int(rows[0][0]),
@@ -174,7 +174,7 @@ class SQLMemoryStore:
     def close(self) -> None:
         self.database.close()
 
-    def _steps(self, connection: Connection) -> list[Step]:
+    def _steps(self, connection: Connection) -> list[MemoryStep]:
         rows = connection.rows("SELECT id, form FROM outlive_memory_steps ORDER BY id")
         found = []
         for number, form in rows:
@@ -194,12 +194,12 @@ class SQLMemoryStore:
 class _Mirror:
     """The rows as of the last look. Brought up to date by those that changed since."""
 
-    def __init__(self, url: str, vouching: Vouching) -> None:
+    def __init__(self, url: str, vouching: MemoryTrust) -> None:
         self._url = url
         self.vouching = vouching
         self.made_here = False
         """Whether there were no tables before this. An empty table may have a trigger that fills it."""
-        self.shelf = Shelf()
+        self.table = MemoryTable()
         self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
         """All slugs, those of rows that are damaged or set apart too."""
@@ -234,17 +234,17 @@ class _Mirror:
         self._lowered.add(slug.lower())
         self.damaged.pop(slug, None)
         if archived >= _APART:
-            self.shelf.put(slug, None)
+            self.table.put(slug, None)
             return
         try:
             memory = decode_memory(form, where=f"{self._url}, row {slug!r} of outlive_memories")
         except StoreError as error:
             self.damaged[slug] = error
-            self.shelf.put(slug, None)
+            self.table.put(slug, None)
             return
         if bool(archived) != (memory.archived is not None):  # where it stands decides
             memory = replace(memory, archived=memory.updated if archived else None)
-        self.shelf.put(slug, self.vouching.seen(memory))
+        self.table.put(slug, self.vouching.seen(memory))
 
     def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
         """What is about to be written is the user's."""
@@ -259,10 +259,10 @@ class _Mirror:
     def _drop(self, slug: str) -> None:
         self._rows.discard(slug)
         self.damaged.pop(slug, None)
-        self.shelf.put(slug, None)
+        self.table.put(slug, None)
 
 
-def _commit(connection: Connection, draft: Draft) -> list[tuple[int, bytes]]:
+def _commit(connection: Connection, draft: WriteView) -> list[tuple[int, bytes]]:
     """Write what was drafted, within the transaction; the entries of the log as they are written."""
     if draft.after:
         connection.run("UPDATE outlive_memory_clock SET last = last + 1")

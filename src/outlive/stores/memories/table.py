@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from outlive.stores.memories.records import Memory, MemoryChange, Step, in_utc, mended, unmarked
+from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, in_utc, mended, unmarked
 from outlive.stores.memories.text import render
 
 NOTHING = -1
 """What somebody has seen who has seen nothing."""
 
 
-class Shelf:
+class MemoryTable:
     """Memories by slug, in the order of their slugs, each with the moment at which it last changed here."""
 
     def __init__(self) -> None:
@@ -68,14 +68,17 @@ class Shelf:
         return {slug: self._held.get(slug) for slug in reversed(found)}
 
 
-class Look:
+class ReadView:
     """What a reader is given. `refresh` is called before a memory is looked up by itself, for engines in which one
     can change without the shelf being told."""
 
     def __init__(
-        self, shelf: Shelf, read_steps: Callable[[], list[Step]], refresh: Callable[[str], None] | None = None
+        self,
+        table: MemoryTable,
+        read_steps: Callable[[], list[MemoryStep]],
+        refresh: Callable[[str], None] | None = None,
     ) -> None:
-        self._shelf = shelf
+        self._shelf = table
         self._read_steps = read_steps
         self._refresh = refresh
 
@@ -87,31 +90,31 @@ class Look:
     def all(self, *, archived: bool = False) -> list[Memory]:
         return [memory for memory in self._shelf.all() if archived or memory.archived is None]
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[MemoryStep]:
         return self._read_steps()
 
     def changed(self, since: int = NOTHING) -> tuple[int, Mapping[str, Memory | None]]:
         return self._shelf.moment, self._shelf.changed(since)
 
 
-class Draft(Look):
+class WriteView(ReadView):
     """What a writer is given: the shelf as it is, and what is to be written over it. An engine says which slugs are
     taken and what the last step was, and writes `after` and `recorded` when the work is done."""
 
     def __init__(
         self,
-        shelf: Shelf,
-        read_steps: Callable[[], list[Step]],
+        table: MemoryTable,
+        read_steps: Callable[[], list[MemoryStep]],
         refresh: Callable[[str], None] | None = None,
         *,
         now: datetime,
         last: Callable[[], int],
         free: Callable[[str, set[str]], str],
     ) -> None:
-        super().__init__(shelf, read_steps, refresh)
+        super().__init__(table, read_steps, refresh)
         self.now = now
         self.after: dict[str, Memory | None] = {}
-        self.recorded: list[Step] = []
+        self.recorded: list[MemoryStep] = []
         self._told: dict[str, Memory | None] = {}
         """As of the last entry of the log."""
         self._last = last
@@ -133,7 +136,7 @@ class Draft(Look):
             if slug not in gone and (archived or memory.archived is None)
         ]
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[MemoryStep]:
         return [*super().steps(), *self.recorded]
 
     def new_slug(self, name: str) -> str:
@@ -149,7 +152,7 @@ class Draft(Look):
     def remove(self, slug: str) -> None:
         self._write(slug, None)
 
-    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> Step:
+    def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> MemoryStep:
         changes = []
         for slug, after in self.after.items():
             before = self._told[slug] if slug in self._told else self._shelf.get(slug)
@@ -158,7 +161,7 @@ class Draft(Look):
                 changes.append(MemoryChange(slug=slug, before=plain[0], after=plain[1]))
                 self._told[slug] = after
         last = self.recorded[-1].id if self.recorded else self._last()
-        step = Step(
+        step = MemoryStep(
             id=last + 1, at=self.now, op=op, actor=actor, note=note, changes=tuple(changes), undoes=undoes, data=data
         )
         self.recorded.append(step)

@@ -29,7 +29,7 @@ MOST = 64
 """Tokens of a store that are looked at: whoever made more of them wants something else."""
 
 
-class Vouching:
+class MemoryTrust:
     """For one store. Without a home there is nothing to bear out: all of the store counts."""
 
     def __init__(self, home: Path | None = None, place: str = "") -> None:

@@ -4,9 +4,8 @@ database.py    what differs between the two, as a protocol; statements are writt
 sqlite.py      one file on one machine, nothing to install
 postgres.py    one server for many machines
 migrations.py  the schema, as a list that only ever grows
-tasks.py       the task store on top of either
-log.py         session logs on top of either
-memory.py      memories on top of either
+
+The stores on top of either are `stores/tasks/sql.py`, `stores/logs/sql.py` and `stores/memories/sql.py`.
 
 There is no query builder in between: the statements are few, and importing one would cost a command more
 time than everything else it does (docs/dependencies.md has the figures).

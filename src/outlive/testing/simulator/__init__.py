@@ -7,10 +7,10 @@ sim.verify()
 """
 
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import Refusal
 from outlive.testing.simulator.schedule import Faults
-from outlive.testing.simulator.seen import SeenCall, SeenRequest, SeenResult, Usage
+from outlive.testing.simulator.seen import ReportedUsage, SeenCall, SeenRequest, SeenResult
 from outlive.testing.simulator.simulator import Brain, Simulator
 from outlive.testing.simulator.steps import Call, Say, Step, Think, call, calls, say, think
 
@@ -19,16 +19,16 @@ __all__ = [
     "Call",
     "Fault",
     "Faults",
-    "Model",
     "Refusal",
+    "ReportedUsage",
     "Say",
     "SeenCall",
     "SeenRequest",
     "SeenResult",
+    "SimulatedModel",
     "Simulator",
     "Step",
     "Think",
-    "Usage",
     "call",
     "calls",
     "say",

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
 from outlive.testing.simulator.tokens import compact, tokens_of
 
-NOTHING_USED = Usage()
+NOTHING_USED = ReportedUsage()
 CHUNK = 24
 """How many characters of text or JSON come in one event."""
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class WireToolCall:
     """A call as it goes over the wire: its arguments are JSON, whole or cut off."""
 
     id: str
@@ -35,10 +35,10 @@ class Answer:
 
     id: str
     model: str
-    parts: tuple[Say | Thought | ToolCall, ...]
+    parts: tuple[Say | Thought | WireToolCall, ...]
     stop: str = "end"
     """Why it stops: end, tools, length or refusal."""
-    usage: Usage = NOTHING_USED
+    usage: ReportedUsage = NOTHING_USED
 
     @property
     def characters(self) -> int:
@@ -57,22 +57,22 @@ class Answer:
 def answer_of(step: Step, mark: str, model: str, *, prefix: str, call_prefix: str) -> Answer:
     """The answer that a step asks for. A mark that no other answer has makes its id and those of its calls."""
     parts = tuple(_sent(part, f"{call_prefix}{mark}{index:02d}") for index, part in enumerate(step.parts))
-    calls = any(isinstance(part, ToolCall) for part in parts)
+    calls = any(isinstance(part, WireToolCall) for part in parts)
     return Answer(prefix + mark, model, parts, "tools" if calls else "end")
 
 
-def _sent(part: Part, call_id: str) -> Say | Thought | ToolCall:
+def _sent(part: Part, call_id: str) -> Say | Thought | WireToolCall:
     match part:
         case Say():
             return part
         case Think(text):
             return Thought(text)
         case Call(name, given, own_id):
-            return ToolCall(own_id or call_id, name, compact(dict(given)).decode())
+            return WireToolCall(own_id or call_id, name, compact(dict(given)).decode())
 
 
-def length_of(part: Say | Thought | ToolCall) -> int:
-    return len(part.name) + len(part.arguments) if isinstance(part, ToolCall) else len(part.text)
+def length_of(part: Say | Thought | WireToolCall) -> int:
+    return len(part.name) + len(part.arguments) if isinstance(part, WireToolCall) else len(part.text)
 
 
 def characters_for(tokens: int) -> int:
@@ -84,7 +84,7 @@ def cut_to(answer: Answer, characters: int) -> Answer:
     """The answer as far as it came before its length ran out; unchanged when it fits."""
     if answer.characters <= characters:
         return answer
-    kept: list[Say | Thought | ToolCall] = []
+    kept: list[Say | Thought | WireToolCall] = []
     left = characters
     for part in answer.parts:
         if left <= 0:
@@ -94,8 +94,8 @@ def cut_to(answer: Answer, characters: int) -> Answer:
     return replace(answer, parts=tuple(kept), stop="length")
 
 
-def _shortened(part: Say | Thought | ToolCall, characters: int) -> Say | Thought | ToolCall:
-    if isinstance(part, ToolCall):
+def _shortened(part: Say | Thought | WireToolCall, characters: int) -> Say | Thought | WireToolCall:
+    if isinstance(part, WireToolCall):
         return replace(part, arguments=part.arguments[: max(0, characters - len(part.name))])
     return replace(part, text=part.text[:characters])
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.tokens import tokens_of
 
 LOOKBACK = 20
@@ -19,7 +19,7 @@ SHORT, LONG = 300.0, 3600.0
 
 
 @dataclass(frozen=True)
-class Piece:
+class CachedPiece:
     """A piece of the prompt: its bytes, its length, and whether a breakpoint is on it."""
 
     data: bytes
@@ -46,20 +46,20 @@ class PromptCache:
     _until: dict[bytes, tuple[float, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def with_breakpoints(self, salt: str, pieces: Iterable[Piece]) -> Usage:
+    def with_breakpoints(self, salt: str, pieces: Iterable[CachedPiece]) -> ReportedUsage:
         """Anthropic's way: read the longest prefix that is there, write up to the last breakpoint."""
         places = _places(salt, pieces)
         marked = [index for index, place in enumerate(places) if self._counts(place)]
         total = places[-1].tokens if places else 0
         if not marked:
-            return Usage(input=total)
+            return ReportedUsage(input=total)
         with self._lock:
             found = max((self._found(places, index) for index in marked), default=-1)
             if found >= 0:
                 self._refresh(places[found].prefix)
             return self._write(places, marked, found, total)
 
-    def automatic(self, salt: str, pieces: Iterable[Piece]) -> Usage:
+    def automatic(self, salt: str, pieces: Iterable[CachedPiece]) -> ReportedUsage:
         """OpenAI's way: read what was sent before, remember what is sent now."""
         places = _places(salt, pieces)
         total = places[-1].tokens if places else 0
@@ -69,7 +69,7 @@ class PromptCache:
             for place in places:
                 self._until[place.prefix] = (self.clock() + SHORT, SHORT)
         read = longest // STEP * STEP if longest >= self.minimum else 0
-        return Usage(input=total - read, cache_read=read)
+        return ReportedUsage(input=total - read, cache_read=read)
 
     def _counts(self, place: _Place) -> bool:
         return place.lifetime is not None and place.tokens >= self.minimum
@@ -86,7 +86,7 @@ class PromptCache:
         lifetime = self._until[prefix][1]
         self._until[prefix] = (self.clock() + lifetime, lifetime)
 
-    def _write(self, places: Sequence[_Place], marked: Sequence[int], found: int, total: int) -> Usage:
+    def _write(self, places: Sequence[_Place], marked: Sequence[int], found: int, total: int) -> ReportedUsage:
         read = at = places[found].tokens if found >= 0 else 0
         written = for_an_hour = 0
         for index in marked:
@@ -97,10 +97,10 @@ class PromptCache:
                 for_an_hour += place.tokens - at if lifetime == LONG else 0
                 at = place.tokens
             self._until[place.prefix] = (self.clock() + lifetime, lifetime)
-        return Usage(total - read - written, written, read, 0, for_an_hour)
+        return ReportedUsage(total - read - written, written, read, 0, for_an_hour)
 
 
-def _places(salt: str, pieces: Iterable[Piece]) -> list[_Place]:
+def _places(salt: str, pieces: Iterable[CachedPiece]) -> list[_Place]:
     state = hashlib.sha256(salt.encode())
     characters = 0
     places = []

@@ -7,7 +7,7 @@ BUDGET, ADAPTIVE, OFF, BETWEEN = "enabled", "adaptive", "disabled", "between_too
 
 
 @dataclass(frozen=True)
-class Model:
+class SimulatedModel:
     """A model as its provider would describe it. Make your own for names that are not in the list."""
 
     name: str
@@ -25,31 +25,31 @@ class Model:
     """OpenAI: takes `max_completion_tokens` only."""
 
 
-def _claude() -> Iterable[Model]:
+def _claude() -> Iterable[SimulatedModel]:
     manual = frozenset({BUDGET, OFF})
     for name in ("claude-haiku-4-5", "claude-haiku-4-5-20251001", "claude-opus-4-5", "claude-opus-4-5-20251101"):
-        yield Model(name, thinking=manual, prefill=True, system_turns=False)
+        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False)
     for name in ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"):
-        yield Model(name, thinking=manual, prefill=True, system_turns=False)
+        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False)
     for name in ("claude-opus-4-6", "claude-sonnet-4-6"):
-        yield Model(name, max_output=128_000, thinking=manual | {ADAPTIVE}, system_turns=False)
-    yield Model("claude-opus-4-7", max_output=128_000, system_turns=False)
-    yield Model("claude-sonnet-5", max_output=128_000, thinks_unasked=True, system_turns=False)
+        yield SimulatedModel(name, max_output=128_000, thinking=manual | {ADAPTIVE}, system_turns=False)
+    yield SimulatedModel("claude-opus-4-7", max_output=128_000, system_turns=False)
+    yield SimulatedModel("claude-sonnet-5", max_output=128_000, thinks_unasked=True, system_turns=False)
     for name in ("claude-opus-4-8", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"):
-        yield Model(name, max_output=128_000, thinks_unasked=name != "claude-opus-4-8")
+        yield SimulatedModel(name, max_output=128_000, thinks_unasked=name != "claude-opus-4-8")
     for name in ("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2"):
-        yield Model(name, max_output=128_000, thinking=frozenset({ADAPTIVE}), thinks_unasked=True)
+        yield SimulatedModel(name, max_output=128_000, thinking=frozenset({ADAPTIVE}), thinks_unasked=True)
 
 
-def _gpt() -> Iterable[Model]:
+def _gpt() -> Iterable[SimulatedModel]:
     for name in ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "o3", "o4-mini"):
-        yield Model(name, "openai", 128_000, reasoning=True)
+        yield SimulatedModel(name, "openai", 128_000, reasoning=True)
     for name in ("gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"):
-        yield Model(name, "openai", 128_000, reasoning=True)
+        yield SimulatedModel(name, "openai", 128_000, reasoning=True)
     for name in ("gpt-4.1", "gpt-4.1-mini"):
-        yield Model(name, "openai", 32_768)
+        yield SimulatedModel(name, "openai", 32_768)
     for name in ("gpt-4o", "gpt-4o-mini"):
-        yield Model(name, "openai", 16_384)
+        yield SimulatedModel(name, "openai", 16_384)
 
 
-KNOWN: tuple[Model, ...] = (*_claude(), *_gpt())
+KNOWN: tuple[SimulatedModel, ...] = (*_claude(), *_gpt())

@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 
@@ -38,7 +38,7 @@ class Play:
             if not self._steps:
                 words = f"request {request.number} ({request.provider}) came after the last step of the script"
                 self._problems.append(words)
-                raise Refused(f"outlive simulator: {words}")
+                raise RuleBroken(f"outlive simulator: {words}")
             if fault and fault.replaces_answer:
                 return self._steps[0]
             self._played += 1

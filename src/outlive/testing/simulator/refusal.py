@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Refused(Exception):
+class RuleBroken(Exception):
     """A request breaks a rule. `kind` is the type of the error where the status alone does not tell it."""
 
     message: str

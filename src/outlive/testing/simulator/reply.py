@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Reply:
+class WireReply:
     """A status with a body, or with the events of a stream; perhaps slow, perhaps cut off."""
 
     status: int

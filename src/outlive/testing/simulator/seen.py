@@ -9,7 +9,7 @@ from outlive.testing.simulator.tokens import texts
 
 
 @dataclass(frozen=True)
-class Usage:
+class ReportedUsage:
     """Tokens of one request as reported. `input` was neither read from the cache nor written to it."""
 
     input: int = 0
@@ -24,8 +24,8 @@ class Usage:
         """All of the prompt, cached or not."""
         return self.input + self.cache_write + self.cache_read
 
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
+    def __add__(self, other: "ReportedUsage") -> "ReportedUsage":
+        return ReportedUsage(
             self.input + other.input,
             self.cache_write + other.cache_write,
             self.cache_read + other.cache_read,
@@ -63,7 +63,7 @@ class SeenRequest:
     body: dict[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     fault: Fault | None = None
-    usage: Usage | None = None
+    usage: ReportedUsage | None = None
     """None where a fault stood in the way of an answer."""
 
     @property

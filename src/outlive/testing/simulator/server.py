@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
-from outlive.testing.simulator.reply import Reply
+from outlive.testing.simulator.reply import WireReply
 
-Handle: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None], Reply]
+Handle: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None], WireReply]
 """Method, path, headers (names in lower case) and body (None when it is too large) to a reply."""
 GONE = (BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
             length -= len(got)
         return None
 
-    def _write(self, reply: Reply) -> None:
+    def _write(self, reply: WireReply) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._write_stream(reply, reply.events)
 
-    def _write_whole(self, reply: Reply) -> None:
+    def _write_whole(self, reply: WireReply) -> None:
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(reply.body)))
         self.end_headers()
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(reply.body[: len(reply.body) // 2])
             self.close_connection = True
 
-    def _write_stream(self, reply: Reply, events: tuple[bytes, ...]) -> None:
+    def _write_stream(self, reply: WireReply, events: tuple[bytes, ...]) -> None:
         self.send_header("content-type", "text/event-stream; charset=utf-8")
         self.send_header("cache-control", "no-cache")
         self.send_header("transfer-encoding", "chunked")

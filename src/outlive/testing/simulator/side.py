@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from outlive.testing.simulator.answer import Answer
-from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 
@@ -19,19 +19,19 @@ class Side(Protocol):
     def key_of(self, headers: Mapping[str, str]) -> str | None:
         """The API key of a request; None for none."""
 
-    def refuse_key(self, key: str | None) -> Refused:
+    def refuse_key(self, key: str | None) -> RuleBroken:
         """The words for a missing or a wrong key."""
 
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
         """Refuse what the provider refuses, except for its length."""
 
-    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+    def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
         """The prompt in the order in which it is cached."""
 
     def salt(self, body: dict[str, Any]) -> str:
         """What must be equal for one request to read what another one cached."""
 
-    def too_long(self, used: int, limit: int) -> Refused:
+    def too_long(self, used: int, limit: int) -> RuleBroken:
         """The words for a prompt that does not fit."""
 
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
@@ -40,7 +40,7 @@ class Side(Protocol):
     def most_output(self, body: dict[str, Any]) -> int | None:
         """How many tokens the answer may have; None for as many as it likes."""
 
-    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+    def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         """An error in the provider's form."""
 
     def whole(self, answer: Answer) -> dict[str, Any]:

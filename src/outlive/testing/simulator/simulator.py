@@ -12,15 +12,15 @@ import msgspec
 
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
-from outlive.testing.simulator.cache import Piece, PromptCache
+from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.models import KNOWN, Model
+from outlive.testing.simulator.models import KNOWN, SimulatedModel
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
-from outlive.testing.simulator.refusal import Refusal, Refused
-from outlive.testing.simulator.reply import Reply
+from outlive.testing.simulator.refusal import Refusal, RuleBroken
+from outlive.testing.simulator.reply import WireReply
 from outlive.testing.simulator.schedule import Faults
-from outlive.testing.simulator.seen import SeenRequest, Usage
+from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.server import Server
 from outlive.testing.simulator.side import Side
 from outlive.testing.simulator.signing import Signer
@@ -43,7 +43,7 @@ class Simulator:
         window: int = 200_000,
         key: str | None = "test-key",
         clock: Callable[[], float] = time.monotonic,
-        models: Iterable[Model] = KNOWN,
+        models: Iterable[SimulatedModel] = KNOWN,
         cache_minimum: int = 1024,
         largest_body: int = LARGEST,
         port: int = 0,
@@ -106,15 +106,15 @@ class Simulator:
         }
 
     @property
-    def usage(self) -> Usage:
+    def usage(self) -> ReportedUsage:
         """All that was reported so far, added up."""
-        return sum((request.usage for request in self.requests if request.usage), Usage())
+        return sum((request.usage for request in self.requests if request.usage), ReportedUsage())
 
     def verify(self) -> None:
         """Raise AssertionError unless the script was played to its end and nothing else was asked for."""
         self._play.verify()
 
-    def _handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes | None) -> Reply:
+    def _handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes | None) -> WireReply:
         with self._lock:
             self._replies += 1
             request_id = f"req_{self._replies:06d}"
@@ -122,14 +122,14 @@ class Simulator:
         side = self._side(path, headers)
         try:
             reply = self._answer(side, method, path, headers, raw, request_id)
-        except Refused as refused:
+        except RuleBroken as refused:
             self.refusals.append(
                 Refusal(side.name, path, refused.status, refused.message, refused.code, _readable(raw))
             )
             reply = _error(side, refused, request_id)
         except Exception as error:  # noqa: BLE001 - what a brain does wrong is told by `verify`
             self._play.report(f"{method} {path} failed: {type(error).__name__}: {error}", error)
-            reply = _error(side, Refused(f"the simulator failed: {error}", 500), request_id)
+            reply = _error(side, RuleBroken(f"the simulator failed: {error}", 500), request_id)
         return replace(reply, headers={**reply.headers, "request-id": request_id, "x-request-id": request_id})
 
     def _side(self, path: str, headers: Mapping[str, str]) -> Side:
@@ -139,9 +139,9 @@ class Simulator:
 
     def _answer(
         self, side: Side, method: str, path: str, headers: Mapping[str, str], raw: bytes | None, request_id: str
-    ) -> Reply:
+    ) -> WireReply:
         if raw is None:
-            raise Refused("Request exceeds the maximum allowed number of bytes.", 413)
+            raise RuleBroken("Request exceeds the maximum allowed number of bytes.", 413)
         given = side.key_of(headers)
         if self.key is not None and given != self.key:
             raise side.refuse_key(given)
@@ -149,7 +149,7 @@ class Simulator:
             _only(method, "GET")
             return _whole(side.models(path[len(MODELS) + 1 :], self.window))
         if path not in (MESSAGES, COUNT, CHAT):
-            raise Refused(f"Not found: {path}", 404)
+            raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
         body = _parsed(raw)
         side.check(path, headers, body)
@@ -170,42 +170,44 @@ class Simulator:
         request.fault = self.faults.take(request)
         return request
 
-    def _respond(self, side: Side, request: SeenRequest, pieces: list[Piece], mark: str, request_id: str) -> Reply:
+    def _respond(
+        self, side: Side, request: SeenRequest, pieces: list[CachedPiece], mark: str, request_id: str
+    ) -> WireReply:
         fault = request.fault
         if fault and fault.only_openai and side.name != "openai":
             self._play.report(
                 f"the fault {fault.name!r} is OpenAI's, and met request {request.number} of {side.name}"
             )
         if fault and fault.name == "status":
-            return _error(side, Refused(fault.message, fault.code), request_id, fault)
+            return _error(side, RuleBroken(fault.message, fault.code), request_id, fault)
         if fault and fault.name == "too long":
             return _error(side, side.too_long(fault.used, fault.limit), request_id)
         if fault and fault.name == "error event" and not request.body.get("stream"):
-            return _error(side, Refused(fault.message, fault.code), request_id)
+            return _error(side, RuleBroken(fault.message, fault.code), request_id)
         step = self._play.step(request, silent=side.most_output(request.body) == 0)
         answer = _stopped(side, request, side.answer(step, mark, request, fault))
         answer = self._billed(side, request, pieces, answer)
         return self._written(side, request, answer, request_id)
 
-    def _billed(self, side: Side, request: SeenRequest, pieces: list[Piece], answer: Answer) -> Answer:
+    def _billed(self, side: Side, request: SeenRequest, pieces: list[CachedPiece], answer: Answer) -> Answer:
         """What the request cost. A stream that breaks has been paid for too."""
         account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
         usage = replace(account(side.salt(request.body), pieces), output=answer.output_tokens)
         request.usage = usage
         return replace(answer, usage=usage)
 
-    def _written(self, side: Side, request: SeenRequest, answer: Answer, request_id: str) -> Reply:
+    def _written(self, side: Side, request: SeenRequest, answer: Answer, request_id: str) -> WireReply:
         fault = request.fault
         delay = fault.delay if fault else 0.0
         cut = fault.events if fault and fault.name == "cut" else None
         within = bool(fault and fault.within_line)
         if not request.body.get("stream"):
-            return Reply(200, compact(side.whole(answer)), delay=delay, cut=cut)
+            return WireReply(200, compact(side.whole(answer)), delay=delay, cut=cut)
         events = tuple(side.events(answer, request.body))
         if fault and fault.name == "error event":
-            error = side.error(Refused(fault.message, fault.code), request_id)
+            error = side.error(RuleBroken(fault.message, fault.code), request_id)
             events = (*events[: fault.events], side.error_event(error))
-        return Reply(200, events=events, delay=delay, cut=cut, within_line=within)
+        return WireReply(200, events=events, delay=delay, cut=cut, within_line=within)
 
 
 def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
@@ -225,16 +227,16 @@ def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
 
 def _only(method: str, wanted: str) -> None:
     if method != wanted:
-        raise Refused("Method Not Allowed", 405)
+        raise RuleBroken("Method Not Allowed", 405)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         body = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"The request body is not valid JSON: {error}") from None
+        raise RuleBroken(f"The request body is not valid JSON: {error}") from None
     if not isinstance(body, dict):
-        raise Refused("The request body is not valid JSON: expected an object")
+        raise RuleBroken("The request body is not valid JSON: expected an object")
     return body
 
 
@@ -245,15 +247,15 @@ def _readable(raw: bytes | None) -> Any:
         return None
 
 
-def _whole(body: dict[str, Any]) -> Reply:
-    return Reply(200, compact(body))
+def _whole(body: dict[str, Any]) -> WireReply:
+    return WireReply(200, compact(body))
 
 
-def _error(side: Side, refused: Refused, request_id: str, fault: Fault | None = None) -> Reply:
+def _error(side: Side, refused: RuleBroken, request_id: str, fault: Fault | None = None) -> WireReply:
     headers = {}
     if fault and fault.retry_after is not None:
         seconds = fault.retry_after
         headers = (
             {"retry-after-ms": f"{seconds * 1000:g}"} if fault.in_milliseconds else {"retry-after": f"{seconds:g}"}
         )
-    return Reply(refused.status, compact(side.error(refused, request_id)), headers=headers)
+    return WireReply(refused.status, compact(side.error(refused, request_id)), headers=headers)

@@ -16,13 +16,13 @@ import pytest
 
 from outlive.stores.tasks.protocol import TaskStore
 from outlive.testing.tasks.graph import Graph
-from outlive.testing.tasks.reading import Reading
+from outlive.testing.tasks.reading import ReadingConformance
 from outlive.testing.tasks.sharing import Sharing
 from outlive.testing.tasks.support import Clock, OpenStore
 from outlive.testing.tasks.writing import Writing
 
 
-class TaskStoreConformance(Reading, Graph, Writing, Sharing):
+class TaskStoreConformance(ReadingConformance, Graph, Writing, Sharing):
     """Subclass it and give it an `open_store` fixture; see the package."""
 
     @pytest.fixture

@@ -24,7 +24,7 @@ from outlive.testing.tasks.support import (
 )
 
 
-class Reading:
+class ReadingConformance:
     """Part of `TaskStoreConformance`."""
 
     # -- an empty store ----------------------------------------------------------------------------

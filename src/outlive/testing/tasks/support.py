@@ -31,7 +31,7 @@ class Clock:
         self.now += timedelta(**span)
 
 
-class Refused(Exception):
+class RefusedByTest(Exception):
     """Raised by a test inside of a change."""
 
 

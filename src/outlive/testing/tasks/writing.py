@@ -12,7 +12,7 @@ from outlive.stores.tasks.records import MAX_ID
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,
-    Refused,
+    RefusedByTest,
     a_task,
     add,
     assert_derived,
@@ -107,9 +107,9 @@ class Writing:
             new = a_task(tx.new_ids(1)[0])
             tx.put(new, change_of(new))
             tx.record([change_of(new, "foreign")])
-            raise Refused
+            raise RefusedByTest
 
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedByTest):
             store.write(work)
         assert everything(store) == everything(other) == before
         assert_derived(store)

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from outlive.context.directives import own_words
 from outlive.events import DirectiveDropped, DirectiveGiven
 from outlive.state import made_way
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 SHORTEST, LONGEST = 4, 1000
 """Characters: a directive is in every request."""
@@ -30,23 +30,25 @@ class AddDirective(Tool[AddDirectiveInput]):
     longest = SHORT
     effect = "state"
 
-    async def run(self, given: AddDirectiveInput, desk: Desk) -> Outcome:
-        words = _quoted(given.text, desk)
-        before = desk.session.state
-        desk.session.log(DirectiveGiven, text=words, pinned=given.pinned)
-        gone = made_way(before, desk.session.state)
+    async def run(self, given: AddDirectiveInput, context: ToolContext) -> ToolOutcome:
+        words = _quoted(given.text, context)
+        before = context.session.state
+        context.session.log(DirectiveGiven, text=words, pinned=given.pinned)
+        gone = made_way(before, context.session.state)
         for directive in gone:
-            desk.session.log(DirectiveDropped, text=directive.text, reason="more directives than there is room for")
-        return Outcome(f"kept: {words}" + "".join(f"\nmade way: {directive.text}" for directive in gone))
+            context.session.log(
+                DirectiveDropped, text=directive.text, reason="more directives than there is room for"
+            )
+        return ToolOutcome(f"kept: {words}" + "".join(f"\nmade way: {directive.text}" for directive in gone))
 
 
-def _quoted(text: str, desk: Desk) -> str:
+def _quoted(text: str, context: ToolContext) -> str:
     """The words as the user wrote them; only white space may differ in the quote."""
     text = text.strip()
     if not SHORTEST <= len(text) <= LONGEST:
         raise ToolError(f"a directive has {SHORTEST} to {LONGEST:,} characters, this has {len(text):,}")
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, text.split())) + r"(?!\w)")
-    for said in desk.session.user_words():
+    for said in context.session.user_words():
         if found := pattern.search(own_words(said)):
             return found[0]
     raise ToolError(

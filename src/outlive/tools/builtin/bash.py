@@ -9,10 +9,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.events import Process, ToolStarted
-from outlive.tools.processes.command import Command
+from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 TIMEOUT = 120.0
 LONGEST_TIMEOUT = 3600.0
@@ -51,18 +51,18 @@ class Bash(Tool[BashInput]):
     def subject(self, given: BashInput) -> str:
         return given.command
 
-    async def run(self, given: BashInput, desk: Desk) -> Outcome:
+    async def run(self, given: BashInput, context: ToolContext) -> ToolOutcome:
         _check(given)
         if given.background:
-            desk.processes.check_room()
-            command = _start(given.command, desk, given.timeout)
-            handle = desk.processes.keep(command)
-            return Outcome(
+            context.processes.check_room()
+            command = _start(given.command, context, given.timeout)
+            handle = context.processes.keep(command)
+            return ToolOutcome(
                 f"Runs in the background as {handle}, process {command.pid}. "
                 f'bash_output{{"handle": "{handle}"}} shows what it prints; it is ended with the session.'
             )
         timeout = TIMEOUT if given.timeout is None else given.timeout
-        command = _start(given.command, desk, timeout, live=_streamed(desk))
+        command = _start(given.command, context, timeout, live=_streamed(context))
         try:
             await command.finished()
         except asyncio.CancelledError:
@@ -75,30 +75,32 @@ class Bash(Tool[BashInput]):
             command.live = None
         if command.left_behind:
             await asyncio.sleep(MOMENT)
-        notes = [_how_it_ended(command, timeout), _left_behind(command, desk)]
+        notes = [_how_it_ended(command, timeout), _left_behind(command, context)]
         printed = command.take()
         text = "\n".join(filter(None, [printed.rstrip("\n"), *notes])) or "(no output)"
-        return Outcome(text, is_error=command.timed_out, exit_code=command.exit_code)
+        return ToolOutcome(text, is_error=command.timed_out, exit_code=command.exit_code)
 
 
-def _start(text: str, desk: Desk, timeout: float | None, live: Callable[[bytes], None] | None = None) -> Command:
+def _start(
+    text: str, context: ToolContext, timeout: float | None, live: Callable[[bytes], None] | None = None
+) -> RunningCommand:
     """The command does nothing before the log knows its process: whoever resumes the session can look for it."""
 
     def record(process: Process) -> None:
-        desk.session.log(ToolStarted, calls=(desk.call_id,), process=process)
+        context.session.log(ToolStarted, calls=(context.call_id,), process=process)
 
-    return desk.processes.start(
-        desk.sandbox.launch(text),
+    return context.processes.start(
+        context.sandbox.launch(text),
         text,
-        desk.root,
-        marked=mark(desk.session.id, desk.call_id),
+        context.root,
+        marked=mark(context.session.id, context.call_id),
         timeout=timeout,
         live=live,
         record=record,
     )
 
 
-def ending(command: Command | Orphan) -> str:
+def ending(command: RunningCommand | Orphan) -> str:
     """How a command ended, unless well: `exit code 137 (SIGKILL)`."""
     code = command.exit_code
     if code is None:
@@ -127,7 +129,7 @@ def _check(given: BashInput) -> None:
         )
 
 
-def _how_it_ended(command: Command, timeout: float) -> str:
+def _how_it_ended(command: RunningCommand, timeout: float) -> str:
     if command.timed_out:
         return (
             f"[timed out after {timeout:g} s: it and all it started were ended; what it had done stays done. "
@@ -137,14 +139,14 @@ def _how_it_ended(command: Command, timeout: float) -> str:
     return f"[{ended}]" if ended else ""
 
 
-def _left_behind(command: Command, desk: Desk) -> str:
+def _left_behind(command: RunningCommand, context: ToolContext) -> str:
     if command.timed_out or not (command.left_behind or command.held):
         return ""
-    handle = desk.processes.keep(command)
+    handle = context.processes.keep(command)
     return f"[what it started still runs, as {handle}, process group {command.pid}; it is ended with the session]"
 
 
-def _streamed(desk: Desk) -> Callable[[bytes], None]:
+def _streamed(context: ToolContext) -> Callable[[bytes], None]:
     """Hands bytes to the desk as text, on the loop's own thread; past a bound it only says so."""
     loop = asyncio.get_running_loop()
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -160,7 +162,7 @@ def _streamed(desk: Desk) -> Callable[[bytes], None]:
             text += "\n[… more output, not shown while it runs]\n"
         if text and not loop.is_closed():
             try:
-                loop.call_soon_threadsafe(desk.output, desk.call_id, text)
+                loop.call_soon_threadsafe(context.output, context.call_id, text)
             except RuntimeError:  # the loop was closed just now: nobody looks any more
                 shown = LIVE
 

@@ -6,9 +6,9 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.builtin.bash import ending
-from outlive.tools.processes.command import Command
+from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class BashOutputInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,8 +29,8 @@ class BashOutput(Tool[BashOutputInput]):
     def subject(self, given: BashOutputInput) -> str:
         return given.handle
 
-    async def run(self, given: BashOutputInput, desk: Desk) -> Outcome:
-        command = desk.processes.get(given.handle)
+    async def run(self, given: BashOutputInput, context: ToolContext) -> ToolOutcome:
+        command = context.processes.get(given.handle)
         was_running = command.running or command.left_behind or command.held
         if given.kill and was_running:
             await asyncio.to_thread(command.end)
@@ -39,10 +39,10 @@ class BashOutput(Tool[BashOutputInput]):
             await command.finished()  # the last of its output may still be on the way
         text = command.take().rstrip("\n") or "(nothing new)"
         state = _state(command, runs=runs, ended_now=given.kill and was_running)
-        return Outcome(f"{text}\n[{given.handle.strip()}: {state}]", exit_code=command.exit_code)
+        return ToolOutcome(f"{text}\n[{given.handle.strip()}: {state}]", exit_code=command.exit_code)
 
 
-def _state(command: Command | Orphan, *, runs: bool, ended_now: bool) -> str:
+def _state(command: RunningCommand | Orphan, *, runs: bool, ended_now: bool) -> str:
     if runs:
         return f"runs, process {command.pid}"
     how = ending(command) or "exit code 0"

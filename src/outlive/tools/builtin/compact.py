@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 LONGEST = 500
 
@@ -24,11 +24,11 @@ class Compact(Tool[CompactInput]):
     longest = SHORT
     effect = "state"
 
-    async def run(self, given: CompactInput, desk: Desk) -> Outcome:
+    async def run(self, given: CompactInput, context: ToolContext) -> ToolOutcome:
         focus = given.focus.strip()
         if len(focus) > LONGEST:
             raise ToolError(f"the focus has {len(focus):,} characters, at most {LONGEST} fit; say it in a line")
-        desk.session.ask_to_compact(focus)
-        return Outcome(
+        context.session.ask_to_compact(focus)
+        return ToolOutcome(
             "the conversation is compacted before the next request" + (f", focus: {focus}" if focus else "")
         )

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 LISTED = 12
 MANY = 50
@@ -43,13 +43,13 @@ class EditFile(Tool[EditFileInput]):
     def paths(self, given: EditFileInput) -> tuple[str, ...]:
         return (given.path,)
 
-    def preview(self, given: EditFileInput, desk: Desk) -> str:
-        edit = _edit(given, desk)
+    def preview(self, given: EditFileInput, context: ToolContext) -> str:
+        edit = _edit(given, context)
         return unified(edit.text, edit.changed, given.path)
 
-    async def run(self, given: EditFileInput, desk: Desk) -> Outcome:
-        edit, outcome = await asyncio.to_thread(_planned, given, desk)
-        save(desk, edit.before, edit.coding.encode(edit.changed))
+    async def run(self, given: EditFileInput, context: ToolContext) -> ToolOutcome:
+        edit, outcome = await asyncio.to_thread(_planned, given, context)
+        save(context, edit.before, edit.coding.encode(edit.changed))
         return outcome
 
 
@@ -64,15 +64,15 @@ class _Edit(Struct, frozen=True):
     lines: tuple[int, ...]
 
 
-def _planned(given: EditFileInput, desk: Desk) -> tuple[_Edit, Outcome]:
+def _planned(given: EditFileInput, context: ToolContext) -> tuple[_Edit, ToolOutcome]:
     """A change, and what to say once it is made."""
-    edit = _edit(given, desk)
+    edit = _edit(given, context)
     places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
     text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
-    return edit, Outcome(text, shown=unified(edit.text, edit.changed, given.path))
+    return edit, ToolOutcome(text, shown=unified(edit.text, edit.changed, given.path))
 
 
-def _edit(given: EditFileInput, desk: Desk) -> _Edit:
+def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     if not given.old_text:
         raise ToolError(
             "old_text is empty. To insert, take a neighbouring line as old_text and repeat it in new_text; "
@@ -81,10 +81,10 @@ def _edit(given: EditFileInput, desk: Desk) -> _Edit:
     if given.old_text == given.new_text:
         raise ToolError("old_text and new_text are the same: nothing would change")
     _check_text(given)
-    before = look(desk, given.path)
+    before = look(context, given.path)
     if not before.exists:
-        missing(desk, given.path, before.real)
-    refuse_changed(desk, before)
+        missing(context, given.path, before.real)
+    refuse_changed(context, before)
     how, text = _decoded(before)
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MANY))

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.builtin.memory_protocol import notebook
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class ForgetInput(Struct, forbid_unknown_fields=True):
@@ -22,8 +22,8 @@ class Forget(Tool[ForgetInput]):
     longest = SHORT
     effect = "run"
 
-    async def run(self, given: ForgetInput, desk: Desk) -> Outcome:
-        return Outcome(notebook(desk).forget(given.memory))
+    async def run(self, given: ForgetInput, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(notebook(context).forget(given.memory))
 
     def subject(self, given: ForgetInput) -> str:
         return given.memory

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.files.path_patterns import PathPattern, split_fixed
 from outlive.tools.files.workspace import files_below
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 MOST = 200
 
@@ -39,15 +39,15 @@ class Glob(Tool[GlobInput]):
     def paths(self, given: GlobInput) -> tuple[str, ...]:
         return (str(Path(given.path) / split_fixed(given.pattern)[0]),)
 
-    async def run(self, given: GlobInput, desk: Desk) -> Outcome:
-        return await asyncio.to_thread(_find, given, desk)
+    async def run(self, given: GlobInput, context: ToolContext) -> ToolOutcome:
+        return await asyncio.to_thread(_find, given, context)
 
 
-def _find(given: GlobInput, desk: Desk) -> Outcome:
+def _find(given: GlobInput, context: ToolContext) -> ToolOutcome:
     if not given.pattern.strip() or "\0" in given.pattern:
         raise ToolError(f"{given.pattern!r} is no pattern; such as **/*.py")
     fixed, rest = split_fixed(given.pattern)
-    folder = desk.fence.inside(str(Path(given.path) / fixed))
+    folder = context.fence.inside(str(Path(given.path) / fixed))
     if not folder.is_dir():
         raise ToolError(f"{Path(given.path) / fixed} is not a folder of the workspace")
     if not rest:
@@ -58,14 +58,14 @@ def _find(given: GlobInput, desk: Desk) -> Outcome:
     for path in listing.files:
         if pattern.matches(path.relative_to(folder).parts):
             try:
-                dated.append((-os.lstat(path).st_mtime, desk.fence.shown(path)))
+                dated.append((-os.lstat(path).st_mtime, context.fence.shown(path)))
             except OSError:
                 continue
     if not dated:
-        text = f"no file matches {given.pattern} in {desk.fence.shown(folder)}"
-        return Outcome("\n".join(filter(None, [text, listing.note])))
+        text = f"no file matches {given.pattern} in {context.fence.shown(folder)}"
+        return ToolOutcome("\n".join(filter(None, [text, listing.note])))
     rows = [name.encode("utf-8", "replace").decode() for _, name in sorted(dated)[:MOST]]
     more = len(dated) - len(rows)
     if more:
         rows.append(f"[{more:,} more, older; narrow the pattern]")
-    return Outcome("\n".join(filter(None, [*rows, listing.note])))
+    return ToolOutcome("\n".join(filter(None, [*rows, listing.note])))

@@ -21,7 +21,7 @@ from outlive.tools.files.workspace import Listing, files_below
 from outlive.tools.permissions.fence import HARNESS
 from outlive.tools.processes.programs import find_program
 from outlive.tools.processes.watchdog import WATCHDOG
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 LIMIT = 100
 SECONDS = 30.0
@@ -61,17 +61,17 @@ class Grep(Tool[GrepInput]):
     def paths(self, given: GrepInput) -> tuple[str, ...]:
         return (given.path,)
 
-    async def run(self, given: GrepInput, desk: Desk) -> Outcome:
+    async def run(self, given: GrepInput, context: ToolContext) -> ToolOutcome:
         if not given.pattern or "\0" in given.pattern or "\n" in given.pattern:
             raise ToolError("the pattern must be one line of text and not empty")
-        real = desk.fence.inside(given.path)
+        real = context.fence.inside(given.path)
         if not real.exists():
             raise ToolError(f"there is no file or folder {given.path}")
         if not real.is_dir() and not real.is_file():
             raise ToolError(f"{given.path} is neither a file nor a folder")
         search = _Search(given, real)
         try:
-            return await asyncio.to_thread(search.run, desk)
+            return await asyncio.to_thread(search.run, context)
         except asyncio.CancelledError:
             search.stop()
             raise
@@ -91,9 +91,9 @@ class _Search:
         if self._process is not None:
             self._process.kill()
 
-    def run(self, desk: Desk) -> Outcome:
-        program = find_program("rg", (desk.fence.root, *desk.fence.extra))
-        found = _Found(desk, self.folder, self.given.limit)
+    def run(self, context: ToolContext) -> ToolOutcome:
+        program = find_program("rg", (context.fence.root, *context.fence.extra))
+        found = _Found(context, self.folder, self.given.limit)
         with tempfile.TemporaryFile() as asked:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
             with (
@@ -121,7 +121,7 @@ class _Search:
                     process.kill()
                     found.close()
                 complaints = errors.text()
-        return self._outcome(desk, found, complaints)
+        return self._outcome(context, found, complaints)
 
     def _too_late(self) -> None:
         self._late.set()
@@ -163,8 +163,8 @@ class _Search:
         asked.seek(0)
         return [sys.executable, "-I", "-S", grep_worker.__file__]
 
-    def _outcome(self, desk: Desk, found: "_Found", errors: str) -> Outcome:
-        where = desk.fence.shown(self.folder / self.only)
+    def _outcome(self, context: ToolContext, found: "_Found", errors: str) -> ToolOutcome:
+        where = context.fence.shown(self.folder / self.only)
         if not found.matches:
             if self._late.is_set():
                 raise ToolError(
@@ -174,7 +174,7 @@ class _Search:
                 raise ToolError(f"grep: {errors[:500]}")
             only = f" (files {self.given.glob})" if self.given.glob else ""
             text = f"no match for {self.given.pattern} in {where}{only}"
-            return Outcome("\n".join(filter(None, [text, self._note])))
+            return ToolOutcome("\n".join(filter(None, [text, self._note])))
         notes = [self._note] if self._note else []
         if found.full:
             notes.append(f"[the first {found.matches:,} matches; there are more: narrow the search or raise limit]")
@@ -182,7 +182,7 @@ class _Search:
             notes.append(f"[stopped after {SECONDS:g} s; there may be more]")
         if errors:
             notes.append(f"[not searched: {errors[:300]}]")
-        return Outcome("\n".join([*found.rows, *notes]))
+        return ToolOutcome("\n".join([*found.rows, *notes]))
 
 
 class _Drain(threading.Thread):
@@ -207,11 +207,11 @@ class _Drain(threading.Thread):
 class _Found:
     """Rows of the answer, as the matches come in."""
 
-    def __init__(self, desk: Desk, folder: Path, limit: int) -> None:
+    def __init__(self, context: ToolContext, folder: Path, limit: int) -> None:
         self.rows: list[str] = []
         self.matches = 0
         self.full = False
-        self._desk = desk
+        self._desk = context
         self._folder = folder
         self._limit = limit
         self._used = 0

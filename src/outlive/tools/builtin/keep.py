@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class KeepInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,16 +29,16 @@ class Keep(Tool[KeepInput]):
     def subject(self, given: KeepInput) -> str:
         return " ".join(given.refs or given.let_go)
 
-    async def run(self, given: KeepInput, desk: Desk) -> Outcome:
+    async def run(self, given: KeepInput, context: ToolContext) -> ToolOutcome:
         if given.refs or given.let_go:
-            desk.session.keep(given.refs, given.let_go)
-        kept, room = desk.session.kept()
+            context.session.keep(given.refs, given.let_go)
+        kept, room = context.session.kept()
         if not kept:
-            return Outcome(f"nothing is kept whole; {room:,} tokens can be")
+            return ToolOutcome(f"nothing is kept whole; {room:,} tokens can be")
         rows = [f"kept whole: {sum(one.tokens for one in kept):,} of {room:,} tokens"]
         for one in kept:
             names = " ".join(dict.fromkeys([one.ref, *one.handles]))
             later = "" if one.in_view else " · not in view: back with the next compaction, recall it to read it now"
             later = later if one.fits else " · too large for the window as it is now: let go of something"
             rows.append(f"- {one.what} · {names} · {one.tokens:,} tokens{later}")
-        return Outcome("\n".join(rows))
+        return ToolOutcome("\n".join(rows))

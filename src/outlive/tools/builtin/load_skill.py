@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class LoadSkillInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,5 +24,5 @@ class LoadSkill(Tool[LoadSkillInput]):
     def subject(self, given: LoadSkillInput) -> str:
         return given.name
 
-    async def run(self, given: LoadSkillInput, desk: Desk) -> Outcome:
-        return Outcome(desk.skills.load(given.name.strip()))
+    async def run(self, given: LoadSkillInput, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(context.skills.load(given.name.strip()))

@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol, cast
 
-from outlive.tools.protocol import Desk, ToolError
+from outlive.tools.protocol import ToolContext, ToolError
 
 MEMORIES = "memories"
 """Its place among the extras of a desk."""
@@ -24,8 +24,8 @@ class Notebook(Protocol):
     def search(self, query: str, limit: int = 5) -> str: ...
 
 
-def notebook(desk: Desk) -> Notebook:
+def notebook(context: ToolContext) -> Notebook:
     """The one of this desk. Raises ToolError where there is none, as for a sub-agent."""
-    if MEMORIES not in desk.extras:
+    if MEMORIES not in context.extras:
         raise ToolError("there is no memory here: only the agent that the user talks to has one")
-    return cast(Notebook, desk.extras[MEMORIES])
+    return cast(Notebook, context.extras[MEMORIES])

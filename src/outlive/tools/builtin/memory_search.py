@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.builtin.memory_protocol import notebook
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class MemorySearchInput(Struct, forbid_unknown_fields=True):
@@ -20,8 +20,8 @@ class MemorySearch(Tool[MemorySearchInput]):
     longest = SHORT
     parallel = True
 
-    async def run(self, given: MemorySearchInput, desk: Desk) -> Outcome:
-        return Outcome(notebook(desk).search(given.query, given.limit))
+    async def run(self, given: MemorySearchInput, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(notebook(context).search(given.query, given.limit))
 
     def subject(self, given: MemorySearchInput) -> str:
         return given.query

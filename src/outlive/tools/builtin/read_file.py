@@ -11,7 +11,7 @@ from outlive.secrets import KeyLines, Masker
 from outlive.tools.files.images import LARGEST as LARGEST_IMAGE
 from outlive.tools.files.images import image, media_type, problem
 from outlive.tools.files.open_files import HASHED, PEEK, Coding, Sum, coding, kind_of, open_file, size_text, summed
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 LIMIT = 2000
 LONGEST_LINE = 2000
@@ -45,12 +45,12 @@ class ReadFile(Tool[ReadFileInput]):
     def paths(self, given: ReadFileInput) -> tuple[str, ...]:
         return (given.path,)
 
-    async def run(self, given: ReadFileInput, desk: Desk) -> Outcome:
-        return await asyncio.to_thread(_read, given, desk)
+    async def run(self, given: ReadFileInput, context: ToolContext) -> ToolOutcome:
+        return await asyncio.to_thread(_read, given, context)
 
 
-def _read(given: ReadFileInput, desk: Desk) -> Outcome:
-    real, file = open_file(desk, given.path)
+def _read(given: ReadFileInput, context: ToolContext) -> ToolOutcome:
+    real, file = open_file(context, given.path)
     with file:
         state = os.fstat(file.fileno())
         head = file.read(PEEK)
@@ -66,10 +66,10 @@ def _read(given: ReadFileInput, desk: Desk) -> Outcome:
             )
         elif how.name == "utf-8":
             file.seek(len(how.mark))
-            outcome = Outcome(_lines(given, file, total, state.st_size, desk.mask))
+            outcome = ToolOutcome(_lines(given, file, total, state.st_size, context.mask))
         else:
-            outcome = Outcome(_recoded(given, file, how, state.st_size, desk.mask))
-    desk.seen.note(real, state, "" if total is None else total.digest)
+            outcome = ToolOutcome(_recoded(given, file, how, state.st_size, context.mask))
+    context.seen.note(real, state, "" if total is None else total.digest)
     return outcome
 
 
@@ -85,11 +85,11 @@ def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask:
     return f"{_lines(given, source, total, size, mask)}\n[it is written in {how.name}]"
 
 
-def _picture(path: str, file: BinaryIO, kind: str, size: int) -> Outcome:
+def _picture(path: str, file: BinaryIO, kind: str, size: int) -> ToolOutcome:
     raw = file.read(LARGEST_IMAGE + 1)
     if why := problem(raw, kind):
         raise ToolError(f"{path} ({kind}, {size_text(size)}) {why}; make another one of it with bash first")
-    return Outcome(f"[{path}: {kind}, {size_text(size)}]", images=(image(raw, kind),))
+    return ToolOutcome(f"[{path}: {kind}, {size_text(size)}]", images=(image(raw, kind),))
 
 
 def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, mask: Masker) -> str:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 
 class RecallInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,14 +28,14 @@ class Recall(Tool[RecallInput]):
     def subject(self, given: RecallInput) -> str:
         return given.handle or given.query
 
-    async def run(self, given: RecallInput, desk: Desk) -> Outcome:
+    async def run(self, given: RecallInput, context: ToolContext) -> ToolOutcome:
         handle, query = given.handle.strip(), given.query.strip()
         if not handle and not query:
             raise ToolError("give a handle, such as @h12, or a query to search for")
         if not handle:
-            return Outcome(desk.session.search(query) or f"nothing in this session says {query!r}")
-        text, pictures = desk.session.recall(handle)
-        return Outcome(_lines(text, query, handle) if query else text, images=pictures)
+            return ToolOutcome(context.session.search(query) or f"nothing in this session says {query!r}")
+        text, pictures = context.session.recall(handle)
+        return ToolOutcome(_lines(text, query, handle) if query else text, images=pictures)
 
 
 def _lines(text: str, query: str, handle: str) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from outlive.tools.builtin.memory_protocol import notebook
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class RememberInput(Struct, forbid_unknown_fields=True):
@@ -30,8 +30,8 @@ class Remember(Tool[RememberInput]):
     longest = SHORT
     effect = "tasks"
 
-    async def run(self, given: RememberInput, desk: Desk) -> Outcome:
-        return Outcome(notebook(desk).remember(given.text, given.name, given.type, given.scope))
+    async def run(self, given: RememberInput, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome(notebook(context).remember(given.text, given.name, given.type, given.scope))
 
     def subject(self, given: RememberInput) -> str:
         return given.name or given.text[:60]

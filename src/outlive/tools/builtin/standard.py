@@ -16,7 +16,7 @@ from outlive.tools.builtin.memory_search import MemorySearch
 from outlive.tools.builtin.read_file import ReadFile
 from outlive.tools.builtin.recall import Recall
 from outlive.tools.builtin.remember import Remember
-from outlive.tools.builtin.subagent import Subagent
+from outlive.tools.builtin.subagent import SubagentTool
 from outlive.tools.builtin.task_claim import TaskClaim
 from outlive.tools.builtin.task_complete import TaskComplete
 from outlive.tools.builtin.task_create import TaskCreate
@@ -33,6 +33,6 @@ def standard_tools() -> list[Tool[Any]]:
     return [
         *(Bash(), BashOutput(), ReadFile(), WriteFile(), EditFile(), Glob(), Grep()),
         *(TaskCreate(), TaskUpdate(), TaskList(), TaskGet(), TaskClaim(), TaskComplete()),
-        *(UpdatePlan(), AddDirective(), Compact(), Recall(), Keep(), Subagent(), LoadSkill()),
+        *(UpdatePlan(), AddDirective(), Compact(), Recall(), Keep(), SubagentTool(), LoadSkill()),
         *(Remember(), Forget(), MemorySearch()),
     ]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 
 class SubagentInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,7 +17,7 @@ class SubagentInput(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
-class Subagent(Tool[SubagentInput]):
+class SubagentTool(Tool[SubagentInput]):
     name = "subagent"
     description = (
         "Let another agent do a piece of work in a fresh context and return its report. Several in one answer run at "
@@ -32,9 +32,9 @@ class Subagent(Tool[SubagentInput]):
     def subject(self, given: SubagentInput) -> str:
         return given.description
 
-    async def run(self, given: SubagentInput, desk: Desk) -> Outcome:
-        if desk.subagent is None:
+    async def run(self, given: SubagentInput, context: ToolContext) -> ToolOutcome:
+        if context.subagent is None:
             raise ToolError("no agent can be started from here; do it yourself")
         if not given.prompt.strip():
             raise ToolError("the prompt is empty; say what is to be done and what to report")
-        return await desk.subagent(given.prompt, tools=given.tools, description=given.description)
+        return await context.subagent(given.prompt, tools=given.tools, description=given.description)

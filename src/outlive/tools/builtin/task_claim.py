@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from outlive.tasks.refs import Ref
 from outlive.tools.builtin.task_context import LEASE, asked, claimed, find, in_a_line, saw
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class TaskClaimInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,11 +29,11 @@ class TaskClaim(Tool[TaskClaimInput]):
     def subject(self, given: TaskClaimInput) -> str:
         return "" if given.task_id is None else str(given.task_id)
 
-    async def run(self, given: TaskClaimInput, desk: Desk) -> Outcome:
-        ref = None if given.task_id is None else find(desk, given.task_id)
-        task, ours_before = asked(lambda: claimed(desk, ref))
-        saw(desk, task)
+    async def run(self, given: TaskClaimInput, context: ToolContext) -> ToolOutcome:
+        ref = None if given.task_id is None else find(context, given.task_id)
+        task, ours_before = asked(lambda: claimed(context, ref))
+        saw(context, task)
         minutes = round(LEASE.total_seconds() / 60)
         how = "it is yours already, for another" if ours_before else "claimed, for"
         text = f"{how} {minutes} minutes: {in_a_line(task)}"
-        return Outcome(f"{text}\n{task.description}" if task.description else text)
+        return ToolOutcome(f"{text}\n{task.description}" if task.description else text)

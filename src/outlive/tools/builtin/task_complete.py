@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.stores.tasks.records import Task
-from outlive.tasks.graph import Outcome as Finished
+from outlive.tasks.graph import Completion as Finished
 from outlive.tasks.refs import Ref
 from outlive.tools.builtin.task_context import asked, find, saw, work_of
-from outlive.tools.protocol import Desk, Outcome, Tool
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 
 
 class TaskCompleteInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,18 +28,18 @@ class TaskComplete(Tool[TaskCompleteInput]):
     def subject(self, given: TaskCompleteInput) -> str:
         return str(given.task_id)
 
-    async def run(self, given: TaskCompleteInput, desk: Desk) -> Outcome:
-        done = asked(lambda: _complete(given, desk))
-        saw(desk, done.task)
+    async def run(self, given: TaskCompleteInput, context: ToolContext) -> ToolOutcome:
+        done = asked(lambda: _complete(given, context))
+        saw(context, done.task)
         ready = ", ".join(f"#{task.id} {task.subject}" for task in done.unblocked[:10])
         more = f" and {len(done.unblocked) - 10} more" if len(done.unblocked) > 10 else ""
-        return Outcome(f"completed {_named(done.task)}" + (f"; now ready: {ready}{more}" if ready else ""))
+        return ToolOutcome(f"completed {_named(done.task)}" + (f"; now ready: {ready}{more}" if ready else ""))
 
 
-def _complete(given: TaskCompleteInput, desk: Desk) -> Finished:
-    number = desk.graph.get(find(desk, given.task_id)).id
-    token = work_of(desk).tokens.get(number)
-    return desk.graph.complete(number, result=given.result, owner=desk.owner, token=token)
+def _complete(given: TaskCompleteInput, context: ToolContext) -> Finished:
+    number = context.graph.get(find(context, given.task_id)).id
+    token = work_of(context).tokens.get(number)
+    return context.graph.complete(number, result=given.result, owner=context.owner, token=token)
 
 
 def _named(task: Task) -> str:

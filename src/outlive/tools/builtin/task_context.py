@@ -11,7 +11,7 @@ from outlive.events import OpenTask, TasksSeen
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
 from outlive.tasks.refs import Ref, parse_id
-from outlive.tools.protocol import Desk, ToolError
+from outlive.tools.protocol import ToolContext, ToolError
 
 LEASE = timedelta(hours=1)
 RENEW = 600.0
@@ -39,19 +39,19 @@ class TaskWork:
     renewed: float = field(default_factory=time.monotonic)
 
 
-def work_of(desk: Desk) -> TaskWork:
+def work_of(context: ToolContext) -> TaskWork:
     """What is known, made at the first look."""
-    work = desk.extras.get("tasks")
+    work = context.extras.get("tasks")
     if not isinstance(work, TaskWork):
-        work = desk.extras["tasks"] = TaskWork(tokens=_from_an_earlier_life(desk))
+        work = context.extras["tasks"] = TaskWork(tokens=_from_an_earlier_life(context))
     return work
 
 
-def _from_an_earlier_life(desk: Desk) -> dict[int, int]:
+def _from_an_earlier_life(context: ToolContext) -> dict[int, int]:
     """Claims that this very session made before it was resumed; only an owner named after it proves that."""
-    if desk.session.id not in desk.owner:
+    if context.session.id not in context.owner:
         return {}
-    held = desk.graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=desk.owner))
+    held = context.graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=context.owner))
     return {task.id: task.lease.token for task in held if task.lease is not None}
 
 
@@ -74,15 +74,15 @@ def looks_like_id(ref: Ref) -> bool:
     return True
 
 
-def find(desk: Desk, ref: Ref) -> Ref:
+def find(context: ToolContext, ref: Ref) -> Ref:
     """The id for an id, for a key of this session, or for the exact subject of one task."""
     if isinstance(ref, int) or looks_like_id(ref):
         return ref
     name = ref.strip()
-    if (known := work_of(desk).keys.get(name)) is not None:
+    if (known := work_of(context).keys.get(name)) is not None:
         return known
-    tasks = desk.graph.find(TaskQuery(sort="id"))
-    keyed = [task.id for task in tasks if task.metadata.get("key") == name and _made_here(task, desk)]
+    tasks = context.graph.find(TaskQuery(sort="id"))
+    keyed = [task.id for task in tasks if task.metadata.get("key") == name and _made_here(task, context)]
     if keyed:
         return keyed[-1]
     exact = [task.id for task in tasks if task.subject == name]
@@ -92,65 +92,65 @@ def find(desk: Desk, ref: Ref) -> Ref:
     return exact[0] if exact else ref
 
 
-def find_all(desk: Desk, refs: Iterable[Ref]) -> tuple[Ref, ...]:
-    return tuple(find(desk, ref) for ref in refs)
+def find_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(find(context, ref) for ref in refs)
 
 
-def made_here(desk: Desk, key: str | None) -> dict[str, Any]:
+def made_here(context: ToolContext, key: str | None) -> dict[str, Any]:
     """What is written into a task that this session creates."""
-    return {"session": desk.session.id} | ({} if key is None else {"key": key})
+    return {"session": context.session.id} | ({} if key is None else {"key": key})
 
 
-def _made_here(task: Task, desk: Desk) -> bool:
-    return bool(task.metadata.get("session") == desk.session.id)
+def _made_here(task: Task, context: ToolContext) -> bool:
+    return bool(task.metadata.get("session") == context.session.id)
 
 
-def claimed(desk: Desk, ref: Ref | None) -> tuple[Task, bool]:
+def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
     """The task, claimed in the session's name, and whether it was ours already (then the claim runs on)."""
-    work = work_of(desk)
+    work = work_of(context)
     if ref is not None:
-        task = desk.graph.get(ref)
+        task = context.graph.get(ref)
         token = work.tokens.get(task.id)
         if token is not None and task.lease is not None and task.lease.token == token:
-            return desk.graph.heartbeat(task.id, owner=desk.owner, token=token, ttl=LEASE), True
-    task = desk.graph.claim(ref, owner=desk.owner, ttl=LEASE)
+            return context.graph.heartbeat(task.id, owner=context.owner, token=token, ttl=LEASE), True
+    task = context.graph.claim(ref, owner=context.owner, ttl=LEASE)
     if task.lease is not None:
         work.tokens[task.id] = task.lease.token
     return task, False
 
 
-def keep_claims(desk: Desk) -> list[str]:
+def keep_claims(context: ToolContext) -> list[str]:
     """Let the leases of this session run on; to be called now and then, it looks only when it is time.
 
     Returns what is no longer ours, in words.
     """
-    work = work_of(desk)
+    work = work_of(context)
     if not work.tokens or time.monotonic() - work.renewed < RENEW:
         return []
     work.renewed = time.monotonic()
     lost = []
     for number, token in list(work.tokens.items()):
         try:
-            desk.graph.heartbeat(number, owner=desk.owner, token=token, ttl=LEASE)
+            context.graph.heartbeat(number, owner=context.owner, token=token, ttl=LEASE)
         except (LeaseError, UnknownTask) as error:
             del work.tokens[number]
             lost.append(str(error))
     return lost
 
 
-def saw(desk: Desk, *tasks: Task) -> None:
+def saw(context: ToolContext, *tasks: Task) -> None:
     """Take note of tasks that were touched, and log the open ones that concern the session, if they changed."""
-    work = work_of(desk)
+    work = work_of(context)
     for task in tasks:
         work.touched.pop(task.id, None)
         work.touched[task.id] = None
         if task.status != "in_progress":
             work.tokens.pop(task.id, None)
-    earlier = [task.id for task in desk.session.state.tasks]
-    found = desk.graph.store.read(lambda tx: _concerning(tx, desk.owner, work.touched, earlier))
+    earlier = [task.id for task in context.session.state.tasks]
+    found = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
     now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
-    if now != desk.session.state.tasks:
-        desk.session.log(TasksSeen, tasks=now)
+    if now != context.session.state.tasks:
+        context.session.log(TasksSeen, tasks=now)
 
 
 def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Iterable[int]) -> list[Task]:

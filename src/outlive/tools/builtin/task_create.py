@@ -6,7 +6,7 @@ from msgspec import Meta, Struct, field
 
 from outlive.tasks.refs import Ref
 from outlive.tools.builtin.task_context import asked, find_all, in_a_line, looks_like_id, made_here, saw, work_of
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 LONGEST_KEY = 60
 
@@ -40,30 +40,30 @@ class TaskCreate(Tool[TaskCreateInput]):
     def subject(self, given: TaskCreateInput) -> str:
         return given.subject
 
-    async def run(self, given: TaskCreateInput, desk: Desk) -> Outcome:
-        key = _checked_key(given.key, desk)
-        before, after = find_all(desk, given.add_blocked_by), find_all(desk, given.add_blocks)
+    async def run(self, given: TaskCreateInput, context: ToolContext) -> ToolOutcome:
+        key = _checked_key(given.key, context)
+        before, after = find_all(context, given.add_blocked_by), find_all(context, given.add_blocks)
         task = asked(
-            lambda: desk.graph.create(
+            lambda: context.graph.create(
                 given.subject,
                 description=given.description,
                 blocked_by=before,
                 blocks=after,
-                metadata=made_here(desk, key),
+                metadata=made_here(context, key),
             )
         )
         if key is not None:
-            work_of(desk).keys[key] = task.id
-        saw(desk, task)
-        return Outcome(f"created {in_a_line(desk.graph.get(task.id))}" + (f", key {key}" if key else ""))
+            work_of(context).keys[key] = task.id
+        saw(context, task)
+        return ToolOutcome(f"created {in_a_line(context.graph.get(task.id))}" + (f", key {key}" if key else ""))
 
 
-def _checked_key(key: str | None, desk: Desk) -> str | None:
+def _checked_key(key: str | None, context: ToolContext) -> str | None:
     key = (key or "").strip()
     if not key:
         return None
     if looks_like_id(key) or len(key) > LONGEST_KEY or not key.isprintable():
         raise ToolError(f"{key[:LONGEST_KEY]!r} cannot be a key: a short name that does not look like an id")
-    if (taken := work_of(desk).keys.get(key)) is not None:
+    if (taken := work_of(context).keys.get(key)) is not None:
         raise ToolError(f"the key {key!r} belongs to task #{taken} already; take another one")
     return key

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from outlive.tasks.refs import Ref
 from outlive.tasks.rules import held
 from outlive.tools.builtin.task_context import asked, find, in_a_line
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class TaskGetInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,8 +26,8 @@ class TaskGet(Tool[TaskGetInput]):
     def subject(self, given: TaskGetInput) -> str:
         return str(given.task_id)
 
-    async def run(self, given: TaskGetInput, desk: Desk) -> Outcome:
-        task = asked(lambda: desk.graph.get(find(desk, given.task_id)))
+    async def run(self, given: TaskGetInput, context: ToolContext) -> ToolOutcome:
+        task = asked(lambda: context.graph.get(find(context, given.task_id)))
         rows = [in_a_line(task)]
         if task.lease is not None:
             rows.append(held(task))
@@ -40,4 +40,4 @@ class TaskGet(Tool[TaskGetInput]):
             rows.append(f"description:\n{task.description}")
         if task.result:
             rows.append(f"result:\n{task.result}")
-        return Outcome("\n".join(rows))
+        return ToolOutcome("\n".join(rows))

@@ -9,7 +9,7 @@ from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
 from outlive.tasks.lookup import OPEN
 from outlive.tools.builtin.task_context import asked
-from outlive.tools.protocol import SHORT, Desk, Outcome, Tool
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 LARGEST_BUDGET = 50_000
 
@@ -34,13 +34,13 @@ class TaskList(Tool[TaskListInput]):
     longest = SHORT
     effect = "look"
 
-    async def run(self, given: TaskListInput, desk: Desk) -> Outcome:
+    async def run(self, given: TaskListInput, context: ToolContext) -> ToolOutcome:
         query = TaskQuery(sort="priority") if given.all else OPEN
-        total = asked(lambda: desk.graph.count(query))
+        total = asked(lambda: context.graph.count(query))
         if not total:
-            return Outcome("there are no tasks" if given.all else "there are no open tasks")
+            return ToolOutcome("there are no tasks" if given.all else "there are no open tasks")
         limited = TaskQuery(statuses=query.statuses, sort=query.sort, limit=fits(given.budget))
-        tasks = asked(lambda: desk.graph.find(limited))
+        tasks = asked(lambda: context.graph.find(limited))
         legend = ", ".join(f"{mark} {words(state)}" for state, mark in MARKS.items())
-        damaged = [f"(cannot be read: {what})" for what in desk.graph.store.left_out()[:5]]
-        return Outcome("\n".join([listing(tasks, total=total, budget=given.budget), f"[{legend}]", *damaged]))
+        damaged = [f"(cannot be read: {what})" for what in context.graph.store.left_out()[:5]]
+        return ToolOutcome("\n".join([listing(tasks, total=total, budget=given.budget), f"[{legend}]", *damaged]))

@@ -8,7 +8,7 @@ from outlive.stores.tasks.records import Status, Task
 from outlive.tasks import rules
 from outlive.tasks.refs import Ref
 from outlive.tools.builtin.task_context import asked, claimed, find, find_all, in_a_line, saw, work_of
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 
 class TaskUpdateInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,16 +41,16 @@ class TaskUpdate(Tool[TaskUpdateInput]):
     def subject(self, given: TaskUpdateInput) -> str:
         return str(given.task_id)
 
-    async def run(self, given: TaskUpdateInput, desk: Desk) -> Outcome:
-        fields = _fields(given, desk)
+    async def run(self, given: TaskUpdateInput, context: ToolContext) -> ToolOutcome:
+        fields = _fields(given, context)
         if not fields and given.status is UNSET:
             raise ToolError("nothing to change: give a subject, a description, a status or dependencies")
-        task = asked(lambda: _change(given, desk, fields))
-        saw(desk, task)
-        return Outcome(f"updated {in_a_line(desk.graph.get(task.id))}")
+        task = asked(lambda: _change(given, context, fields))
+        saw(context, task)
+        return ToolOutcome(f"updated {in_a_line(context.graph.get(task.id))}")
 
 
-def _fields(given: TaskUpdateInput, desk: Desk) -> dict[str, Any]:
+def _fields(given: TaskUpdateInput, context: ToolContext) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if given.subject is not UNSET:
         fields["subject"] = given.subject
@@ -58,23 +58,23 @@ def _fields(given: TaskUpdateInput, desk: Desk) -> dict[str, Any]:
         fields["description"] = given.description
     for name in ("add_blocked_by", "add_blocks", "remove_blocked_by"):
         if refs := getattr(given, name):
-            fields[name] = find_all(desk, refs)
+            fields[name] = find_all(context, refs)
     return fields
 
 
-def _change(given: TaskUpdateInput, desk: Desk, fields: dict[str, Any]) -> Task:
+def _change(given: TaskUpdateInput, context: ToolContext, fields: dict[str, Any]) -> Task:
     """One change of the graph; only a claim is one of its own, and is given back when the rest is refused."""
-    task = desk.graph.get(find(desk, given.task_id))
-    token = work_of(desk).tokens.get(task.id)
+    task = context.graph.get(find(context, given.task_id))
+    token = work_of(context).tokens.get(task.id)
     if given.status == "in_progress":
-        started, ours_before = claimed(desk, task.id)
+        started, ours_before = claimed(context, task.id)
         try:
-            return desk.graph.update(task.id, **fields) if fields else started
+            return context.graph.update(task.id, **fields) if fields else started
         except BaseException:
             if not ours_before:
-                desk.graph.release(task.id, owner=desk.owner)
+                context.graph.release(task.id, owner=context.owner)
             raise
     if given.status is not UNSET:
-        rules.may_act(task, owner=desk.owner, token=token, verb=f"make {given.status}")
+        rules.may_act(task, owner=context.owner, token=token, verb=f"make {given.status}")
         fields = {**fields, "status": given.status}
-    return desk.graph.update(task.id, **fields)
+    return context.graph.update(task.id, **fields)

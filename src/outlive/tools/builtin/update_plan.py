@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from outlive.context.state_block import plan_text
-from outlive.events import GoalSet, PlanChanged, StateChanged, Step
+from outlive.events import GoalSet, PlanChanged, PlanStep, StateChanged
 from outlive.state import WorkingState
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 MOST_STEPS = 50
 LONGEST = 2000
@@ -56,18 +56,18 @@ class UpdatePlan(Tool[UpdatePlanInput]):
     input = UpdatePlanInput
     effect = "state"
 
-    async def run(self, given: UpdatePlanInput, desk: Desk) -> Outcome:
-        before = desk.session.state
+    async def run(self, given: UpdatePlanInput, context: ToolContext) -> ToolOutcome:
+        before = context.session.state
         events = _events(given, before)
         if not events:
             raise ToolError(f"nothing to change: give {', '.join(UpdatePlanInput.__struct_fields__)}")
         for kind, fields in events:  # all of it makes sense, or nothing is logged
             before.check(kind(id=0, time=0.0, **fields))
         for kind, fields in events:
-            desk.session.log(kind, **fields)
-        state = desk.session.state
+            context.session.log(kind, **fields)
+        state = context.session.state
         about = f"goal: {state.goal}" if given.goal is not None else ""
-        return Outcome("\n".join(filter(None, [about, plan_text(state)])) or "noted")
+        return ToolOutcome("\n".join(filter(None, [about, plan_text(state)])) or "noted")
 
 
 def _events(given: UpdatePlanInput, state: WorkingState) -> list[tuple[Any, dict[str, Any]]]:
@@ -85,7 +85,7 @@ def _events(given: UpdatePlanInput, state: WorkingState) -> list[tuple[Any, dict
         return state.step_number(which, texts)
 
     plan = {
-        "steps": None if texts is None else tuple(map(Step, texts)),
+        "steps": None if texts is None else tuple(map(PlanStep, texts)),
         "done": tuple(map(number, given.done)),
         "not_done": tuple(map(number, given.not_done)),
         "current_step": None if given.current_step is None else number(given.current_step),

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import coding
-from outlive.tools.protocol import Desk, Outcome, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 
 class WriteFileInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,36 +31,36 @@ class WriteFile(Tool[WriteFileInput]):
     def paths(self, given: WriteFileInput) -> tuple[str, ...]:
         return (given.path,)
 
-    def preview(self, given: WriteFileInput, desk: Desk) -> str:
-        return _diff(_checked(given, desk), given.content)
+    def preview(self, given: WriteFileInput, context: ToolContext) -> str:
+        return _diff(_checked(given, context), given.content)
 
-    async def run(self, given: WriteFileInput, desk: Desk) -> Outcome:
-        before = _checked(given, desk)
+    async def run(self, given: WriteFileInput, context: ToolContext) -> ToolOutcome:
+        before = _checked(given, context)
         raw = _encoded(given.content)
         if before.exists and before.raw == raw:
-            return Outcome(f"{given.path} has exactly this content already; nothing was written")
+            return ToolOutcome(f"{given.path} has exactly this content already; nothing was written")
         outcome = await asyncio.to_thread(self._outcome, given, before, raw)
-        save(desk, before, raw)
+        save(context, before, raw)
         return outcome
 
-    def _outcome(self, given: WriteFileInput, before: Before, raw: bytes) -> Outcome:
+    def _outcome(self, given: WriteFileInput, before: Before, raw: bytes) -> ToolOutcome:
         """What to say once it is written."""
         lines = given.content.count("\n") + (not given.content.endswith("\n") and bool(given.content))
         shown = _diff(before, given.content)
         changed = f", {counted(_old(before), given.content)}" if before.exists else ""
         what = "replaced" if before.exists else "created"
-        return Outcome(f"{what} {given.path}: {lines:,} lines, {len(raw):,} bytes{changed}", shown=shown)
+        return ToolOutcome(f"{what} {given.path}: {lines:,} lines, {len(raw):,} bytes{changed}", shown=shown)
 
 
-def _checked(given: WriteFileInput, desk: Desk) -> Before:
-    before = look(desk, given.path)
+def _checked(given: WriteFileInput, context: ToolContext) -> Before:
+    before = look(context, given.path)
     if before.exists and before.raw != _encoded(given.content):
-        if before.real not in desk.seen and before.raw:
+        if before.real not in context.seen and before.raw:
             raise ToolError(
                 f"{given.path} exists and you have not read it in this session, so it was not replaced; "
                 "read_file it first, or change a part of it with edit_file"
             )
-        refuse_changed(desk, before)
+        refuse_changed(context, before)
     return before
 
 

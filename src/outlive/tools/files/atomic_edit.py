@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from outlive.tools.files.open_files import HASHED, check_regular, digest_of, size_text
 from outlive.tools.permissions.fence import Fence
-from outlive.tools.protocol import Desk, ToolError
+from outlive.tools.protocol import ToolContext, ToolError
 
 _SCRATCH = re.compile(r"\.outlive-([0-9]+)-[0-9a-f]{12}\.tmp")
 """A file on its way: which process writes it."""
@@ -30,14 +30,14 @@ class Before(Struct, frozen=True):
         return self.state is not None
 
 
-def look(desk: Desk, path: str) -> Before:
+def look(context: ToolContext, path: str) -> Before:
     """The file as it is now. Raises ToolError for one that no tool may change."""
-    real = desk.fence.editable(path)
+    real = context.fence.editable(path)
     if path.endswith("/"):
         raise ToolError(f"{path} names a folder; name the file")
     try:
         check_regular(path, os.lstat(real))
-        descriptor = desk.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK)
+        descriptor = context.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return Before(path, real)
     with os.fdopen(descriptor, "rb") as file:
@@ -48,18 +48,18 @@ def look(desk: Desk, path: str) -> Before:
         return Before(path, real, file.read(), state)
 
 
-def refuse_changed(desk: Desk, before: Before) -> None:
+def refuse_changed(context: ToolContext, before: Before) -> None:
     """Raises ToolError when the file is not the one that the model read."""
-    if before.state is not None and desk.seen.changed(before.real, before.state, digest_of(before.raw)):
+    if before.state is not None and context.seen.changed(before.real, before.state, digest_of(before.raw)):
         raise ToolError(
             f"{before.path} changed on disk since you read it, so nothing was written; "
             "read_file it again, then make the change on what is there now"
         )
 
 
-def save(desk: Desk, before: Before, raw: bytes) -> None:
+def save(context: ToolContext, before: Before, raw: bytes) -> None:
     """Put `raw` in its place, with the mode that the file had. Readers see the old file or the new one."""
-    folder, name = desk.fence.open_folder(before.path, make=not before.exists)
+    folder, name = context.fence.open_folder(before.path, make=not before.exists)
     scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -78,7 +78,7 @@ def save(desk: Desk, before: Before, raw: bytes) -> None:
             raise
     finally:
         os.close(folder)
-    desk.seen.note(before.real, state, digest_of(raw))
+    context.seen.note(before.real, state, digest_of(raw))
 
 
 def sweep(fence: Fence, path: str) -> None:

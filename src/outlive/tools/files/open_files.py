@@ -8,7 +8,7 @@ from typing import BinaryIO, NoReturn
 
 from msgspec import Struct
 
-from outlive.tools.protocol import Desk, ToolError
+from outlive.tools.protocol import ToolContext, ToolError
 
 HASHED = 32 * 2**20
 """Bytes: larger files are known by size and time alone, and are not edited here."""
@@ -72,14 +72,14 @@ def kind_of(head: bytes) -> str:
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), "binary data")
 
 
-def open_file(desk: Desk, path: str) -> tuple[Path, BinaryIO]:
+def open_file(context: ToolContext, path: str) -> tuple[Path, BinaryIO]:
     """A regular file to read, and its real path. Anything else is refused by name."""
-    real = desk.fence.inside(path)
+    real = context.fence.inside(path)
     try:
         check_regular(path, os.lstat(real))
-        file = os.fdopen(desk.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+        file = os.fdopen(context.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     except (FileNotFoundError, NotADirectoryError):
-        missing(desk, path, real)
+        missing(context, path, real)
     try:
         check_regular(path, os.fstat(file.fileno()))
     except BaseException:
@@ -96,7 +96,7 @@ def check_regular(path: str, state: os.stat_result) -> None:
         raise ToolError(f"{path} is {_NO_FILE.get(stat.S_IFMT(state.st_mode), 'no file')}, not a file")
 
 
-def missing(desk: Desk, path: str, real: Path) -> NoReturn:
+def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
     """Says that there is no such file, and which ones may be meant."""
     from difflib import get_close_matches
 
@@ -104,13 +104,13 @@ def missing(desk: Desk, path: str, real: Path) -> NoReturn:
 
     if not real.parent.is_dir():
         there = next(folder for folder in real.parents if folder.is_dir())
-        hint = f"; of its folders {desk.fence.shown(there)} is the last that exists"
+        hint = f"; of its folders {context.fence.shown(there)} is the last that exists"
     else:
         hint = ""
-    files = {str(desk.fence.shown(file)): file.name for file in files_below(desk.root).files}
+    files = {str(context.fence.shown(file)): file.name for file in files_below(context.root).files}
     same = [shown for shown, name in files.items() if name == real.name]
-    beside = [shown for shown, file in files.items() if (desk.root / shown).parent == real.parent]
-    close = get_close_matches(desk.fence.shown(real), beside[:COMPARED], n=NEAR, cutoff=0.6)
+    beside = [shown for shown, file in files.items() if (context.root / shown).parent == real.parent]
+    close = get_close_matches(context.fence.shown(real), beside[:COMPARED], n=NEAR, cutoff=0.6)
     near = list(dict.fromkeys([*same, *close]))[:NEAR]
     raise ToolError(f"there is no file {path}{hint}" + (f". Near: {', '.join(near)}" if near else ""))
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 Mark = tuple[int, int, int]
 
 
-class Look(Struct, frozen=True):
+class FileVersion(Struct, frozen=True):
     """A file as it was seen. While its mark is the same it need not be read to know that it is."""
 
     mark: Mark | None
@@ -16,19 +16,19 @@ class Look(Struct, frozen=True):
     """SHA-256 of all of it; empty when the file is too large to be hashed."""
 
 
-class Seen:
+class ReadTracker:
     """Files by real path."""
 
     def __init__(self) -> None:
-        self._looks: dict[Path, Look] = {}
+        self._looks: dict[Path, FileVersion] = {}
 
     def note(self, path: Path, state: os.stat_result, digest: str) -> None:
         """The model knows this file as it is now."""
-        self._looks[path] = Look(_mark(state), digest)
+        self._looks[path] = FileVersion(_mark(state), digest)
 
     def restore(self, path: Path, digest: str) -> None:
         """What an earlier life of the session had seen, from its log."""
-        self._looks.setdefault(path, Look(None, digest))
+        self._looks.setdefault(path, FileVersion(None, digest))
 
     def __contains__(self, path: Path) -> bool:
         return path in self._looks

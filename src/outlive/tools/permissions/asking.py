@@ -21,7 +21,7 @@ class Question(Struct, frozen=True):
     """What the answers mean, where it is not about a call; then a "no" needs no reason."""
 
 
-class Answer(Struct, frozen=True):
+class PermissionAnswer(Struct, frozen=True):
     """What the user said; `why` goes to the model."""
 
     choice: Literal["yes", "always", "no"]
@@ -31,4 +31,4 @@ class Answer(Struct, frozen=True):
 class Asker(Protocol):
     """A face that can ask."""
 
-    async def __call__(self, question: Question) -> Answer: ...
+    async def __call__(self, question: Question) -> PermissionAnswer: ...

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from outlive.tools.permissions.asking import Answer, Asker, Mode, Question
+from outlive.tools.permissions.asking import Asker, Mode, PermissionAnswer, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
-from outlive.tools.protocol import Desk, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolContext, ToolError
 from outlive.tools.runner import Verdict
 
 FREE = ("look", "state", "tasks")
@@ -43,11 +43,11 @@ class Permissions:
         self._asking = asyncio.Lock()
         """One question at a time: "always" to the first may answer the second."""
 
-    async def allows(self, tool: Tool[Any], given: Struct, desk: Desk) -> Verdict:
+    async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         """The answer, after asking the user where it takes that."""
         subject = tool.subject(given)
         try:
-            paths = _paths(tool, given, desk.fence)
+            paths = _paths(tool, given, context.fence)
         except ToolError as error:
             return Verdict(False, str(error))
         if self._rules.too_long(tool.name, subject):
@@ -63,13 +63,15 @@ class Permissions:
         async with self._asking:
             if self._rules.allowed(tool.name, subject, paths):
                 return _YES
-            return await self._ask(tool, given, desk, subject, paths)
+            return await self._ask(tool, given, context, subject, paths)
 
-    async def _ask(self, tool: Tool[Any], given: Struct, desk: Desk, subject: str, paths: tuple[str, ...]) -> Verdict:
+    async def _ask(
+        self, tool: Tool[Any], given: Struct, context: ToolContext, subject: str, paths: tuple[str, ...]
+    ) -> Verdict:
         always = self._rules.always(tool.name, subject, paths)
         if self._asker is None:
             return Verdict(False, _headless(tool, subject, always))
-        preview = await asyncio.to_thread(tool.preview, given, desk)
+        preview = await asyncio.to_thread(tool.preview, given, context)
         answer = await self._asker(Question(tool.name, subject, preview, always))
         if self._mode() == "plan":
             return Verdict(False, _planning(tool.name))
@@ -100,7 +102,7 @@ def _planning(name: str) -> str:
     )
 
 
-def _refused(name: str, answer: Answer) -> Verdict:
+def _refused(name: str, answer: PermissionAnswer) -> Verdict:
     said = f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
     return Verdict(False, f"{name} was not run: the user said no{said}")
 

@@ -9,11 +9,11 @@ an abbreviated one (`git log --outp=x`) is asked about.
 import re
 from dataclasses import dataclass
 
-from outlive.shell.strict import Command, Word
+from outlive.shell.strict import SimpleCommand, Word
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class HarmlessOptions:
     """The harmless options of a command: letters, which may stand together (`-la`), and long names."""
 
     letters: str = ""
@@ -25,8 +25,8 @@ class Options:
         return all(letter in self.letters or letter.isdecimal() for letter in word[1:])
 
 
-def _options(letters: str, names: str = "") -> Options:
-    return Options(letters, frozenset(names.split()))
+def _options(letters: str, names: str = "") -> HarmlessOptions:
+    return HarmlessOptions(letters, frozenset(names.split()))
 
 
 _DIFF = "stat shortstat numstat name-only name-status"
@@ -48,7 +48,7 @@ _OUTSIDE = re.compile(r"[/~@]|(?:.*[/:=])?\.[^/]", re.DOTALL)
 (`pytest @file`), `..`, and what is hidden (`.env`, `.git`)."""
 
 
-def harmless_prefix(command: Command) -> tuple[str, ...]:
+def harmless_prefix(command: SimpleCommand) -> tuple[str, ...]:
     """The beginning of a command that "always" may cover with other arguments; empty when it is to be kept exact."""
     prefix = next((prefix for size in (1, 2) if (prefix := command.texts[:size]) in _HARMLESS), ())
     return prefix if covers(prefix, command) else ()
@@ -59,14 +59,14 @@ def is_prefix(words: tuple[str, ...]) -> bool:
     return words in _HARMLESS
 
 
-def covers(prefix: tuple[str, ...], command: Command) -> bool:
+def covers(prefix: tuple[str, ...], command: SimpleCommand) -> bool:
     """Whether a command is one of those that begin with `prefix` and have only harmless arguments."""
     if not prefix or command.texts[: len(prefix)] != prefix:
         return False
     return all(_is_harmless(word, _HARMLESS[prefix]) for word in command.words[len(prefix) :])
 
 
-def _is_harmless(word: Word, options: Options) -> bool:
+def _is_harmless(word: Word, options: HarmlessOptions) -> bool:
     """Wildcards are not: the name of a file can be an option."""
     if word.expands:
         return False

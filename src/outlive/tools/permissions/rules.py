@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from outlive.errors import ConfigError
-from outlive.shell.strict import Command, commands, pattern
+from outlive.shell.strict import SimpleCommand, commands, pattern
 from outlive.tools.permissions.harmless import covers, harmless_prefix, is_prefix
 from outlive.tools.permissions.path_rules import matches
 
@@ -48,7 +48,7 @@ class Rule:
     text: str
     tool: str
     about: str | None
-    command: Command | None = None
+    command: SimpleCommand | None = None
     exact: bool = False
     """`about` is the whole subject or path, to the letter."""
     harmless: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Rule:
             )
         return cls(text, tool, about, command)
 
-    def covers_command(self, given: Command, *, moved: bool) -> bool:
+    def covers_command(self, given: SimpleCommand, *, moved: bool) -> bool:
         """For allowing: word by word. A `*` at the end stands for any arguments, not for a longer program name."""
         if self.harmless:
             return not moved and covers(self.harmless, given)
@@ -208,12 +208,12 @@ def _found(rules: Sequence[Rule], tool: str, line: str) -> Iterator[Rule]:
             yield rule
 
 
-def _moves(line: Sequence[Command]) -> bool:
+def _moves(line: Sequence[SimpleCommand]) -> bool:
     """Whether what follows runs in another folder, so that relative paths lead elsewhere."""
     return any(command.program == "cd" for command in line)
 
 
-def _covered(line: Sequence[Command], rules: Sequence[Rule]) -> list[bool]:
+def _covered(line: Sequence[SimpleCommand], rules: Sequence[Rule]) -> list[bool]:
     """Which commands of a line rules cover. After a `cd`, `./program` is another program: not covered."""
     moved = _moves(line)
     return [

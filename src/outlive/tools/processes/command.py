@@ -37,7 +37,7 @@ _GATE = 'read -r _ && exec "$@" </dev/null'
 """Run with its input as the gate: a line opens it; when we die before, nothing is run."""
 
 
-class Command:
+class RunningCommand:
     """A running or finished command. Its methods may be called from any thread."""
 
     def __init__(

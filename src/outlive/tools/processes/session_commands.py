@@ -10,7 +10,7 @@ from outlive.events import Process
 from outlive.secrets import Masker, mask
 from outlive.tools.errors import ToolError
 from outlive.tools.permissions.sandbox import Launch
-from outlive.tools.processes.command import Command
+from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.output import Spool
 from outlive.tools.processes.process_table import MARK
@@ -30,8 +30,8 @@ class Processes:
     def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
         self._hidden = hidden
         self._mask = mask
-        self._running: set[Command | Orphan] = set()
-        self._handles: dict[str, Command | Orphan] = {}
+        self._running: set[RunningCommand | Orphan] = set()
+        self._handles: dict[str, RunningCommand | Orphan] = {}
 
     def start(
         self,
@@ -43,7 +43,7 @@ class Processes:
         timeout: float | None = None,
         live: Callable[[bytes], None] | None = None,
         record: Callable[[Process], object] = lambda _: None,
-    ) -> Command:
+    ) -> RunningCommand:
         """Run it in `root`. It is ended with the session, whether or not it gets a handle.
 
         Its environment is `marked`; `record` is called with its process before it does anything.
@@ -53,7 +53,7 @@ class Processes:
             gone.forget()
         self._running -= ended
         shown = {name: value for name, value in os.environ.items() if name not in self._hidden}
-        command = Command(
+        command = RunningCommand(
             launch,
             text=text,
             cwd=root,
@@ -73,14 +73,14 @@ class Processes:
         if len(running) >= MOST:
             raise ToolError(f"{MOST} commands run in the background already: {', '.join(running)}; end one of them")
 
-    def keep(self, command: Command | Orphan) -> str:
+    def keep(self, command: RunningCommand | Orphan) -> str:
         """A handle under which the command is found from now on; it is ended with the session."""
         self._running.add(command)
         handle = f"bg{len(self._handles) + 1}"
         self._handles[handle] = command
         return handle
 
-    def get(self, handle: str) -> Command | Orphan:
+    def get(self, handle: str) -> RunningCommand | Orphan:
         """The command behind a handle. Raises ToolError with the handles there are."""
         command = self._handles.get(handle.strip())
         if command is None:
@@ -92,7 +92,7 @@ class Processes:
         return command
 
     @property
-    def background(self) -> dict[str, Command | Orphan]:
+    def background(self) -> dict[str, RunningCommand | Orphan]:
         """All that got a handle, running or not."""
         return dict(self._handles)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from outlive.cli.chat.render import diffs
 from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
 from outlive.cli.clean import clean, clean_output, one_line
-from outlive.events import Step, ToolFinished
+from outlive.events import PlanStep, ToolFinished
 from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
 
 INDENT = 4
@@ -46,7 +46,7 @@ class Card:
 
     call: ToolCall
     result: ToolFinished
-    plan: tuple[Step, ...] = ()
+    plan: tuple[PlanStep, ...] = ()
     current_step: int = 0
     with_diff: bool = True
 
@@ -114,7 +114,7 @@ def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
     return Group(*parts)
 
 
-def steps(plan: Sequence[Step], current: int = 0) -> Text:
+def steps(plan: Sequence[PlanStep], current: int = 0) -> Text:
     """A plan as a list to tick off."""
     text = Text()
     for number, step in enumerate(plan, 1):

@@ -35,7 +35,7 @@ from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
 from outlive.cli.chat.words import cut
-from outlive.tools.permissions.asking import Answer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 DRAW_EVERY = 0.04
 """Seconds between two drawings at the least: words may arrive faster than anyone reads."""
@@ -212,7 +212,7 @@ class Screen:
     def changed(self) -> None:
         self.app.invalidate()
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: Question) -> PermissionAnswer:
         asyncio.get_running_loop().call_later(PAUSE + 0.05, self.changed)
         began = time.monotonic()
         try:

@@ -17,7 +17,7 @@ class WrongUsage(OutliveError):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """`/name arguments`: one line about it, from which /help and the documentation are made."""
 
     name: str
@@ -32,7 +32,7 @@ class Command:
         return f"/{self.name} {self.arguments}".rstrip()
 
 
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, SlashCommand] = {}
 ALIASES = {"clear": "new", "exit": "quit"}
 """What the same things are called elsewhere."""
 
@@ -42,7 +42,7 @@ def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[R
 
     def register(run: Run) -> Run:
         name = getattr(run, "__name__", "").strip("_")
-        COMMANDS[name] = Command(name, arguments, about, run, resting)
+        COMMANDS[name] = SlashCommand(name, arguments, about, run, resting)
         return run
 
     return register

@@ -161,7 +161,7 @@ def _receipt(one: Compacted, *, undone: bool) -> Text:
 async def recall(talk: Talk, words: str) -> RenderableType:
     if not words:
         return Text("/recall @h12 gives the exact text, /recall some words finds handles", "quiet")
-    door = talk.agent.desk.session
+    door = talk.agent.context.session
     return Text(clean(door.recall(words)[0] if HANDLE_IN_TEXT.fullmatch(words) else door.search(words)))
 
 

@@ -18,14 +18,14 @@ _QUERY = (42, 20)
 
 Vector = npt.NDArray[np.int8]
 _LOADING = threading.Lock()
-_held: "list[Model]" = []
+_held: "list[EmbeddingModel]" = []
 
 
 FEW = 12
 """Texts after which a model that was loaded briefly makes way for one that takes its time to load."""
 
 
-class Model:
+class EmbeddingModel:
     """`briefly` loads it in half the time, by leaving its weights small; each text then takes four times as long. The
     vectors are the same."""
 
@@ -72,12 +72,12 @@ class Model:
         return scaled
 
 
-def shared() -> Model:
+def shared() -> EmbeddingModel:
     """The one model of this process, for one text; loaded by whoever needs it first, others wait for it."""
     with _LOADING:
         model = _held[0] if _held else None
         if model is None or model.left == 0:
-            _held[:] = [model := Model()]
+            _held[:] = [model := EmbeddingModel()]
         elif model.left is not None:
             model.left -= 1
         return model
@@ -87,6 +87,6 @@ def load(question: str = "") -> None:
     """Have a model for when it is needed; with a question, one that is for a moment and has looked at it."""
     with _LOADING:
         if not _held:
-            _held.append(Model(briefly=bool(question)))
+            _held.append(EmbeddingModel(briefly=bool(question)))
             if question:
                 _held[0].query(question)

@@ -8,11 +8,11 @@ from outlive.stores.disk import Disk
 from outlive.stores.tasks.files.folder import Folder
 from outlive.stores.tasks.files.history import History
 from outlive.stores.tasks.files.names import task_name
-from outlive.stores.tasks.files.parts import Parts
+from outlive.stores.tasks.files.parts import TaskFolderParts
 from outlive.stores.tasks.protocol import Problem
 
 
-def problems(parts: Parts, journal: DamagedRecord | None) -> list[Problem]:
+def problems(parts: TaskFolderParts, journal: DamagedRecord | None) -> list[Problem]:
     """All of it, for a folder that has just been scanned."""
     path, folder, history = parts.path, parts.folder, parts.history
     irregular = irregular_problems(parts.disk, history.path, "outlive task doctor --repair")
@@ -58,7 +58,7 @@ def irregular_problems(disk: Disk, log: Path, repair: str) -> list[Problem]:
     ]
 
 
-def _mark(parts: Parts) -> list[Problem]:
+def _mark(parts: TaskFolderParts) -> list[Problem]:
     wrong = parts.wrong_mark()
     remedy = "outlive task doctor --repair; until then no task can be created"
     return [Problem(str(parts.mark_path), wrong, remedy, repairable=True)] if wrong else []

@@ -24,7 +24,7 @@ class Journal(msgspec.Struct, frozen=True):
         return msgspec.msgpack.encode(self)
 
 
-class JournalFile:
+class TaskJournalFile:
     def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder = folder
         self._disk = disk

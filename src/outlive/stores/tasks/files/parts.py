@@ -6,7 +6,7 @@ from outlive.regular import UnusableFile
 from outlive.stores.disk import Disk, read_bytes
 from outlive.stores.tasks.files.folder import Folder
 from outlive.stores.tasks.files.history import History
-from outlive.stores.tasks.files.journal import JournalFile
+from outlive.stores.tasks.files.journal import TaskJournalFile
 from outlive.stores.tasks.records import highest_id, wrong_mark
 
 _MARK = ".local/high-water"
@@ -14,14 +14,14 @@ _LONGEST = 64
 """Bytes of that file."""
 
 
-class Parts:
+class TaskFolderParts:
     def __init__(self, path: Path, *, durable: bool) -> None:
         local = path / ".local"
         self.path = path
         self.disk = Disk(local, durable=durable)
         self.folder = Folder(path, local / "index")
         self.history = History(path / "history.jsonl", self.disk)
-        self.journal = JournalFile(path, self.disk)
+        self.journal = TaskJournalFile(path, self.disk)
 
     def high_water(self) -> int:
         """The largest id ever given out."""

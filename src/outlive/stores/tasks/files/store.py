@@ -20,7 +20,7 @@ from outlive.stores.polling import PollingWatch
 from outlive.stores.tasks.files.checkup import problems
 from outlive.stores.tasks.files.index import save_index
 from outlive.stores.tasks.files.names import task_name
-from outlive.stores.tasks.files.parts import Parts
+from outlive.stores.tasks.files.parts import TaskFolderParts
 from outlive.stores.tasks.files.transaction import FileTransaction
 from outlive.stores.tasks.protocol import Problem, TaskReader, TaskWriter, Watch
 from outlive.stores.tasks.records import Change
@@ -42,7 +42,7 @@ class FileTaskStore:
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock
-        self._parts = parts = Parts(path, durable=durability == "full")
+        self._parts = parts = TaskFolderParts(path, durable=durability == "full")
         self._disk, self.folder = parts.disk, parts.folder
         self._history, self._journal = parts.history, parts.journal
         self._mutex = threading.RLock()

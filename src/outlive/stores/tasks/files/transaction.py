@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from outlive.stores.disk import errors_named
 from outlive.stores.tasks.files.journal import Journal
 from outlive.stores.tasks.files.names import task_name
-from outlive.stores.tasks.files.parts import Parts
+from outlive.stores.tasks.files.parts import TaskFolderParts
 from outlive.stores.tasks.protocol import ANY, Fit, TaskQuery
 from outlive.stores.tasks.records import Change, Task, believable, check_reserve, damaged_mark
 from outlive.stores.tasks.selection import matches, ordered
@@ -21,7 +21,7 @@ _RECENT = 0.25
 class FileTransaction:
     """Reader and writer in one: a look at the folder, and the changes that are to be committed together."""
 
-    def __init__(self, parts: Parts, now: datetime, *, scanned: bool) -> None:
+    def __init__(self, parts: TaskFolderParts, now: datetime, *, scanned: bool) -> None:
         self._parts = parts
         self._folder = parts.folder
         self.now = now

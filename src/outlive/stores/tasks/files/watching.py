@@ -27,7 +27,7 @@ Folders = dict[str, tuple[int, int] | None]
 """By name, where and which they are; the name of the first is empty."""
 
 
-class Watch:
+class FolderWatch:
     """Of a folder and some below it, from when it was made; `close` it, or let go of it."""
 
     def __init__(self, path: Path, folders: Folders, descriptor: int, names: dict[int, str]) -> None:
@@ -65,7 +65,7 @@ class Watch:
             return b""
 
 
-def watch(path: Path, *below: str) -> Watch | None:
+def watch(path: Path, *below: str) -> FolderWatch | None:
     """Watch a folder, and those of these names below it that are there; None where it cannot be done."""
     folders = _identities(path, dict.fromkeys(("", *below)))
     if sys.platform != "linux" or folders is None or not _is_sound(path, folders):
@@ -84,7 +84,7 @@ def watch(path: Path, *below: str) -> Watch | None:
                 os.close(descriptor)
                 return None
             names[number] = f"{name}/" if name else ""
-    made = Watch(path, folders, descriptor, names)
+    made = FolderWatch(path, folders, descriptor, names)
     return made if _identities(path, folders) == folders else None
 
 

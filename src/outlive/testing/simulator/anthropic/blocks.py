@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.signing import Signer
 
 REQUIRED: dict[str, dict[str, type]] = {
@@ -52,7 +52,7 @@ def check_block(block: Any, where: str, role: str, version: str, signer: Signer)
     check_fields(inside, f"{where}.{kind}.", REQUIRED[kind], OPTIONAL.get(kind))
     check_cache_control(block.get("cache_control"), f"{where}.{kind}.cache_control")
     if ONLY_OF.get(kind, role) != role:
-        raise Refused(f"{where}: `{kind}` blocks can only be in `{ONLY_OF[kind]}` messages")
+        raise RuleBroken(f"{where}: `{kind}` blocks can only be in `{ONLY_OF[kind]}` messages")
     match kind:
         case "text":
             _check_text(block, where, role, version)
@@ -65,18 +65,18 @@ def check_block(block: Any, where: str, role: str, version: str, signer: Signer)
         case "image":
             _check_image(block["source"], f"{where}.image.source")
         case "document" if role == "assistant" and version >= "2026-10-21":
-            raise Refused(f"{where}: `document` blocks can only be in `user` messages")
+            raise RuleBroken(f"{where}: `document` blocks can only be in `user` messages")
 
 
 def _kind(block: Any, where: str) -> str:
     if not isinstance(block, dict):
-        raise Refused(f"{where}: Input should be a valid dictionary")
+        raise RuleBroken(f"{where}: Input should be a valid dictionary")
     kind = block.get("type")
     if kind is None:
-        raise Refused(f"{where}.type: Field required")
+        raise RuleBroken(f"{where}.type: Field required")
     if not isinstance(kind, str) or (kind not in REQUIRED and kind not in SERVED_BY_SERVER):
         tags = ", ".join(f"'{name}'" for name in sorted((*REQUIRED, *SERVED_BY_SERVER)))
-        raise Refused(
+        raise RuleBroken(
             f"{where}: Input tag '{kind}' found using 'type' does not match any of the expected tags: {tags}"
         )
     return kind
@@ -95,30 +95,30 @@ def check_cache_control(control: Any, where: str) -> None:
 def _check_text(block: dict[str, Any], where: str, role: str, version: str) -> None:
     if not block["text"]:
         if block.get("cache_control"):
-            raise Refused(f"{where}.text: cache_control cannot be set for empty text blocks")
-        raise Refused(f"{where.split('.')[0]}: text content blocks must be non-empty")
+            raise RuleBroken(f"{where}.text: cache_control cannot be set for empty text blocks")
+        raise RuleBroken(f"{where.split('.')[0]}: text content blocks must be non-empty")
     if block.get("citations") and role == "user" and version >= "2026-10-21":
-        raise Refused(f"{where}.text.citations: citations are not allowed in `user` messages")
+        raise RuleBroken(f"{where}.text.citations: citations are not allowed in `user` messages")
 
 
 def _check_thinking(block: dict[str, Any], where: str, signer: Signer) -> None:
     if block["type"] == "redacted_thinking":
-        raise Refused(f"{where}: Invalid `data` in `redacted_thinking` block")
+        raise RuleBroken(f"{where}: Invalid `data` in `redacted_thinking` block")
     if not signer.valid(block["thinking"], block["signature"]):
-        raise Refused(f"{where}: Invalid `signature` in `thinking` block")
+        raise RuleBroken(f"{where}: Invalid `signature` in `thinking` block")
 
 
 def _check_call(block: dict[str, Any], where: str) -> None:
     if not ID.fullmatch(block["id"]):
-        raise Refused(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
+        raise RuleBroken(f"{where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'")
     if not NAME.fullmatch(block["name"]):
-        raise Refused(f"{where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'")
+        raise RuleBroken(f"{where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'")
 
 
 def _check_result(block: dict[str, Any], where: str) -> None:
     content = block.get("content")
     if block.get("is_error") and not content:
-        raise Refused(f"{where}.tool_result: content cannot be empty if `is_error` is true")
+        raise RuleBroken(f"{where}.tool_result: content cannot be empty if `is_error` is true")
     if content is None or isinstance(content, str):
         return
     check_type(content, f"{where}.tool_result.content", list)
@@ -127,7 +127,7 @@ def _check_result(block: dict[str, Any], where: str) -> None:
         check_type(inner, place, dict)
         if inner.get("type") not in IN_RESULTS:
             tags = ", ".join(f"'{name}'" for name in IN_RESULTS)
-            raise Refused(
+            raise RuleBroken(
                 f"{place}: Input tag '{inner.get('type')}' found using 'type' does not match any of the expected "
                 f"tags: {tags}"
             )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.refusal import RuleBroken
 
 TYPES: dict[type, str] = {str: "string", int: "integer", dict: "dictionary", list: "list", bool: "boolean"}
 
@@ -13,15 +13,15 @@ def check_fields(
 ) -> None:
     """Refuse a missing, unknown or mistyped field. `where` is the path, with its dot; None takes any type."""
     if not isinstance(value, dict):
-        raise Refused(f"{where.rstrip('.')}: Input should be a valid dictionary")
+        raise RuleBroken(f"{where.rstrip('.')}: Input should be a valid dictionary")
     optional = optional or {}
     for name, kind in required.items():
         if name not in value:
-            raise Refused(f"{where}{name}: Field required")
+            raise RuleBroken(f"{where}{name}: Field required")
         check_type(value[name], f"{where}{name}", kind)
     for name in value:
         if name not in required and name not in optional:
-            raise Refused(f"{where}{name}: Extra inputs are not permitted")
+            raise RuleBroken(f"{where}{name}: Extra inputs are not permitted")
     for name, wanted in optional.items():
         if wanted is not None and value.get(name) is not None:
             check_type(value[name], f"{where}{name}", wanted)
@@ -30,11 +30,11 @@ def check_fields(
 def check_type(value: Any, where: str, kind: type) -> None:
     """Refuse a value of another type; a boolean is no integer."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise Refused(f"{where}: Input should be a valid {TYPES[kind]}")
+        raise RuleBroken(f"{where}: Input should be a valid {TYPES[kind]}")
 
 
 def one_of(value: Any, where: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         named = ", ".join(f"'{choice}'" for choice in choices[:-1])
         listed = f"{named} or '{choices[-1]}'" if named else f"'{choices[-1]}'"
-        raise Refused(f"{where}: Input should be {listed}")
+        raise RuleBroken(f"{where}: Input should be {listed}")

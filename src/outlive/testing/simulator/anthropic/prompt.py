@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.cache import LONG, SHORT, Piece
+from outlive.testing.simulator.cache import LONG, SHORT, CachedPiece
 from outlive.testing.simulator.tokens import block_characters, compact, tool_characters
 
 
-def pieces_of(body: dict[str, Any]) -> list[Piece]:
+def pieces_of(body: dict[str, Any]) -> list[CachedPiece]:
     """Tools, then system, then messages. The breakpoint of the whole request goes to its last piece."""
     pieces = [*_pieces(body)]
     if body.get("cache_control") and pieces and pieces[-1].lifetime is None:
@@ -16,17 +16,17 @@ def pieces_of(body: dict[str, Any]) -> list[Piece]:
     return pieces
 
 
-def _pieces(body: dict[str, Any]) -> Iterator[Piece]:
+def _pieces(body: dict[str, Any]) -> Iterator[CachedPiece]:
     for tool in body.get("tools") or []:
-        yield Piece(_bytes(tool), tool_characters(tool), _lifetime(tool.get("cache_control")))
+        yield CachedPiece(_bytes(tool), tool_characters(tool), _lifetime(tool.get("cache_control")))
     for block in _blocks(body.get("system") or []):
-        yield Piece(_bytes(block), block_characters(block), _lifetime(block.get("cache_control")))
+        yield CachedPiece(_bytes(block), block_characters(block), _lifetime(block.get("cache_control")))
     # What changes how messages are read changes their part of the prompt, but not tools and system.
     manner = compact([body.get("thinking"), body.get("tool_choice")])
     for message in body["messages"]:
         for block in _blocks(message["content"]):
             data = manner + message["role"].encode() + _bytes(block)
-            yield Piece(data, block_characters(block), _breakpoint(block))
+            yield CachedPiece(data, block_characters(block), _breakpoint(block))
 
 
 def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

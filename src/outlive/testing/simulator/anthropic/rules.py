@@ -6,9 +6,9 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
-from outlive.testing.simulator.anthropic.turns import Turn, check_pairs, check_thinking_kept, turns_of
-from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, Model
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.anthropic.turns import MergedTurn, check_pairs, check_thinking_kept, turns_of
+from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, SimulatedModel
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.schema import is_schema
 from outlive.testing.simulator.signing import Signer
 
@@ -58,10 +58,10 @@ CHOICES: dict[str, dict[str, type | None]] = {
 MOST_BREAKPOINTS = 4
 
 
-class Rules:
+class AnthropicRules:
     """The rules, and what must be remembered to keep them: models, and which thinking was sent with which call."""
 
-    def __init__(self, models: Mapping[str, Model], signer: Signer) -> None:
+    def __init__(self, models: Mapping[str, SimulatedModel], signer: Signer) -> None:
         self._models = models
         self._signer = signer
         self._thinking_of: dict[str, frozenset[str]] = {}
@@ -96,38 +96,40 @@ class Rules:
             optional = {**optional, **SAMPLING}
         check_fields(body, "", required, optional)
 
-    def _model(self, name: str) -> Model:
+    def _model(self, name: str) -> SimulatedModel:
         model = self._models.get(name)
         if model is None or model.provider != "anthropic":
-            raise Refused(f"model: {name}", 404)
+            raise RuleBroken(f"model: {name}", 404)
         return model
 
-    def _check_messages(self, messages: list[Any], model: Model, version: str) -> None:
+    def _check_messages(self, messages: list[Any], model: SimulatedModel, version: str) -> None:
         if not messages:
-            raise Refused("messages: at least one message is required")
+            raise RuleBroken("messages: at least one message is required")
         for index, message in enumerate(messages):
             self._check_message(message, index, model, version)
             if message["role"] == "system" and (not index or messages[index - 1]["role"] != "user"):
-                raise Refused(f"messages.{index}: `system` messages must come directly after a `user` message")
+                raise RuleBroken(f"messages.{index}: `system` messages must come directly after a `user` message")
             last = index + 1 == len(messages)
             if not message["content"] and not (last and message["role"] == "assistant"):
-                raise Refused(
+                raise RuleBroken(
                     f"messages.{index}: all messages must have non-empty content except for the optional final "
                     "assistant message"
                 )
         if messages[0]["role"] != "user":
-            raise Refused('messages: first message must use the "user" role')
+            raise RuleBroken('messages: first message must use the "user" role')
 
-    def _check_message(self, message: Any, index: int, model: Model, version: str) -> None:
+    def _check_message(self, message: Any, index: int, model: SimulatedModel, version: str) -> None:
         where = f"messages.{index}"
         check_fields(message, f"{where}.", {"role": str}, {"content": None})
         if message["role"] not in ("user", "assistant", "system"):
-            raise Refused(f'messages: Unexpected role "{message["role"]}". Allowed roles are "user" or "assistant"')
+            raise RuleBroken(
+                f'messages: Unexpected role "{message["role"]}". Allowed roles are "user" or "assistant"'
+            )
         if message["role"] == "system" and not model.system_turns:
-            raise Refused(f"{where}: role 'system' is not supported on this model")
+            raise RuleBroken(f"{where}: role 'system' is not supported on this model")
         content = message.get("content")
         if content is None:
-            raise Refused(f"{where}.content: Field required")
+            raise RuleBroken(f"{where}.content: Field required")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) and content else content
         if not isinstance(blocks, str):
             check_type(blocks, f"{where}.content", list)
@@ -135,10 +137,10 @@ class Rules:
                 check_block(block, f"{where}.content.{number}", message["role"], version, self._signer)
             said = [block["text"] for block in blocks if block["type"] == "text"]
             if said and not any(text.strip() for text in said):
-                raise Refused("messages: text content blocks must contain non-whitespace text")
+                raise RuleBroken("messages: text content blocks must contain non-whitespace text")
 
 
-def thinks(body: dict[str, Any], model: Model) -> bool:
+def thinks(body: dict[str, Any], model: SimulatedModel) -> bool:
     """Whether thinking is on in a request."""
     asked = (body.get("thinking") or {}).get("type")
     return asked in (BUDGET, ADAPTIVE, BETWEEN) if asked else model.thinks_unasked
@@ -156,7 +158,7 @@ def _check_system(system: Any) -> None:
         check_cache_control(block.get("cache_control"), f"system.{index}.cache_control")
         if not block["text"]:
             wrong = "cache_control cannot be set for empty text blocks" if block.get("cache_control") else ""
-            raise Refused(
+            raise RuleBroken(
                 f"system.{index}.text: {wrong}" if wrong else "system: text content blocks must be non-empty"
             )
 
@@ -169,25 +171,25 @@ def _check_tools(tools: list[Any]) -> None:
         if kind in (None, "custom"):
             _check_tool(tool, f"tools.{index}.custom")
         elif not (isinstance(kind, str) and OF_THE_API.fullmatch(kind)):
-            raise Refused(
+            raise RuleBroken(
                 f"tools.{index}: Input tag '{kind}' found using 'type' does not match any of the expected tags"
             )
         check_cache_control(tool.get("cache_control"), f"tools.{index}.custom.cache_control")
         names.append(tool.get("name"))
     if len(set(names)) < len(names):
-        raise Refused("tools: Tool names must be unique.")
+        raise RuleBroken("tools: Tool names must be unique.")
 
 
 def _check_tool(tool: dict[str, Any], where: str) -> None:
     check_fields(tool, f"{where}.", {"name": str, "input_schema": dict}, TOOL)
     if not TOOL_NAME.fullmatch(tool["name"]):
-        raise Refused(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+        raise RuleBroken(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
     schema = tool["input_schema"]
     if "type" not in schema:
-        raise Refused(f"{where}.input_schema.type: Field required")
+        raise RuleBroken(f"{where}.input_schema.type: Field required")
     one_of(schema["type"], f"{where}.input_schema.type", ("object",))
     if not is_schema(schema):
-        raise Refused(
+        raise RuleBroken(
             f"{where}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 "
             "(https://json-schema.org/draft/2020-12). Learn more about tool use at "
             "https://docs.claude.com/en/docs/tool-use."
@@ -204,24 +206,24 @@ def _check_choice(body: dict[str, Any]) -> None:
     check_fields(choice, f"tool_choice.{kind}.", {"type": str, **named}, CHOICES[kind])
     tools = {tool.get("name") for tool in body.get("tools") or []}
     if not tools and kind != "none":
-        raise Refused("tool_choice: tool_choice may only be specified while providing tools")
+        raise RuleBroken("tool_choice: tool_choice may only be specified while providing tools")
     if kind == "tool" and choice["name"] not in tools:
-        raise Refused(f"tool_choice.tool.name: Tool '{choice['name']}' not found in provided tools")
+        raise RuleBroken(f"tool_choice.tool.name: Tool '{choice['name']}' not found in provided tools")
     if kind in ("any", "tool") and (body.get("thinking") or {}).get("type") == BUDGET:
-        raise Refused("Thinking may not be enabled when tool_choice forces tool use.")
+        raise RuleBroken("Thinking may not be enabled when tool_choice forces tool use.")
 
 
-def _check_length(max_tokens: int, model: Model) -> None:
+def _check_length(max_tokens: int, model: SimulatedModel) -> None:
     if max_tokens < 0:
-        raise Refused("max_tokens: Input should be greater than or equal to 0")
+        raise RuleBroken("max_tokens: Input should be greater than or equal to 0")
     if max_tokens > model.max_output:
-        raise Refused(
+        raise RuleBroken(
             f"max_tokens: {max_tokens} > {model.max_output}, which is the maximum allowed number of output tokens "
             f"for {model.name}"
         )
 
 
-def _check_thinking(body: dict[str, Any], model: Model) -> None:
+def _check_thinking(body: dict[str, Any], model: SimulatedModel) -> None:
     thinking = body.get("thinking")
     if thinking is None:
         return
@@ -229,14 +231,14 @@ def _check_thinking(body: dict[str, Any], model: Model) -> None:
     kind = thinking["type"]
     if kind not in model.thinking:
         advice = ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
-        raise Refused(f'"thinking.type.{kind}" is not supported for this model.{advice if kind == BUDGET else ""}')
+        raise RuleBroken(f'"thinking.type.{kind}" is not supported for this model.{advice if kind == BUDGET else ""}')
     budget: dict[str, type] = {"budget_tokens": int} if kind == BUDGET else {}
     shown: dict[str, type | None] = {"display": str} if kind in (BUDGET, ADAPTIVE) else {}
     check_fields(thinking, f"thinking.{kind}.", {"type": str, **budget}, shown)
     if kind == BUDGET and thinking["budget_tokens"] < 1024:
-        raise Refused("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+        raise RuleBroken("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
     if kind == BUDGET and "max_tokens" in body and body["max_tokens"] <= thinking["budget_tokens"]:
-        raise Refused(
+        raise RuleBroken(
             "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at "
             "https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size"
         )
@@ -258,20 +260,20 @@ def _check_breakpoints(body: dict[str, Any]) -> None:
     found = breakpoints(body)
     count = len(found) + (1 if body.get("cache_control") else 0)
     if count > MOST_BREAKPOINTS:
-        raise Refused(f"A maximum of {MOST_BREAKPOINTS} blocks with cache_control may be provided. Found {count}.")
+        raise RuleBroken(f"A maximum of {MOST_BREAKPOINTS} blocks with cache_control may be provided. Found {count}.")
     if "5m" in found and "1h" in found[found.index("5m") :]:
-        raise Refused(
+        raise RuleBroken(
             "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. "
             "Note that blocks are processed in the following order: `tools`, `system`, `messages`."
         )
 
 
-def _check_end(turns: list[Turn], model: Model, body: dict[str, Any]) -> None:
+def _check_end(turns: list[MergedTurn], model: SimulatedModel, body: dict[str, Any]) -> None:
     last = turns[-1]
     if last.role != "assistant":
         return
     if not model.prefill or thinks(body, model):
-        raise Refused(
+        raise RuleBroken(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
     if (
@@ -279,4 +281,4 @@ def _check_end(turns: list[Turn], model: Model, body: dict[str, Any]) -> None:
         and last.blocks[-1]["type"] == "text"
         and last.blocks[-1]["text"] != last.blocks[-1]["text"].rstrip()
     ):
-        raise Refused("messages: final assistant content cannot end with trailing whitespace")
+        raise RuleBroken("messages: final assistant content cannot end with trailing whitespace")

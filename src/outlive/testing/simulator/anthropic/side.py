@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, ToolCall, answer_of
+from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic import wire
 from outlive.testing.simulator.anthropic.prompt import pieces_of
-from outlive.testing.simulator.anthropic.rules import VERSIONS, Rules, thinks
+from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules, thinks
 from outlive.testing.simulator.anthropic.turns import goes_on, turns_of
-from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.models import BUDGET, Model
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.models import BUDGET, SimulatedModel
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.signing import Signer
 from outlive.testing.simulator.steps import Step
@@ -25,34 +25,34 @@ class AnthropicSide:
 
     name = "anthropic"
 
-    def __init__(self, models: Mapping[str, Model], signer: Signer) -> None:
+    def __init__(self, models: Mapping[str, SimulatedModel], signer: Signer) -> None:
         self._models = models
         self._signer = signer
-        self._rules = Rules(models, signer)
+        self._rules = AnthropicRules(models, signer)
 
     def key_of(self, headers: Mapping[str, str]) -> str | None:
         bearer = headers.get("authorization", "").removeprefix("Bearer ").strip()
         return headers.get("x-api-key") or bearer or None
 
-    def refuse_key(self, key: str | None) -> Refused:
-        return Refused("invalid x-api-key" if key else "x-api-key header is required", 401)
+    def refuse_key(self, key: str | None) -> RuleBroken:
+        return RuleBroken("invalid x-api-key" if key else "x-api-key header is required", 401)
 
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
         version = headers.get("anthropic-version")
         if not version:
-            raise Refused("anthropic-version: header is required")
+            raise RuleBroken("anthropic-version: header is required")
         if version not in VERSIONS:
-            raise Refused(f'anthropic-version: "{version}" is not a valid version')
+            raise RuleBroken(f'anthropic-version: "{version}" is not a valid version')
         self._rules.check(body, version, counting=path.endswith("/count_tokens"))
 
-    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+    def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
         return pieces_of(body)
 
     def salt(self, body: dict[str, Any]) -> str:
         return f"anthropic {body['model']}"
 
-    def too_long(self, used: int, limit: int) -> Refused:
-        return Refused(f"prompt is too long: {used} tokens > {limit} maximum")
+    def too_long(self, used: int, limit: int) -> RuleBroken:
+        return RuleBroken(f"prompt is too long: {used} tokens > {limit} maximum")
 
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
         """With thinking on, thinking is signed (and with a budget never missing); with thinking off there is none."""
@@ -70,7 +70,7 @@ class AnthropicSide:
             self._signed(part, f"{mark}{index:02d}", hidden) if isinstance(part, Thought) else part
             for index, part in enumerate(parts)
         )
-        calls = [part.id for part in signed if isinstance(part, ToolCall)]
+        calls = [part.id for part in signed if isinstance(part, WireToolCall)]
         self._rules.remember(calls, [part.signature for part in signed if isinstance(part, Thought)])
         return replace(answer, parts=signed)
 
@@ -81,7 +81,7 @@ class AnthropicSide:
     def most_output(self, body: dict[str, Any]) -> int | None:
         return int(body["max_tokens"])
 
-    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+    def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         return wire.error_body(refused.status, refused.message, refused.kind, request_id)
 
     def whole(self, answer: Answer) -> dict[str, Any]:
@@ -98,5 +98,5 @@ class AnthropicSide:
         if not name:
             return wire.model_list(list(mine.values()), window)
         if name not in mine:
-            raise Refused(f"model: {name}", 404)
+            raise RuleBroken(f"model: {name}", 404)
         return wire.model_body(mine[name], window)

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.refusal import RuleBroken
 
 DOCS = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
 
 @dataclass
-class Turn:
+class MergedTurn:
     """Consecutive messages of one role, which the API makes one of."""
 
     role: str
@@ -24,9 +24,9 @@ class Turn:
         return [block for block in self.blocks if block["type"] in kinds]
 
 
-def turns_of(messages: list[dict[str, Any]]) -> list[Turn]:
+def turns_of(messages: list[dict[str, Any]]) -> list[MergedTurn]:
     """The turns of a conversation. A system message stands apart from both sides and ends no turn."""
-    turns: list[Turn] = []
+    turns: list[MergedTurn] = []
     for index, message in enumerate(messages):
         if message["role"] == "system":
             continue
@@ -38,11 +38,11 @@ def turns_of(messages: list[dict[str, Any]]) -> list[Turn]:
             turns[-1].places += places
             turns[-1].last = index
         else:
-            turns.append(Turn(message["role"], list(blocks), places, index))
+            turns.append(MergedTurn(message["role"], list(blocks), places, index))
     return turns
 
 
-def check_pairs(turns: list[Turn]) -> None:
+def check_pairs(turns: list[MergedTurn]) -> None:
     """Every call has its result at the start of the next turn, and every result its call in the turn before."""
     known: set[str] = set()
     for number, turn in enumerate(turns):
@@ -54,22 +54,22 @@ def check_pairs(turns: list[Turn]) -> None:
         answered = _leading_results(following) if following else set()
         missing = [call for call in asked if call not in answered]
         if missing:
-            raise Refused(
+            raise RuleBroken(
                 f"messages.{turn.last}: `tool_use` ids were found without `tool_result` blocks immediately after: "
                 f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the "
                 "next message."
             )
 
 
-def _check_unique(turn: Turn, known: set[str]) -> None:
+def _check_unique(turn: MergedTurn, known: set[str]) -> None:
     for block, place in zip(turn.blocks, turn.places, strict=True):
         if block["type"] == "tool_use":
             if block["id"] in known:
-                raise Refused(f"{place}: `tool_use` ids must be unique")
+                raise RuleBroken(f"{place}: `tool_use` ids must be unique")
             known.add(block["id"])
 
 
-def _check_results(turn: Turn, before: Turn | None) -> None:
+def _check_results(turn: MergedTurn, before: MergedTurn | None) -> None:
     asked = {block["id"] for block in before.of("tool_use")} if before else set()
     seen: set[str] = set()
     for block, place in zip(turn.blocks, turn.places, strict=True):
@@ -77,19 +77,19 @@ def _check_results(turn: Turn, before: Turn | None) -> None:
             continue
         call = block["tool_use_id"]
         if call not in asked:
-            raise Refused(
+            raise RuleBroken(
                 f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {call}. Each `tool_result` block "
                 "must have a corresponding `tool_use` block in the previous message."
             )
         if call in seen:
-            raise Refused(
+            raise RuleBroken(
                 f"{place}: each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
                 f"{call}"
             )
         seen.add(call)
 
 
-def _leading_results(turn: Turn) -> set[str]:
+def _leading_results(turn: MergedTurn) -> set[str]:
     """The results that come before anything else; others come too late."""
     found = set()
     for block in turn.blocks:
@@ -99,12 +99,12 @@ def _leading_results(turn: Turn) -> set[str]:
     return found
 
 
-def goes_on(turn: Turn) -> bool:
+def goes_on(turn: MergedTurn) -> bool:
     """Whether the assistant goes on after this turn of the user: it brings results and nothing else."""
     return all(block["type"] == "tool_result" for block in turn.blocks)
 
 
-def check_thinking_kept(turns: list[Turn], sent: dict[str, frozenset[str]], *, budgeted: bool) -> None:
+def check_thinking_kept(turns: list[MergedTurn], sent: dict[str, frozenset[str]], *, budgeted: bool) -> None:
     """The thinking of the last calls is there as it was sent; with a budget, it also opens the turn."""
     number = max((index for index, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
     if number < 0 or not turns[number].of("tool_use"):
@@ -115,7 +115,7 @@ def check_thinking_kept(turns: list[Turn], sent: dict[str, frozenset[str]], *, b
     first = turns[number]
     kind = first.blocks[0]["type"]
     if budgeted and kind not in ("thinking", "redacted_thinking"):
-        raise Refused(
+        raise RuleBroken(
             f"{first.places[0]}.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
             "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the "
             "lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from "
@@ -124,11 +124,11 @@ def check_thinking_kept(turns: list[Turn], sent: dict[str, frozenset[str]], *, b
         )
 
 
-def _check_unmodified(turn: Turn, sent: dict[str, frozenset[str]]) -> None:
+def _check_unmodified(turn: MergedTurn, sent: dict[str, frozenset[str]]) -> None:
     here: Collection[str] = {block["signature"] for block in turn.of("thinking")}
     for block, place in zip(turn.blocks, turn.places, strict=True):
         if block["type"] == "tool_use" and not sent.get(block["id"], frozenset()) <= set(here):
-            raise Refused(
+            raise RuleBroken(
                 f"{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be "
                 "modified. These blocks must remain as they were in the original response."
             )

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, ToolCall, chunks
-from outlive.testing.simulator.models import Model
-from outlive.testing.simulator.seen import Usage
+from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, chunks
+from outlive.testing.simulator.models import SimulatedModel
+from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Say
 from outlive.testing.simulator.tokens import compact
 
@@ -63,7 +63,7 @@ def error_event(body: dict[str, Any]) -> bytes:
     return b"event: error\ndata: " + compact(body) + b"\n\n"
 
 
-def model_body(model: Model, window: int) -> dict[str, Any]:
+def model_body(model: SimulatedModel, window: int) -> dict[str, Any]:
     """A model in the list of models."""
     return {
         "type": "model",
@@ -76,7 +76,7 @@ def model_body(model: Model, window: int) -> dict[str, Any]:
     }
 
 
-def model_list(models: list[Model], window: int) -> dict[str, Any]:
+def model_list(models: list[SimulatedModel], window: int) -> dict[str, Any]:
     data = [model_body(model, window) for model in models]
     ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {"first_id": None, "last_id": None}
     return {"data": data, "has_more": False, **ends}
@@ -105,7 +105,7 @@ def _details(answer: Answer) -> dict[str, Any] | None:
 
 
 def _usage(answer: Answer) -> dict[str, Any]:
-    usage: Usage = answer.usage
+    usage: ReportedUsage = answer.usage
     short = usage.cache_write - usage.cache_write_1h
     return {
         **_final_usage(answer),
@@ -124,13 +124,13 @@ def _final_usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _block(part: Say | Thought | ToolCall) -> dict[str, Any]:
+def _block(part: Say | Thought | WireToolCall) -> dict[str, Any]:
     match part:
         case Say(text):
             return {"type": "text", "text": text, "citations": None}
         case Thought(text, signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
-        case ToolCall(call_id, name, arguments):
+        case WireToolCall(call_id, name, arguments):
             return {"type": "tool_use", "id": call_id, "name": name, "input": _whole_or_nothing(arguments)}
 
 
@@ -142,23 +142,23 @@ def _whole_or_nothing(arguments: str) -> Any:
         return {}
 
 
-def _opened(part: Say | Thought | ToolCall) -> dict[str, Any]:
+def _opened(part: Say | Thought | WireToolCall) -> dict[str, Any]:
     match part:
         case Say():
             return {"type": "text", "text": ""}
         case Thought():
             return {"type": "thinking", "thinking": "", "signature": ""}
-        case ToolCall(call_id, name, _):
+        case WireToolCall(call_id, name, _):
             return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
 
 
-def _deltas(part: Say | Thought | ToolCall) -> Iterator[dict[str, Any]]:
+def _deltas(part: Say | Thought | WireToolCall) -> Iterator[dict[str, Any]]:
     match part:
         case Say(text):
             yield from ({"type": "text_delta", "text": piece} for piece in chunks(text))
         case Thought(text, signature):
             yield from ({"type": "thinking_delta", "thinking": piece} for piece in chunks(text))
             yield {"type": "signature_delta", "signature": signature}
-        case ToolCall(_, _, arguments):
+        case WireToolCall(_, _, arguments):
             yield {"type": "input_json_delta", "partial_json": ""}
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in chunks(arguments))

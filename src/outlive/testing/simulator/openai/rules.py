@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from outlive.testing.simulator.models import Model
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.models import SimulatedModel
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.schema import is_schema
 
 FIELDS = frozenset(
@@ -47,10 +47,10 @@ CALLED = {
 }
 
 
-class Rules:
+class OpenAIRules:
     """The rules; they remember nothing."""
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
+    def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
 
     def check(self, body: dict[str, Any]) -> None:
@@ -66,7 +66,7 @@ class Rules:
     def _check_model(self, body: dict[str, Any]) -> None:
         model = self._models.get(body["model"])
         if model is None or model.provider != "openai":
-            raise Refused(
+            raise RuleBroken(
                 f"The model `{body['model']}` does not exist or you do not have access to it.",
                 404,
                 code="model_not_found",
@@ -77,7 +77,7 @@ class Rules:
 def _wanted(value: Any, param: str, kind: type) -> None:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         got = "null" if value is None else CALLED.get(type(value), "something else")
-        raise Refused(
+        raise RuleBroken(
             f"Invalid type for '{param}': expected {CALLED[kind]}, but got {got} instead.",
             param=param,
             code="invalid_type",
@@ -86,7 +86,7 @@ def _wanted(value: Any, param: str, kind: type) -> None:
 
 def _needed(thing: dict[str, Any], name: str, param: str) -> Any:
     if name not in thing:
-        raise Refused(f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter")
+        raise RuleBroken(f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter")
     return thing[name]
 
 
@@ -95,14 +95,14 @@ def _known(thing: Any, fields: frozenset[str], where: str) -> None:
     for name in thing:
         if name not in fields:
             param = f"{where}.{name}"
-            raise Refused(f"Unknown parameter: '{param}'.", param=param, code="unknown_parameter")
+            raise RuleBroken(f"Unknown parameter: '{param}'.", param=param, code="unknown_parameter")
 
 
 def _check_fields(body: dict[str, Any]) -> None:
     unknown = [name for name in body if name not in FIELDS]
     if unknown:
         several = "s" if len(unknown) > 1 else ""
-        raise Refused(f"Unrecognized request argument{several} supplied: {', '.join(unknown)}")
+        raise RuleBroken(f"Unrecognized request argument{several} supplied: {', '.join(unknown)}")
     _wanted(_needed(body, "model", "model"), "model", str)
     _wanted(_needed(body, "messages", "messages"), "messages", list)
     if not body["messages"]:
@@ -110,17 +110,17 @@ def _check_fields(body: dict[str, Any]) -> None:
 
 
 def _empty(param: str) -> None:
-    raise Refused(
+    raise RuleBroken(
         f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         param=param,
         code="empty_array",
     )
 
 
-def _check_length(body: dict[str, Any], model: Model) -> None:
+def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
     old, new = body.get("max_tokens"), body.get("max_completion_tokens")
     if old is not None and model.reasoning:
-        raise Refused(
+        raise RuleBroken(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
             "instead.",
             param="max_tokens",
@@ -131,13 +131,13 @@ def _check_length(body: dict[str, Any], model: Model) -> None:
             continue
         _wanted(value, name, int)
         if value < 1:
-            raise Refused(
+            raise RuleBroken(
                 f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead.",
                 param=name,
                 code="integer_below_min_value",
             )
         if value > model.max_output:
-            raise Refused(
+            raise RuleBroken(
                 f"max_tokens is too large: {value}. This model supports at most {model.max_output} completion "
                 f"tokens, whereas you provided {value}.",
                 param=name,
@@ -151,7 +151,7 @@ def _check_message(message: Any, index: int) -> None:
     role = _needed(message, "role", f"{where}.role")
     _wanted(role, f"{where}.role", str)
     if role not in ROLES:
-        raise Refused(
+        raise RuleBroken(
             f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and "
             "'developer'.",
             param=f"{where}.role",
@@ -160,7 +160,7 @@ def _check_message(message: Any, index: int) -> None:
     _known(message, ROLES[role] | {"role", "content"}, where)
     _check_content(message, role, index)
     if role == "function" and "name" not in message:
-        raise Refused(
+        raise RuleBroken(
             "Missing parameter 'name': messages with role 'function' must have a 'name'.",
             param=f"messages.[{index}].name",
         )
@@ -178,7 +178,7 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
             message.get("tool_calls") or message.get("function_call") or message.get("refusal")
         ):
             return
-        raise Refused(
+        raise RuleBroken(
             "Invalid value for 'content': expected a string, got null.", param=f"messages.[{index}].content"
         )
     if isinstance(content, str):
@@ -192,7 +192,7 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
         _wanted(kind, f"{where}[{number}].type", str)
         if kind not in PARTS[role]:
             listed = ", ".join(f"'{name}'" for name in sorted(PARTS[role]))
-            raise Refused(
+            raise RuleBroken(
                 f"Invalid value: '{kind}'. Supported values are: {listed}.",
                 param=f"{where}[{number}].type",
                 code="invalid_value",
@@ -226,7 +226,7 @@ def _check_calls(calls: Any, where: str) -> None:
 
 def _short(text: str, param: str, longest: int) -> None:
     if len(text) > longest:
-        raise Refused(
+        raise RuleBroken(
             f"Invalid '{param}': string too long. Expected a string with maximum length {longest}, but got a string "
             f"with length {len(text)} instead.",
             param=param,
@@ -238,7 +238,7 @@ def _check_name(name: Any, param: str) -> None:
     _wanted(name, param, str)
     _short(name, param, LONGEST_NAME)
     if not NAME.fullmatch(name):
-        raise Refused(
+        raise RuleBroken(
             f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
             "'^[a-zA-Z0-9_-]+$'.",
             param=param,
@@ -253,7 +253,7 @@ def _check_pairs(messages: list[dict[str, Any]]) -> None:
     for index, message in enumerate([*messages, {"role": "end"}]):
         if message["role"] == "tool":
             if message["tool_call_id"] not in open_calls:
-                raise Refused(
+                raise RuleBroken(
                     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
                     "'tool_calls'.",
                     param=f"messages.[{index}].role",
@@ -262,7 +262,7 @@ def _check_pairs(messages: list[dict[str, Any]]) -> None:
             continue
         missing = [call for call in open_calls if call not in answered]
         if missing:
-            raise Refused(
+            raise RuleBroken(
                 "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
                 "'tool_call_id'. The following tool_call_ids did not have response messages: " + ", ".join(missing),
                 param=f"messages.[{index}].role",
@@ -276,7 +276,7 @@ def _check_tools(body: dict[str, Any]) -> None:
     if tools is None:
         for name in ("tool_choice", "parallel_tool_calls"):
             if body.get(name) not in (None, "none"):
-                raise Refused(
+                raise RuleBroken(
                     f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", param=name
                 )
         return
@@ -305,7 +305,9 @@ def _choice(value: Any, param: str, choices: tuple[str, ...]) -> None:
     """Refuse a value that is none of these; an object says by its type what it chooses."""
     if (value.get("type") if isinstance(value, dict) else value) not in choices:
         listed = ", ".join(f"'{choice}'" for choice in choices)
-        raise Refused(f"Invalid value: '{value}'. Supported values are: {listed}.", param=param, code="invalid_value")
+        raise RuleBroken(
+            f"Invalid value: '{value}'. Supported values are: {listed}.", param=param, code="invalid_value"
+        )
 
 
 def _check_schema(function: dict[str, Any], param: str) -> None:
@@ -315,14 +317,14 @@ def _check_schema(function: dict[str, Any], param: str) -> None:
     _wanted(schema, param, dict)
     if schema and schema.get("type") != "object":
         got = f'"{schema["type"]}"' if schema.get("type") else '"None"'
-        raise Refused(
+        raise RuleBroken(
             f"Invalid schema for function '{function['name']}': schema must be a JSON Schema of 'type: \"object\"', "
             f"got 'type: {got}'.",
             param=param,
             code="invalid_function_parameters",
         )
     if not is_schema(schema):
-        raise Refused(
+        raise RuleBroken(
             f"Invalid schema for function '{function['name']}': {schema} is not valid under any given schema.",
             param=param,
             code="invalid_function_parameters",
@@ -332,7 +334,7 @@ def _check_schema(function: dict[str, Any], param: str) -> None:
 def _check_options(body: dict[str, Any]) -> None:
     if body.get("stream_options") is not None:
         if not body.get("stream"):
-            raise Refused(
+            raise RuleBroken(
                 "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
             )
         _known(body["stream_options"], frozenset({"include_usage", "include_obfuscation"}), "stream_options")
@@ -341,4 +343,4 @@ def _check_options(body: dict[str, Any]) -> None:
     if body.get("stream") is not None:
         _wanted(body["stream"], "stream", bool)
     if body.get("n", 1) not in (None, 1):
-        raise Refused("outlive simulates one answer for each request: leave out 'n'.", param="n")
+        raise RuleBroken("outlive simulates one answer for each request: leave out 'n'.", param="n")

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, ToolCall, answer_of
-from outlive.testing.simulator.cache import Piece
+from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, answer_of
+from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
 from outlive.testing.simulator.openai.prompt import pieces_of
-from outlive.testing.simulator.openai.rules import Rules
-from outlive.testing.simulator.refusal import Refused
+from outlive.testing.simulator.openai.rules import OpenAIRules
+from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Say, Step
 
@@ -27,18 +27,18 @@ class OpenAISide:
 
     name = "openai"
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
+    def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
-        self._rules = Rules(models)
+        self._rules = OpenAIRules(models)
 
     def key_of(self, headers: Mapping[str, str]) -> str | None:
         return headers.get("authorization", "").removeprefix("Bearer ").strip() or None
 
-    def refuse_key(self, key: str | None) -> Refused:
+    def refuse_key(self, key: str | None) -> RuleBroken:
         if key is None:
-            return Refused(NO_KEY, 401, code="missing_api_key")
+            return RuleBroken(NO_KEY, 401, code="missing_api_key")
         shown = f"{key[:4]}{'*' * 8}"
-        return Refused(
+        return RuleBroken(
             f"Incorrect API key provided: {shown}. You can find your API key at "
             "https://platform.openai.com/account/api-keys.",
             401,
@@ -48,14 +48,14 @@ class OpenAISide:
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
         self._rules.check(body)
 
-    def pieces(self, body: dict[str, Any]) -> list[Piece]:
+    def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
         return pieces_of(body)
 
     def salt(self, body: dict[str, Any]) -> str:
         return f"openai {body['model']}"
 
-    def too_long(self, used: int, limit: int) -> Refused:
-        return Refused(
+    def too_long(self, used: int, limit: int) -> RuleBroken:
+        return RuleBroken(
             f"This model's maximum context length is {limit} tokens. However, your messages resulted in {used} "
             "tokens. Please reduce the length of the messages.",
             param="messages",
@@ -79,7 +79,7 @@ class OpenAISide:
     def most_output(self, body: dict[str, Any]) -> int | None:
         return body.get("max_completion_tokens") or body.get("max_tokens")
 
-    def error(self, refused: Refused, request_id: str) -> dict[str, Any]:
+    def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         return wire.error_body(refused.status, refused.message, refused.kind, refused.param, refused.code)
 
     def whole(self, answer: Answer) -> dict[str, Any]:
@@ -96,20 +96,22 @@ class OpenAISide:
         if not name:
             return wire.model_list(list(mine.values()))
         if name not in mine:
-            raise Refused(f"The model '{name}' does not exist", 404, param="model", code="model_not_found")
+            raise RuleBroken(f"The model '{name}' does not exist", 404, param="model", code="model_not_found")
         return wire.model_body(mine[name])
 
 
 def _with_calls(answer: Answer, change: Any) -> Answer:
-    return replace(answer, parts=tuple(change(part) if isinstance(part, ToolCall) else part for part in answer.parts))
+    return replace(
+        answer, parts=tuple(change(part) if isinstance(part, WireToolCall) else part for part in answer.parts)
+    )
 
 
-def _spoilt(call: ToolCall, fault: Fault | None) -> str:
+def _spoilt(call: WireToolCall, fault: Fault | None) -> str:
     return (fault.message if fault else "") or call.arguments[:-1]
 
 
-def _written(part: Say | Thought | ToolCall, fault: Fault | None) -> Say | Thought:
-    if not isinstance(part, ToolCall):
+def _written(part: Say | Thought | WireToolCall, fault: Fault | None) -> Say | Thought:
+    if not isinstance(part, WireToolCall):
         return part
     written = json.dumps({"name": part.name, "arguments": json.loads(part.arguments)})
     return Say((fault.message if fault else "{call}").replace("{call}", written))

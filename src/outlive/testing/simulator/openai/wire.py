@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, ToolCall, chunks
-from outlive.testing.simulator.models import Model
+from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, chunks
+from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.steps import Say
 
 STOPS = {"end": "stop", "tools": "tool_calls", "length": "length", "refusal": "content_filter"}
@@ -34,7 +34,7 @@ def whole(answer: Answer) -> dict[str, Any]:
     """The answer in one piece."""
     text = "".join(part.text for part in answer.parts if isinstance(part, Say))
     message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None, "annotations": []}
-    calls = [part for part in answer.parts if isinstance(part, ToolCall)]
+    calls = [part for part in answer.parts if isinstance(part, WireToolCall)]
     if calls:
         message["tool_calls"] = [_call(call) for call in calls]
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": STOPS[answer.stop]}
@@ -67,16 +67,16 @@ def usage_body(answer: Answer) -> dict[str, Any]:
     }
 
 
-def model_body(model: Model) -> dict[str, Any]:
+def model_body(model: SimulatedModel) -> dict[str, Any]:
     """A model in the list of models."""
     return {"id": model.name, "object": "model", "created": CREATED, "owned_by": "outlive"}
 
 
-def model_list(models: list[Model]) -> dict[str, Any]:
+def model_list(models: list[SimulatedModel]) -> dict[str, Any]:
     return {"object": "list", "data": [model_body(model) for model in models]}
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: WireToolCall) -> dict[str, Any]:
     """A call; without an id where a sloppy server would leave it out."""
     body = {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
     return {"id": call.id, **body} if call.id else body
@@ -89,9 +89,9 @@ def _deltas(answer: Answer) -> Iterator[dict[str, Any]]:
         match part:
             case Say(text):
                 yield from ({"content": piece} for piece in chunks(text))
-            case ToolCall():
+            case WireToolCall():
                 number += 1
-                opened = _call(ToolCall(part.id, part.name, ""))
+                opened = _call(WireToolCall(part.id, part.name, ""))
                 yield {"tool_calls": [{"index": number, **opened}]}
                 for piece in chunks(part.arguments):
                     yield {"tool_calls": [{"index": number, "function": {"arguments": piece}}]}
