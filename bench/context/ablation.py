@@ -58,10 +58,6 @@ def same_odds(_index: NameIndex, _name: str, _seen: NameRecord) -> float:
     return 1.0
 
 
-def plain_gap(_line: Line, _previous: Line | None) -> str:
-    return "…"
-
-
 def none_shown(_units: Sequence[Unit], _folded: int, _most: int) -> int:
     return 0
 
@@ -76,23 +72,21 @@ NEVER = 10**9
 POLICY_TABLE: Callable[..., Policy] = own
 VARIANTS = (
     Variant("all mechanisms"),
-    Variant("head and tail of results instead of last mentions", patches=(("plan", "score", head_and_tail),)),
-    Variant("any mention counts, not only the last", patches=(("choose", "line_value", any_mention),)),
-    Variant("all names have the same odds", patches=(("odds", "name_odds", same_odds),)),
-    Variant("headers and labels only (no lines)", own(lines=0.001), (("plan", "FEWEST_LINES", 0.001),)),
+    Variant("head and tail of results instead of last mentions", patches=(("passes.plan", "score", head_and_tail),)),
+    Variant("any mention counts, not only the last", patches=(("passes.select", "line_value", any_mention),)),
+    Variant("all names have the same odds", patches=(("passes.reuse_score", "name_odds", same_odds),)),
+    Variant("headers and labels only (no lines)", own(lines=0.001), (("passes.plan", "FEWEST_LINES", 0.001),)),
     Variant("lines at any price", own(price=0.0)),
     Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),
     Variant("passes only at the high-water mark", own(payback=0)),
-    Variant("walls of injected text stay", patches=(("words", "WALL", float(NEVER)),)),
-    Variant("guides for the project are walls too", patches=(("words", "_GUIDE_WITHIN", 0),)),
+    Variant("walls of injected text stay", patches=(("passes.user_words", "WALL", float(NEVER)),)),
+    Variant("guides for the project are walls too", patches=(("passes.user_words", "_GUIDE_WITHIN", 0),)),
     Variant("recent actions are said again", patches=(("engine", "steps_shown", none_shown),)),
-    Variant("no beginnings of answers", patches=(("plan", "SPOKEN", 0.0),)),
-    Variant("folded lines are not chosen again", patches=(("plan", "POOL", 0.0),)),
+    Variant("folded lines are not chosen again", patches=(("passes.plan", "POOL", 0.0),)),
     Variant("no passes on a cold cache", own(cold=1.0, cold_tokens=NEVER)),
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
     Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),
     Variant("tail of 2k tokens", own(tail=0.02, tail_tokens=2_000)),
     Variant("tail of 25%", own(tail=0.25)),
     Variant("user's words get 1%", own(words=0.01)),
-    Variant("enclosing definitions not named", patches=(("bones", "gap_before", plain_gap),)),
 )

@@ -50,8 +50,8 @@ def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tu
     """Ask for the next request while every plan is spoilt; what was planned from, and the spoilt plan."""
     seen: list[tuple[PassInput, PassPlan]] = []
 
-    def plan(scene: PassInput, reach: PassDepth) -> PassPlan:
-        seen.append((scene, spoil(scene, plan_pass(scene, reach))))
+    def plan(given: PassInput, depth: PassDepth) -> PassPlan:
+        seen.append((given, spoil(given, plan_pass(given, depth))))
         return seen[-1][1]
 
     monkeypatch.setattr(ladder, "plan_pass", plan)
@@ -69,60 +69,60 @@ def without_handles(text: str, pages: tuple[int, ...]) -> str:
     return text
 
 
-def good(scene: PassInput, plan: PassPlan) -> PassPlan:
+def good(given: PassInput, plan: PassPlan) -> PassPlan:
     return plan
 
 
 # -- ways to break it
 
 
-def grown(scene: PassInput, plan: PassPlan) -> PassPlan:
+def grown(given: PassInput, plan: PassPlan) -> PassPlan:
     return shown_as(plan, digest=plan.projection.digest + "\n" + "more and more " * 20_000)
 
 
-def no_handle_in_the_digest(scene: PassInput, plan: PassPlan) -> PassPlan:
+def no_handle_in_the_digest(given: PassInput, plan: PassPlan) -> PassPlan:
     """The handles of one folded result are gone."""
-    return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[5].pieces[-1].pages))
+    return shown_as(plan, digest=without_handles(plan.projection.digest, given.units[5].pieces[-1].pages))
 
 
-def no_handle_in_a_stub(scene: PassInput, plan: PassPlan) -> PassPlan:
+def no_handle_in_a_stub(given: PassInput, plan: PassPlan) -> PassPlan:
     """A result that shrank in its place does not say where the rest is."""
     newest = max(plan.projection.edits)
     return shown_as(plan, edits={**plan.projection.edits, newest: "[shrunk]"})
 
 
-def no_picture_in_the_digest(scene: PassInput, plan: PassPlan) -> PassPlan:
+def no_picture_in_the_digest(given: PassInput, plan: PassPlan) -> PassPlan:
     """Of one folded result the text can be had again, but not its picture."""
-    objects = next(unit.objects for unit in scene.units[: plan.folded] if unit.objects)
+    objects = next(unit.objects for unit in given.units[: plan.folded] if unit.objects)
     return shown_as(plan, digest=without_handles(plan.projection.digest, objects))
 
 
-def no_picture_in_a_stub(scene: PassInput, plan: PassPlan) -> PassPlan:
+def no_picture_in_a_stub(given: PassInput, plan: PassPlan) -> PassPlan:
     """A result that shrank in its place says where its text is, but not its picture."""
     edits = plan.projection.edits
-    piece = next(p for unit in scene.units for p in unit.pieces if p.key in edits and p.objects)
+    piece = next(p for unit in given.units for p in unit.pieces if p.key in edits and p.objects)
     return shown_as(plan, edits={**edits, piece.key: without_handles(edits[piece.key], piece.objects)})
 
 
-def unseen_shrunk(scene: PassInput, plan: PassPlan) -> PassPlan:
-    piece = scene.units[-1].pieces[-1]
+def unseen_shrunk(given: PassInput, plan: PassPlan) -> PassPlan:
+    piece = given.units[-1].pieces[-1]
     return shown_as(plan, edits={**plan.projection.edits, piece.key: header(piece)})
 
 
-def unseen_folded(scene: PassInput, plan: PassPlan) -> PassPlan:
+def unseen_folded(given: PassInput, plan: PassPlan) -> PassPlan:
     """Everything is folded, every handle and the request are there, but the newest results were never seen."""
-    pages = {page for unit in scene.units for piece in unit.pieces for page in (*piece.pages, *piece.objects)}
+    pages = {page for unit in given.units for piece in unit.pieces for page in (*piece.pages, *piece.objects)}
     digest = "\n".join([" ".join(f"@h{page}" for page in sorted(pages)), f"User: {REQUEST}"])
-    folded = shown_as(plan, digest=digest, edits={}, fold_to=scene.units[-1].last_event)
-    return replace(folded, folded=len(scene.units))
+    folded = shown_as(plan, digest=digest, edits={}, fold_to=given.units[-1].last_event)
+    return replace(folded, folded=len(given.units))
 
 
-def request_cut(scene: PassInput, plan: PassPlan) -> PassPlan:
+def request_cut(given: PassInput, plan: PassPlan) -> PassPlan:
     """The last character is missing."""
     return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[:-1]))
 
 
-def request_begun_late(scene: PassInput, plan: PassPlan) -> PassPlan:
+def request_begun_late(given: PassInput, plan: PassPlan) -> PassPlan:
     return shown_as(plan, digest=plan.projection.digest.replace(REQUEST, REQUEST[1:]))
 
 
@@ -165,11 +165,11 @@ def test_a_plan_that_breaks_a_clause_does_not_happen(
 
 def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     unseen = engine.history.unseen()
-    scene, plan = planned(engine, monkeypatch, good)
-    messages, size = conversation(scene.units, plan.projection), view_tokens(scene, plan)
-    (problem,) = broken(scene, plan, messages, unseen, size, size)
+    given, plan = planned(engine, monkeypatch, good)
+    messages, size = conversation(given.units, plan.projection), view_tokens(given, plan)
+    (problem,) = broken(given, plan, messages, unseen, size, size)
     assert "would not shrink" in problem
-    assert broken(scene, plan, messages, unseen, size + 0.1, size) == []
+    assert broken(given, plan, messages, unseen, size + 0.1, size) == []
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_words_of_the_user_need_a_handle_only_where_they_are_cut(monkeypatch: py
     words = "First of all, this matters: " + "it is like that. " * 200
     engine = due_engine(words, REQUEST)
 
-    def no_handle(scene: PassInput, plan: PassPlan) -> PassPlan:
-        return shown_as(plan, digest=without_handles(plan.projection.digest, scene.units[0].pieces[0].pages))
+    def no_handle(given: PassInput, plan: PassPlan) -> PassPlan:
+        return shown_as(plan, digest=without_handles(plan.projection.digest, given.units[0].pieces[0].pages))
 
-    def cut(scene: PassInput, plan: PassPlan) -> PassPlan:
-        spoilt = no_handle(scene, plan)
+    def cut(given: PassInput, plan: PassPlan) -> PassPlan:
+        spoilt = no_handle(given, plan)
         return shown_as(spoilt, digest=spoilt.projection.digest.replace(words, words[:40]))
 
     planned(engine, monkeypatch, cut)

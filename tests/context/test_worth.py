@@ -20,9 +20,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[PassDepth]:
     """Every plan that is made from now on."""
     plans: list[PassDepth] = []
 
-    def plan(scene: PassInput, reach: PassDepth) -> PassPlan:
-        plans.append(reach)
-        return plan_pass(scene, reach)
+    def plan(given: PassInput, depth: PassDepth) -> PassPlan:
+        plans.append(depth)
+        return plan_pass(given, depth)
 
     monkeypatch.setattr(ladder, "plan_pass", plan)
     return plans

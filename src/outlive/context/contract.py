@@ -11,7 +11,7 @@ from outlive.messages import Message, Text
 
 
 def broken(
-    scene: PassInput,
+    given: PassInput,
     plan: PassPlan,
     messages: Sequence[Message],
     unseen: Iterable[Piece],
@@ -21,9 +21,9 @@ def broken(
     """What the pass would break; an empty list means that it may happen."""
     found = [] if after < before else [f"the view would not shrink ({before:.0f} to {after:.0f} tokens)"]
     found += request_problems(_closed(messages))
-    found += _lost_request(scene, messages)
-    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(scene, plan, piece)]
-    return found + _unreachable(scene, plan)
+    found += _lost_request(given, messages)
+    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(given, plan, piece)]
+    return found + _unreachable(given, plan)
 
 
 def _closed(messages: Sequence[Message]) -> list[Message]:
@@ -33,29 +33,29 @@ def _closed(messages: Sequence[Message]) -> list[Message]:
     return list(messages)
 
 
-def _touched(scene: PassInput, plan: PassPlan, piece: Piece) -> bool:
+def _touched(given: PassInput, plan: PassPlan, piece: Piece) -> bool:
     """Whether something arrived would be shown otherwise than it was going to be."""
-    old, new = scene.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
+    old, new = given.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
     return piece.kind == "result" and (piece.event <= plan.projection.fold_to or old != new)
 
 
-def _lost_request(scene: PassInput, messages: Sequence[Message]) -> list[str]:
+def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:
     """The current request must stand there in full."""
-    current = current_request(scene.units)
+    current = current_request(given.units)
     if current is None or not current.text.strip():
         return []
-    text = scene.projection.edits.get(current.key, current.text)  # a wall was spooled when it arrived
+    text = given.projection.edits.get(current.key, current.text)  # a wall was spooled when it arrived
     shown = [b.text for m in messages if m.role == "user" for b in m.blocks if isinstance(b, Text)]
     return [] if any(text in other for other in shown) else ["the current request is not complete"]
 
 
-def _unreachable(scene: PassInput, plan: PassPlan) -> list[str]:
+def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
     """Every piece that is not whole in the view must have its handles there."""
     projection = plan.projection
     visible = visible_pages(projection.digest)
     stands = _Finder(projection.digest)
     found = []
-    for unit in scene.units[: plan.folded]:
+    for unit in given.units[: plan.folded]:
         if not visible.issuperset(unit.objects):
             found.append(f"a picture of event {unit.event} would be out of reach")
         if visible.issuperset(unit.pages):
@@ -65,7 +65,7 @@ def _unreachable(scene: PassInput, plan: PassPlan) -> list[str]:
                 continue
             if unit.kind != "user" or not stands.holds(piece.text):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
-    for unit in scene.units[plan.folded :]:
+    for unit in given.units[plan.folded :]:
         for piece in unit.pieces:
             text = projection.edits.get(piece.key)
             if text is not None and not visible_pages(text).issuperset((*piece.pages, *piece.objects)):

@@ -266,11 +266,11 @@ class Engine:
         arrived = sum(piece.tokens for piece in self.history.unseen())
         if arrived <= self.budget.spool:
             return []
-        scene = self._scene(compacted=True)
-        room = arrived + SAFE * self.budget.hard - floor_tokens(scene)
+        given = self._scene(compacted=True)
+        room = arrived + SAFE * self.budget.hard - floor_tokens(given)
         if arrived <= room:
             return []
-        plan = ladder.spooled(self.history, scene, room, DIGEST_ROOM * self.budget.window)
+        plan = ladder.spooled(self.history, given, room, DIGEST_ROOM * self.budget.window)
         return [self._commit(plan, "arrival", self._estimate())] if plan else []
 
     def _relieve(self, now: float | None, block: str, made: list[Compacted]) -> list[Compacted]:
@@ -280,8 +280,8 @@ class Engine:
         if not reason:
             return made
         best: tuple[PassPlan, float] | None = None
-        for reach in (ladder.usual(budget, len(self.history.units) - self._passed_at), ladder.floor()):
-            best = self._plan(reach, reason) or best
+        for depth in (ladder.usual(budget, len(self.history.units) - self._passed_at), ladder.floor()):
+            best = self._plan(depth, reason) or best
             if (best[1] if best else total) <= budget.hard:
                 break
         made += [self._commit(best[0], reason, self._estimate(), after=best[1])] if best else []
@@ -321,18 +321,18 @@ class Engine:
         moment = self.history.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
 
-    def _pass(self, reach: PassDepth, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
+    def _pass(self, depth: PassDepth, reason: str, focus: str = "", summary: str = "") -> Compacted | None:
         before = self._estimate()
-        found = self._plan(reach, reason, focus, summary)
+        found = self._plan(depth, reason, focus, summary)
         return self._commit(found[0], reason, before, focus, found[1]) if found else None
 
     def _plan(
-        self, reach: PassDepth, reason: str, focus: str = "", summary: str = ""
+        self, depth: PassDepth, reason: str, focus: str = "", summary: str = ""
     ) -> tuple[PassPlan, float] | None:
         """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
         before = self._estimate()
         try:
-            plan, after = ladder.attempt(self.history, self._scene(focus, summary, compacted=True), reach, before)
+            plan, after = ladder.attempt(self.history, self._scene(focus, summary, compacted=True), depth, before)
         except BrokenContract as error:
             self.problems = error.problems
             return None
@@ -346,9 +346,9 @@ class Engine:
         return min(gain, ASKED_GAIN * self.budget.window) if reason == "asked" else gain
 
     def _commit(self, plan: PassPlan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
-        scene = self._scene(focus)
-        after = after or view_tokens(scene, plan)
-        event = ladder.compacted(self.history, scene, plan, reason, before, after, focus)
+        given = self._scene(focus)
+        after = after or view_tokens(given, plan)
+        event = ladder.compacted(self.history, given, plan, reason, before, after, focus)
         self.append(event)
         return event
 

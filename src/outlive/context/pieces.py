@@ -73,8 +73,6 @@ class Piece:
     """The id of the first line; those of the others follow."""
     line_count: int = 0
     pages: tuple[int, ...] = ()
-    spelled: tuple[str, ...] | None = None
-    """The names of a call without their folders, once somebody asked."""
     short: tuple[float, tuple[int, ...], str] | None = None
     """As it was shortened last: the room it had, the lines that were chosen, the text."""
     asked: tuple[tuple[str, ...], bool] | None = None

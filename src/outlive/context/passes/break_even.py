@@ -19,12 +19,12 @@ def mark(after: float, fixed: float, arrived: float, requests: float) -> float:
     return (WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
-def left_by_pass(scene: PassInput) -> float:
+def left_by_pass(given: PassInput) -> float:
     """About how many tokens a pass would leave, a full tail at least; costs a look at what is in the view."""
-    start = tail_of(scene, scene.budget.tail)
-    tokens = scene.overhead + digest_tokens(scene.projection)
-    for unit in scene.units[scene.folded : start]:
+    start = tail_of(given, given.budget.tail)
+    tokens = given.overhead + digest_tokens(given.projection)
+    for unit in given.units[given.folded : start]:
         words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
         tokens += words + FOLDED * (unit.tokens - words)
-    tail = sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
-    return tokens + max(tail, scene.budget.tail)
+    tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
+    return tokens + max(tail, given.budget.tail)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from outlive.context.pages import handle
-from outlive.context.passes.by_file import Joined, join_files, joined_rows
 from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.pieces import Line, Piece, describe_object
@@ -69,7 +68,6 @@ def write_digest(
     """
     out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
     out.rows.extend(filter(None, (summary, facts)))
-    joined = join_files(units, choice)
     with_lines = {event for event, _ in choice.by_piece}
     for number, unit in enumerate(units, start=labels - len(units)):
         if unit.kind == "user":
@@ -77,23 +75,19 @@ def write_digest(
         elif number < 0 and not unit.objects and not any(piece.event in with_lines for piece in unit.pieces):
             out.point(unit.pages)
         else:
-            _worked(out, unit, joined, choice, stale, named=number >= 0)
+            _worked(out, unit, choice, stale, named=number >= 0)
     out.flush()
     return "\n".join(out.rows)
 
 
-def _worked(
-    out: Writer, unit: Unit, joined: Joined, choice: Choice, stale: Callable[[Piece], bool], *, named: bool
-) -> None:
+def _worked(out: Writer, unit: Unit, choice: Choice, stale: Callable[[Piece], bool], *, named: bool) -> None:
     headed = len(unit.calls) == 1 and any(kept and not kept[0].start for kept in map(choice.of, unit.calls.values()))
     for piece in unit.pieces:
-        kept = [] if piece.key in joined.guests else choice.of(piece)
+        kept = choice.of(piece)
         if piece.attached:
             what = filter(None, [short_label(piece), *map(describe_object, piece.attached)])
             out.rows.append(f"→ {' · '.join(what)}: {attached(piece)}")
-        if piece.key in joined.hosts:
-            _looked(out, joined.hosts[piece.key], choice, SINCE_CHANGED if stale(piece) else "")
-        elif kept:
+        if kept:
             _did(out, piece, kept, SINCE_CHANGED if stale(piece) else "", labelled=not headed)
         else:
             label = f"→ {short_label(piece)}" if named and piece.kind == "result" and not headed else ""
@@ -123,16 +117,6 @@ def _did(out: Writer, piece: Piece, kept: Sequence[Line], mark: str, *, labelled
         rows.insert(0, short_label(piece))
     out.row(rows[0], piece.pages)
     out.rows.extend(rows[1:])
-
-
-def _looked(out: Writer, pieces: Sequence[Piece], choice: Choice, mark: str) -> None:
-    """All that is kept of a file that was looked at several times."""
-    newest = pieces[-1]
-    out.point(newest.pages)
-    older = dict.fromkeys(page for piece in pieces[:-1] for page in piece.pages if page not in newest.pages)
-    also = f"(with {' '.join(map(handle, older))})" if older else ""
-    out.row(" ".join(filter(None, ("→", short_label(newest), also, mark))), newest.pages)
-    out.rows.extend(joined_rows(pieces, choice))
 
 
 def short_label(piece: Piece) -> str:

@@ -26,7 +26,7 @@ SHALLOW, DEEP = 0.92, 0.82
 def usual(budget: Budget, since: int) -> PassDepth:
     """Under pressure, or with a cold cache; deeper when the last pass was only `since` units ago."""
     depth = SHALLOW if since > SOON else DEEP
-    return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, depth=depth * budget.engage)
+    return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=depth * budget.engage)
 
 
 def deep(budget: Budget, rung: str) -> PassDepth:
@@ -63,29 +63,29 @@ def time_to_pay(budget: Budget, answers: int) -> float:
     return min(budget.payback, answers / 2)
 
 
-def high_water(scene: PassInput, fixed: float, arrived: float, requests: float) -> float:
+def high_water(given: PassInput, fixed: float, arrived: float, requests: float) -> float:
     """Where a pass engages: at its share of the window, or where it pays (`payback.mark`) if that is earlier."""
-    budget = scene.budget
+    budget = given.budget
     if not requests:
         return budget.engage
-    left = left_by_pass(scene)
+    left = left_by_pass(given)
     return min(budget.engage, max(mark(left, fixed, arrived, requests), left + budget.gain))
 
 
-def attempt(history: History, scene: PassInput, reach: PassDepth, before: float) -> tuple[PassPlan, float]:
+def attempt(history: History, given: PassInput, depth: PassDepth, before: float) -> tuple[PassPlan, float]:
     """Plan a pass and hold it to its contract."""
-    plan = plan_pass(scene, reach)
-    if reach.rung:
-        plan.rungs = (*plan.rungs, reach.rung)
-    after = view_tokens(scene, plan)
-    messages = conversation(scene.units, plan.projection)
-    if problems := broken(scene, plan, messages, history.unseen(), before, after):
+    plan = plan_pass(given, depth)
+    if depth.rung:
+        plan.rungs = (*plan.rungs, depth.rung)
+    after = view_tokens(given, plan)
+    messages = conversation(given.units, plan.projection)
+    if problems := broken(given, plan, messages, history.unseen(), before, after):
         raise BrokenContract(problems)
     return plan, after
 
 
 def compacted(
-    history: History, scene: PassInput, plan: PassPlan, reason: str, before: float, after: float, focus: str
+    history: History, given: PassInput, plan: PassPlan, reason: str, before: float, after: float, focus: str
 ) -> Compacted:
     """The event that commits a plan."""
     edits = tuple(ViewEdit(event, block, text) for (event, block), text in sorted(plan.projection.edits.items()))
@@ -96,7 +96,7 @@ def compacted(
         fold_to=plan.projection.fold_to,
         digest=plan.projection.digest,
         edits=edits,
-        receipt=make_receipt(history, scene, plan, reason, before, after),
+        receipt=make_receipt(history, given, plan, reason, before, after),
         focus=focus,
         summary=plan.projection.summary,
         pages=history.pages.unlogged(),
@@ -105,13 +105,13 @@ def compacted(
 
 
 def spooled(
-    history: History, scene: PassInput, room: float, spare: float = 0.0, *, again: bool = False
+    history: History, given: PassInput, room: float, spare: float = 0.0, *, again: bool = False
 ) -> PassPlan | None:
     """Rung 0 for what has just arrived; nothing that was sent before changes."""
-    arrived = [piece for piece in history.unseen() if again or piece.key not in scene.projection.edits]
+    arrived = [piece for piece in history.unseen() if again or piece.key not in given.projection.edits]
     previews = spool(arrived, room, spare)
     if not previews:
         return None
-    old = scene.projection
+    old = given.projection
     projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
-    return PassPlan(projection, len(scene.units), scene.folded, ("spool",), shrunk=len(previews))
+    return PassPlan(projection, len(given.units), given.folded, ("spool",), shrunk=len(previews))

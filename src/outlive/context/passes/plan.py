@@ -1,6 +1,6 @@
 """One pass: from a view that is too large to one at the low-water mark.
 
-The tail stays whole; before it, results shrink to their bones (`micro`), long old texts are shortened (`snip`); what
+The tail stays whole; before it, results shrink to stubs (`micro`), long old texts are shortened (`snip`); what
 is older still is folded into the digest (`collapse`). All of it shares one budget of lines.
 """
 
@@ -22,8 +22,6 @@ from outlive.context.view import Projection
 
 Cap = Callable[[Piece], float]
 
-ANSWER, REMARK, SPOKEN = 60.0, 24.0, 0.015
-"""Tokens that the beginning of an answer to the user keeps, and of any other remark; all of them: of the window."""
 POOL = 2.0
 """Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
@@ -49,7 +47,7 @@ class PassDepth:
     tail: float
     skeleton: float
     lines: float
-    depth: float = float("inf")
+    fill_to: float = float("inf")
     """Lines may fill the view up to this, however many there may be."""
     squeeze: bool = False
     """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
@@ -105,18 +103,18 @@ def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
     return start
 
 
-def tail_of(scene: PassInput, tail: float) -> int:
+def tail_of(given: PassInput, tail: float) -> int:
     """The first unit of the tail that a pass leaves."""
-    most = max(tail, (scene.budget.hard - scene.overhead) * LARGEST_TAIL)
-    return tail_start(scene.units, scene.folded, tail, most)
+    most = max(tail, (given.budget.hard - given.overhead) * LARGEST_TAIL)
+    return tail_start(given.units, given.folded, tail, most)
 
 
-def fold_boundary(scene: PassInput, start: int, skeleton: float) -> int:
+def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
     """The first unit that is not folded: as many before the tail as the skeleton's share holds."""
     boundary = start
     room = skeleton
-    while boundary > scene.folded:
-        room -= bare_tokens(scene.units[boundary - 1])
+    while boundary > given.folded:
+        room -= bare_tokens(given.units[boundary - 1])
         if room < 0:
             break
         boundary -= 1
@@ -130,96 +128,66 @@ def bare_tokens(unit: Unit) -> float:
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
-def held_tokens(scene: PassInput, start: int, boundary: int) -> float:
+def held_tokens(given: PassInput, start: int, boundary: int) -> float:
     """What is shown whatever lines and words of the user are chosen."""
-    fixed = scene.overhead + sum(unit_tokens(unit, scene.projection) for unit in scene.units[start:])
-    fixed += sum(bare_tokens(unit) for unit in scene.units[boundary:start])
-    return fixed + fixed_cost(scene.units[:boundary]) + estimate(scene.facts) + estimate(scene.summary)
+    fixed = given.overhead + sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
+    fixed += sum(bare_tokens(unit) for unit in given.units[boundary:start])
+    return fixed + fixed_cost(given.units[:boundary]) + estimate(given.facts) + estimate(given.summary)
 
 
-def tokens_before(scene: PassInput, start: int) -> float:
+def tokens_before(given: PassInput, start: int) -> float:
     """Tokens of all that was said and done before a unit."""
-    return next((unit.pieces[0].at for unit in scene.units[start:] if unit.pieces), scene.index.tokens)
+    return next((unit.pieces[0].at for unit in given.units[start:] if unit.pieces), given.index.tokens)
 
 
-def request_tokens(scene: PassInput, boundary: int) -> float:
+def request_tokens(given: PassInput, boundary: int) -> float:
     """The current request, when it stands in the digest."""
-    current = current_request(scene.units)
-    if current is None or current.event >= _first_event(scene.units, boundary):
+    current = current_request(given.units)
+    if current is None or current.event >= _first_event(given.units, boundary):
         return 0.0
-    return current.tokens + IMAGE_TOKENS * len(pictures_of(scene.units[:boundary], current))
+    return current.tokens + IMAGE_TOKENS * len(pictures_of(given.units[:boundary], current))
 
 
-def floor_tokens(scene: PassInput) -> float:
+def floor_tokens(given: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
-    start = tail_start(scene.units, scene.folded, 0.0, 0.0)
-    least = words_caps(scene, start, 0.0)
-    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in _words(scene.units[:start]))
-    pinned = sum(piece.tokens for piece in pinned_pieces(scene, start, squeeze=True).values())
-    return held_tokens(scene, start, start) + kept + pinned
+    start = tail_start(given.units, given.folded, 0.0, 0.0)
+    least = words_caps(given, start, 0.0)
+    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in _words(given.units[:start]))
+    pinned = sum(piece.tokens for piece in pinned_pieces(given, start, squeeze=True).values())
+    return held_tokens(given, start, start) + kept + pinned
 
 
-def plan_pass(scene: PassInput, reach: PassDepth) -> PassPlan:
+def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     """Plan one pass down to the low-water mark."""
-    budget = scene.budget
-    start = tail_of(scene, reach.tail)
-    boundary = fold_boundary(scene, start, reach.skeleton)
-    pinned = pinned_pieces(scene, start, squeeze=reach.squeeze)
-    folding = scene.units[:boundary]
-    fixed = held_tokens(scene, start, boundary) + sum(piece.tokens for piece in pinned.values())
-    limit = SAFE * budget.hard if reach.squeeze else float("inf")
-    cap = words_caps(scene, start, min(budget.words, max(limit - fixed - request_tokens(scene, boundary), 0.0)))
-    shrinkable = [piece for piece in _shrinkable(scene, boundary, start, cap) if piece.key not in pinned]
+    budget = given.budget
+    start = tail_of(given, depth.tail)
+    boundary = fold_boundary(given, start, depth.skeleton)
+    pinned = pinned_pieces(given, start, squeeze=depth.squeeze)
+    folding = given.units[:boundary]
+    fixed = held_tokens(given, start, boundary) + sum(piece.tokens for piece in pinned.values())
+    limit = SAFE * budget.hard if depth.squeeze else float("inf")
+    cap = words_caps(given, start, min(budget.words, max(limit - fixed - request_tokens(given, boundary), 0.0)))
+    shrinkable = [piece for piece in _shrinkable(given, boundary, start, cap) if piece.key not in pinned]
     fixed += sum(min(piece.tokens, cap(piece) + SHORTENED) + 3 for piece in _words(folding))
-    worth = min(reach.lines, budget.lines_of_past * tokens_before(scene, start))
-    spoken = {} if reach.squeeze else spoken_lines(scene.units[:boundary], SPOKEN * budget.window)
-    fixed += sum(line.cost for lines in spoken.values() for line in lines)
+    worth = min(depth.lines, budget.lines_of_past * tokens_before(given, start))
     least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
-    room = max(reach.target - fixed, min(worth, reach.depth - fixed), least)
-    goal = max(reach.target, fixed + room)
-    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored = score(scene.index, candidates(scene, fresh, shrinkable, cap, pinned), weigher(scene.guard))
+    room = max(depth.target - fixed, min(worth, depth.fill_to - fixed), least)
+    goal = max(depth.target, fixed + room)
+    fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
+    scored = score(given.index, candidates(given, fresh, shrinkable, cap, pinned), weigher(given.guard))
     for _ in range(2):
         choice = take(scored, room, opening_cost, budget.price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        for key, lines in spoken.items():
-            kept = {line.id: line for line in (*lines, *choice.by_piece.get(key, ()))}
-            choice.by_piece[key] = [kept[number] for number in sorted(kept)]
-        plan = _render(scene, boundary, start, cap, shrinkable, choice, labels=0 if reach.squeeze else LABELLED)
-        excess = view_tokens(scene, plan) - goal
+        plan = _render(given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else LABELLED)
+        excess = view_tokens(given, plan) - goal
         if excess < 0.02 * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
 
 
-def spoken_lines(units: list[Unit], room: float) -> dict[tuple[int, int], list[Line]]:
-    """How what the assistant said began, newest first: what it found and decided. Answers to the user get more."""
-    found: dict[tuple[int, int], list[Line]] = {}
-    answer = False
-    for unit in reversed(units):
-        for piece in unit.pieces:
-            if piece.kind == "said" and piece.lines:
-                found[piece.key] = _beginning(piece, ANSWER if answer else REMARK)
-                room -= sum(line.cost for line in found[piece.key])
-        answer = unit.kind == "user"
-        if room <= 0:
-            break
-    return found
-
-
-def _beginning(piece: Piece, room: float) -> list[Line]:
-    kept: list[Line] = []
-    for line in piece.lines:
-        room -= line.cost
-        if room < 0 and kept:
-            break
-        kept.append(line)
-    return kept
-
-
 def candidates(
-    scene: PassInput, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
+    given: PassInput, fresh: Iterable[Piece], shrinkable: Iterable[Piece], cap: Cap, pinned: Pinned
 ) -> Iterable[Line]:
     """Every line that could be kept: of what was folded before, is folded now, or shrinks in place."""
 
@@ -227,23 +195,23 @@ def candidates(
         return piece.tokens > cap(piece) if piece.kind == "user" else not pinned or piece.key not in pinned
 
     pieces = chain(filter(open_to_choice, fresh), shrinkable)
-    pool = (line for line in scene.pool if open_to_choice(line.piece))
+    pool = (line for line in given.pool if open_to_choice(line.piece))
     return chain(pool, chain.from_iterable(piece.lines for piece in pieces))
 
 
-def pinned_pieces(scene: PassInput, start: int, *, squeeze: bool) -> Pinned:
+def pinned_pieces(given: PassInput, start: int, *, squeeze: bool) -> Pinned:
     """Results before the tail that stay whole: what is preserved and, unless it is tight, what was just recalled."""
-    pinned = preserved(scene.units[:start], scene.guard, scene.budget.words)
+    pinned = preserved(given.units[:start], given.guard, given.budget.words)
     if not squeeze:
-        fresh = max(len(scene.units) - scene.budget.recalled_units, 0)
-        pinned.update(recalled(scene.units[fresh:start], scene.budget.recalled))
+        fresh = max(len(given.units) - given.budget.recalled_units, 0)
+        pinned.update(recalled(given.units[fresh:start], given.budget.recalled))
     return pinned
 
 
-def words_caps(scene: PassInput, start: int, room: float) -> Cap:
+def words_caps(given: PassInput, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
-    current = current_request(scene.units)
-    caps = allowances((piece for piece in _words(scene.units[:start]) if piece is not current), room)
+    current = current_request(given.units)
+    caps = allowances((piece for piece in _words(given.units[:start]) if piece is not current), room)
     return lambda piece: float("inf") if piece is current else caps(piece)
 
 
@@ -269,9 +237,9 @@ def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int
     return tuple(piece.key for unit in asked for piece in unit.pieces if piece.attached)
 
 
-def _shrinkable(scene: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
+def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
     limits = {"result": 0.0, "said": LONG_SAID}
-    for unit in scene.units[boundary:start]:
+    for unit in given.units[boundary:start]:
         for piece in unit.pieces:
             limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
             if piece.tokens > limit:
@@ -279,10 +247,10 @@ def _shrinkable(scene: PassInput, boundary: int, start: int, cap: Cap) -> Iterab
 
 
 def _render(
-    scene: PassInput, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+    given: PassInput, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
 ) -> PassPlan:
     edits = {
-        key: text for key, text in scene.projection.edits.items() if key[0] >= _first_event(scene.units, boundary)
+        key: text for key, text in given.projection.edits.items() if key[0] >= _first_event(given.units, boundary)
     }
     shrunk: list[Piece] = []
     for piece in shrinkable:
@@ -295,23 +263,23 @@ def _render(
     digest, fold_to = "", 0
     pictures: tuple[tuple[int, int], ...] = ()
     if boundary:
-        folding = scene.units[:boundary]
-        current = current_request(scene.units)
+        folding = given.units[:boundary]
+        current = current_request(given.units)
 
         def words(piece: Piece) -> str:
             if piece is current:
-                return scene.projection.edits.get(piece.key, piece.text)
+                return given.projection.edits.get(piece.key, piece.text)
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
         digest = write_digest(
-            folding, choice, words, scene.facts, scene.summary, labels=labels, stale=scene.index.is_stale
+            folding, choice, words, given.facts, given.summary, labels=labels, stale=given.index.is_stale
         )
         fold_to = folding[-1].event
         pictures = pictures_of(folding, current)
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
-    projection = Projection(0, fold_to, digest, edits, scene.summary, pictures)
+    projection = Projection(0, fold_to, digest, edits, given.summary, pictures)
     return PassPlan(projection, start, boundary, rungs, len(shrunk), choice.count)
 
 
@@ -325,10 +293,10 @@ def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
 
 
-def view_tokens(scene: PassInput, plan: PassPlan) -> float:
+def view_tokens(given: PassInput, plan: PassPlan) -> float:
     """Tokens of the request under a plan."""
-    total = scene.overhead + digest_tokens(plan.projection)
-    for unit in scene.units[plan.folded :]:
+    total = given.overhead + digest_tokens(plan.projection)
+    for unit in given.units[plan.folded :]:
         total += unit_tokens(unit, plan.projection)
     return total
 
@@ -349,8 +317,8 @@ def shown_tokens(piece: Piece, projection: Projection) -> float:
     return piece.tokens if text is None else estimate(text)
 
 
-def next_pool(scene: PassInput, boundary: int) -> list[Line]:
+def next_pool(given: PassInput, boundary: int) -> list[Line]:
     """The folded lines that later passes choose from again."""
-    fresh = (piece for unit in scene.units[scene.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(scene.index, candidates(scene, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
-    return best(scored, POOL * max(scene.budget.lines, scene.budget.target))
+    fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
+    scored: Scored = score(given.index, candidates(given, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
+    return best(scored, POOL * max(given.budget.lines, given.budget.target))

@@ -18,39 +18,39 @@ KINDS = {
 
 
 def make_receipt(
-    history: History, scene: PassInput, plan: PassPlan, reason: str, before: float, after: float
+    history: History, given: PassInput, plan: PassPlan, reason: str, before: float, after: float
 ) -> Receipt:
     """The receipt of a plan. A cold cache costs nothing more; a warm one is written anew from the first change."""
     projection = plan.projection
-    around = around_history(history, scene)
+    around = around_history(history, given)
     shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
-    own = {page: page for unit in scene.units for page in unit.pages}  # receipts share the numbers that units have
+    own = {page: page for unit in given.units for page in unit.pages}  # receipts share the numbers that units have
     return Receipt(
         rungs=plan.rungs,
         reason=reason,
         before=round(before),
         after=round(after),
-        kinds_before=around | by_kind(scene, scene.projection, scene.folded),
-        kinds_after=around | by_kind(scene, projection, plan.folded),
+        kinds_before=around | by_kind(given, given.projection, given.folded),
+        kinds_after=around | by_kind(given, projection, plan.folded),
         units_shrunk=plan.shrunk,
-        units_folded=plan.folded - scene.folded,
+        units_folded=plan.folded - given.folded,
         lines_kept=plan.lines,
         handles=tuple(own.get(page, page) for page in sorted(shown)),
-        cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - scene.overhead),
+        cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - given.overhead),
     )
 
 
-def around_history(history: History, scene: PassInput) -> dict[str, int]:
+def around_history(history: History, given: PassInput) -> dict[str, int]:
     """Tokens of what stands around the history, which no pass changes."""
     system = estimate(history.system)
-    parts = {"system": system, "tools": history.overhead - system, "state": scene.overhead - history.overhead}
+    parts = {"system": system, "tools": history.overhead - system, "state": given.overhead - history.overhead}
     return {name: round(tokens) for name, tokens in parts.items() if round(tokens)}
 
 
-def by_kind(scene: PassInput, projection: Projection, folded: int) -> dict[str, int]:
+def by_kind(given: PassInput, projection: Projection, folded: int) -> dict[str, int]:
     """Tokens of a history by what they are."""
     sums: dict[str, float] = {"digest": estimate(projection.digest)}
-    for unit in scene.units[folded:]:
+    for unit in given.units[folded:]:
         for piece in unit.pieces:
             text = projection.edits.get(piece.key)
             kind = KINDS.get(piece.kind, piece.kind)
