@@ -229,7 +229,7 @@ def _terminal() -> dict[str, Reader]:
 
 
 def _tools() -> dict[str, Reader]:
-    """Each field of each tool that takes text; bash and sub-agents would run it."""
+    """Each field of each tool that takes text, or a list of texts; bash and sub-agents would run it."""
     from outlive.tools.builtin.standard import standard_tools
     from outlive.tools.files.closest_match import why_not_found
     from outlive.tools.files.diff import unified
@@ -243,12 +243,13 @@ def _tools() -> dict[str, Reader]:
     }
     for tool in standard_tools():
         if tool.name not in ("bash", "subagent", "remember", "forget", "memory_search"):
-            fields = [name for name, form in schema(tool.input)["properties"].items() if "string" in json.dumps(form)]
+            forms = schema(tool.input)["properties"].items()
+            fields = {name: "array" in json.dumps(form) for name, form in forms if "string" in json.dumps(form)}
             found[f"tool {tool.name}"] = partial(_call, tool.name, fields, schema(tool.input)["required"])
     return found
 
 
-def _call(tool: str, fields: list[str], required: list[str], text: str) -> None:
+def _call(tool: str, fields: dict[str, bool], required: list[str], text: str) -> None:
     from outlive.messages import ToolCall
     from tests.tools.workbench import Workbench
 
@@ -257,8 +258,8 @@ def _call(tool: str, fields: list[str], required: list[str], text: str) -> None:
     (folder / "a.txt").write_text(text, encoding="utf-8", newline="")
     asyncio.run(bench.runner.run(ToolCall("r", "read_file", {"path": "a.txt"})))
     short = {name: "a.txt" if name == "path" else 1 if name == "task_id" else "x" for name in required}
-    for field in fields:
-        for given in (text, [text], [text[:100]] * 2_000):
+    for field, kind in fields.items():
+        for given in ([text], [text[:100]] * 2_000) if kind else (text,):
             asyncio.run(bench.runner.run(ToolCall("c", tool, {**short, field: given})))
 
 

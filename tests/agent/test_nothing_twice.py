@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +85,16 @@ def test_every_call_is_durable_as_started_before_it_runs(
     assert [call for call, durable in witness.seen if not durable] == []
 
 
-def test_a_group_is_known_by_more_than_its_number() -> None:
-    here = identify(os.getpgrp())
+@pytest.fixture
+def command() -> Iterator[Process]:
+    """A command that runs, in a group of its own."""
+    with subprocess.Popen(["sleep", "1000"], start_new_session=True) as running:
+        yield identify(running.pid)
+        running.kill()
+
+
+def test_a_group_is_known_by_more_than_its_number(command: Process) -> None:
+    here = command
     assert living(here)
     assert not living(Process(here.group, "1", here.machine)), "the number was used again"
     assert not living(Process(here.group, here.started, f"elsewhere {machine()}")), "a log from another machine"
@@ -98,9 +108,9 @@ def started(*events: Any) -> StartedCommands:
     return found
 
 
-def test_only_the_session_that_started_a_command_looks_for_it(tmp_path: Path) -> None:
+def test_only_the_session_that_started_a_command_looks_for_it(tmp_path: Path, command: Process) -> None:
     said = AssistantSaid(id=1, time=1.0, blocks=(ToolCall("c", "bash", {"command": "serve"}),))
-    began = ToolStarted(id=2, time=2.0, calls=("c",), process=identify(os.getpgrp()))
+    began = ToolStarted(id=2, time=2.0, calls=("c",), process=command)
     forked = Forked(id=3, time=3.0, session="s", at=2)
     logs = open_log_store(base=tmp_path)
     assert [orphan.text for orphan in orphans_of("s", started(said, began), logs)] == ["bash serve"]

@@ -126,7 +126,8 @@ def test_receipts_after_everything_was_taken_back(outlive: Outlive) -> None:
 
 def test_fork(outlive: Outlive) -> None:
     info = outlive("session", "fork", "work", "--at", "20", "--name", "other", "--json").json
-    assert (info["id"], info["forked_from"], info["last_event"]) == ("other", "work", 21)
+    assert (info["id"], info["forked_from"]) == ("other", "work")
+    assert info["last_event"] > 20, "a fork adds an event of its own"
     name = outlive("session", "fork", "work").out.strip()
     assert set(ids(outlive)) == {"work", "other", name}
     assert outlive("session", "show", "other").out.startswith("other")

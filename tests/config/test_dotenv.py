@@ -145,3 +145,11 @@ def test_a_file_that_is_no_text_is_named_without_its_content(tmp_path: Path) -> 
     (tmp_path / ".env").write_bytes(b"KEY=\xff\xfe\n")
     with pytest.raises(ConfigError, match="is not UTF-8 text"):
         DotEnv(Workspace.read(tmp_path))
+
+
+def test_lines_that_cannot_be_read_are_passed_over_in_silence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    found = written(tmp_path, "- a\n" * 100 + "MODEL_ID=theirs\n'\n")
+    assert found.asks == {"MODEL_ID": "theirs"}
+    assert (capfd.readouterr().err, caplog.records) == ("", [])

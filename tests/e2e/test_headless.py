@@ -273,7 +273,8 @@ def test_a_session_is_searched_by_what_it_is_about(folder: Path) -> None:
         client = Client(folder, sim)
         session = client("-p", "Look into it.", "--output-format", "json").json["session"]
         exact = client("recall", "--search", "name_7 = 259", "--session", session, "--json").json
-        assert [hit["what"] for hit in exact] == ["event 8 · result · read_file data.txt"]
+        [what] = [hit["what"] for hit in exact]
+        assert what.endswith(" · result · read_file data.txt")
         related = client("recall", "--search", "timeouts when uploading", "--session", session, "--json").json
         assert "47 seconds" in related[0]["text"]
 

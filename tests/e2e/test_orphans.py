@@ -186,8 +186,9 @@ def test_what_escaped_is_found_again_and_the_model_is_told_the_truth(
 
 def test_what_was_adopted_is_found_again_after_another_death(folder: Path) -> None:
     def answer(request: SeenRequest) -> Step:
-        results = request.results()
-        return call("bash", command="sleep 1000" if results else ESCAPED) if len(results) < 2 else say("done")
+        if not request.results():
+            return call("bash", command=ESCAPED)
+        return call("bash", command="sleep 1000") if len(sim.requests) == 2 else say("done")
 
     with Simulator(brain=answer) as sim:
         client = Client(folder, sim)

@@ -99,13 +99,13 @@ def _variables(path: Path) -> dict[str, str]:
     raw = None if path.is_dir() else read_settings(path)  # some keep a virtual environment under that name
     if raw is None:
         return {}
-    from dotenv import dotenv_values
+    from dotenv.parser import parse_stream  # dotenv_values prints a line for each statement that it cannot read
 
     try:
-        found = dotenv_values(stream=StringIO(raw.decode("utf-8")), interpolate=False)
+        found = parse_stream(StringIO(raw.decode("utf-8")))
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8 text") from None
-    return {name: value for name, value in found.items() if value}
+    return {binding.key: binding.value for binding in found if binding.key and binding.value}
 
 
 def _host(url: str) -> str | None:

@@ -68,3 +68,8 @@ def test_cards_stand_close_and_words_have_air() -> None:
     kinds = ["user", "answer", "card", "card", "note", "answer", "answer"]
     gaps = [rhythm.gap(Item(kind, "")) for kind in kinds]  # type: ignore[arg-type]
     assert gaps == [False, True, True, False, False, True, True]
+
+
+def test_a_very_long_block_is_shown_as_it_was_written() -> None:
+    text = "- **item**\n" * 8_000
+    assert Painter(60, "plain").lines(Prose(text)) == text.strip().splitlines()

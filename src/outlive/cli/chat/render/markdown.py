@@ -14,6 +14,8 @@ from rich.text import Text
 from outlive.cli.clean import clean
 
 THEME = "ansi_dark"
+LONGEST = 32_000
+"""Characters of a block; a longer one is shown as plain text, because some Markdown takes many seconds then."""
 
 
 class _Code(CodeBlock):
@@ -48,11 +50,16 @@ class Prose(Markdown):
         text = clean(text)
         super().__init__("", code_theme=THEME, hyperlinks=False)
         self.markup = text
-        self.parsed = _parser().parse(text)
+        self.parsed = _parser().parse(text) if len(text) <= LONGEST else []
         for token in self.parsed:
             for child in token.children or ():
                 if child.type == "softbreak":
                     child.type = "hardbreak"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if len(self.markup) > LONGEST:
+            return iter([Text(self.markup.strip())])
+        return super().__rich_console__(console, options)
 
 
 @cache
