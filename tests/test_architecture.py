@@ -147,6 +147,25 @@ def test_every_room_has_an_inhabitant() -> None:
             assert code, f"{folder} is empty"
 
 
+def test_a_public_class_name_has_one_home() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+LARGE = {"tools/builtin": 30}
+"""Rooms in which every file is one more of the same kind: one tool a file."""
+
+
+def test_no_room_is_crowded() -> None:
+    for folder in {path.parent for path in MODULES.values()}:
+        name = folder.relative_to(SOURCE / "outlive").as_posix()
+        assert len(list(folder.glob("*.py"))) <= LARGE.get(name, 20), f"{name} holds too many files at one level"
+
+
 LOOK = """
 import json, sys
 sys.dont_write_bytecode = True
