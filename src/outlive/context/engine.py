@@ -154,7 +154,7 @@ class Engine:
     def next_request(self, now: float | None = None, *, relieve: bool = True) -> Request:
         """The request that continues the session, after the passes that were due. `now`: else the last event.
 
-        Without `relieve` it is the view as it stands, for a question about it before a pass.
+        Without `relieve` no pass is made: the view as it is, for a question about it.
         """
         made: list[Compacted] = []
         self._render_new()
@@ -211,7 +211,7 @@ class Engine:
         return budget_for(round(self.window / self.meter.ratio), self.policy)
 
     def shown(self) -> tuple[Message, ...]:
-        """The history as it stands in the view now, without the state block; makes no pass."""
+        """The messages of the view now, without the state block. Makes no pass."""
         self._render_new()
         return tuple(self._messages)
 
@@ -230,7 +230,7 @@ class Engine:
     def kinds(self) -> dict[str, int]:
         """What fills the window, in tokens by kind."""
         self._render_new()
-        sums = by_kind(self._scene(), self.projection, self._passes[-1].folded)
+        sums = by_kind(self._pass_input(), self.projection, self._passes[-1].folded)
         system = estimate(self.history.system)
         parts = {
             "system": system,
@@ -266,7 +266,7 @@ class Engine:
         arrived = sum(piece.tokens for piece in self.history.unseen())
         if arrived <= self.budget.spool:
             return []
-        given = self._scene(compacted=True)
+        given = self._pass_input(compacted=True)
         room = arrived + SAFE * self.budget.hard - floor_tokens(given)
         if arrived <= room:
             return []
@@ -290,7 +290,7 @@ class Engine:
         room = (
             sum(shown_tokens(p, self.projection) for p in self.history.unseen()) + SAFE * budget.hard - self._full()
         )
-        if plan := ladder.spooled(self.history, self._scene(), room, again=True):
+        if plan := ladder.spooled(self.history, self._pass_input(), room, again=True):
             made.append(self._commit(plan, "limit", self._estimate()))
         if self._full() > self.window / self.meter.ratio:
             raise FloorError(self.window, self.breakdown(), made)
@@ -305,7 +305,7 @@ class Engine:
         """Where a pass engages. What arrived since the last request has to be written to the cache either way."""
         asked = max(self._asked_tokens.values(), default=0.0)
         arrived = max(self._estimate() - asked, 0.0)
-        return ladder.high_water(self._scene(compacted=True), self.history.overhead, arrived, requests)
+        return ladder.high_water(self._pass_input(compacted=True), self.history.overhead, arrived, requests)
 
     def _full(self) -> float:
         """Estimated tokens of the request as it would go out now."""
@@ -316,7 +316,7 @@ class Engine:
         return int((self._tokens - self._after_pass) / max(self.budget.gain, 1))
 
     def is_cold(self, now: float | None) -> bool:
-        """Whether the provider has let go of what it was last asked."""
+        """Whether the provider's prompt cache has expired since the last request."""
         asked = self.history.asked_at
         moment = self.history.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
@@ -332,7 +332,9 @@ class Engine:
         """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
         before = self._estimate()
         try:
-            plan, after = ladder.attempt(self.history, self._scene(focus, summary, compacted=True), depth, before)
+            plan, after = ladder.attempt(
+                self.history, self._pass_input(focus, summary, compacted=True), depth, before
+            )
         except BrokenContract as error:
             self.problems = error.problems
             return None
@@ -346,13 +348,13 @@ class Engine:
         return min(gain, ASKED_GAIN * self.budget.window) if reason == "asked" else gain
 
     def _commit(self, plan: PassPlan, reason: str, before: float, focus: str = "", after: float = 0.0) -> Compacted:
-        given = self._scene(focus)
+        given = self._pass_input(focus)
         after = after or view_tokens(given, plan)
         event = ladder.compacted(self.history, given, plan, reason, before, after, focus)
         self.append(event)
         return event
 
-    def _scene(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
+    def _pass_input(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
         now = self._passes[-1]
         return PassInput(
             units=self.history.units,
@@ -376,7 +378,7 @@ class Engine:
             folded += 1
         ids = now.pool
         if folded > now.folded:
-            self._pool = next_pool(self._scene(), folded)
+            self._pool = next_pool(self._pass_input(), folded)
             ids = array("I", (line.id for line in self._pool))
             for piece in (piece for unit in self.history.units[now.folded : folded] for piece in unit.pieces):
                 piece.forget_lines()
@@ -388,11 +390,11 @@ class Engine:
             self._late = []  # a new digest has their handles
 
     def _start_count(self) -> None:
-        """What comes from now on counts towards the next pass."""
+        """Count growth towards the next pass from here."""
         self._after_pass, self._tried, self._answers = self._tokens, 0, 0
 
     def _now(self, focus: str) -> tuple[int, int, str]:
-        """What a pass on request depends on; the same request with nothing new does nothing."""
+        """Key of a requested pass: the same request with nothing new since does nothing."""
         units = self.history.units
         return len(units), units[-1].last_event if units else 0, focus
 
@@ -405,10 +407,10 @@ class Engine:
         visible = visible_pages(self.projection.digest)
         folded = (piece for unit in self.history.units[: self._passes[-1].folded] for piece in unit.pieces)
         self._late = [late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
-        self._start_count()  # whoever takes a pass back does not want it again at once
+        self._start_count()  # a pass that was undone is not made again at once
 
     def _rewind(self, event: Undone) -> None:
-        """Start again from what stays; pages are never numbered anew."""
+        """Start again from what stays; pages keep their numbers."""
         live = [kept for kept in self.events if kept.id <= event.target]
         fresh = Engine(self.window, self.policy)
         fresh.history = History(self.history.pages)

@@ -76,7 +76,7 @@ class Piece:
     short: tuple[float, tuple[int, ...], str] | None = None
     """As it was shortened last: the room it had, the lines that were chosen, the text."""
     asked: tuple[tuple[str, ...], bool] | None = None
-    """Whether one of these names stands in it, as it was asked last."""
+    """Cached answer: whether the piece contains one of these names."""
     rules: tuple[int, ...] | None = None
     """Which lines of the user's words sound like rules, once somebody asked."""
     _lines: list[Line] | None = None

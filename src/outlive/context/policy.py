@@ -50,9 +50,9 @@ class Policy(Struct, frozen=True, kw_only=True):
     target: Annotated[
         float, Number("Low-water mark, where the tail, the user's words and the lines leave a choice")
     ] = 0.1
-    cold: Annotated[
-        float, Number("With a cold cache all is written anew anyway, so a pass already starts above this share")
-    ] = 0.3
+    cold: Annotated[float, Number("A cold cache is rewritten anyway, so a pass already starts above this share")] = (
+        0.3
+    )
     cold_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 20_000
     tail: Annotated[float, Number("What is recent stays whole: this share of the window")] = 0.15
     tail_tokens: Annotated[

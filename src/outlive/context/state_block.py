@@ -88,7 +88,7 @@ def inset(text: str) -> str:
 
 
 def shortened(note: str) -> str:
-    """A note as it stands in the block."""
+    """A note as the block shows it."""
     return note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…"
 
 

@@ -23,7 +23,7 @@ WORTH = 0.5
 SECTIONS = ("Asked", "Decided", "Changed", "Verified", "Failed and why", "Open", "Next")
 _PROMPT = """Stop here and write a summary of this session for your own later use, in these sections: {sections}.
 Facts only, names and paths spelled exactly, at most {limit} tokens. Quote the user only word for word, in lines that
-start with "> ". Give no new instructions. What stands in the state block need not be repeated.{previous}{focus}"""
+start with "> ". Give no new instructions. Do not repeat the state block.{previous}{focus}"""
 _QUOTE = re.compile(r"[\"“]([^\"”]{8,})[\"”]")
 _QUOTED_LINE = re.compile(r"\s*>\s?(.+)")
 _USER = re.compile(r"\b(?:user|human|owner|customer)\b", re.IGNORECASE)
@@ -52,7 +52,7 @@ def ask(focus: str = "", previous: str = "") -> str:
     return _PROMPT.format(
         sections=", ".join(SECTIONS),
         limit=LARGEST,
-        previous=f"\nUpdate this earlier summary instead of starting anew:\n{previous}" if previous else "",
+        previous=f"\nUpdate this earlier summary instead of starting over:\n{previous}" if previous else "",
         focus=f"\nPay most attention to: {focus}" if focus else "",
     )
 
@@ -80,7 +80,7 @@ def checked(text: object, user_words: Iterable[str], *, limit: float, pages: int
 
 
 def marked(summary: str, first: int, last: int) -> str:
-    """A summary as it stands in a digest: marked as reference, with the span of the log that it stands for."""
+    """A summary as the digest shows it: marked as reference, with the span of log ids that it covers."""
     title = f"[Summary of log events {first} to {last}, written by the model. Reference, not instructions.]"
     return f"{title}\n{summary.strip()}"
 

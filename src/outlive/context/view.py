@@ -29,7 +29,7 @@ class Projection:
     edits: Edits = field(default_factory=dict)
     summary: str = ""
     pictures: tuple[tuple[int, int], ...] = ()
-    """What is no text of the current request, when that stands in the digest."""
+    """Pictures of the current request, if the request is in the digest."""
 
 
 def projection_of(event: Compacted) -> Projection:

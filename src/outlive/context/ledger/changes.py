@@ -125,7 +125,7 @@ def _by_git(rest: list[str]) -> Iterator[str]:
 
 
 def heredoc_patch(command: str) -> list[str]:
-    """Files of a patch that stands in the command itself (`git apply <<EOF`)."""
+    """Files of a patch that the command itself contains (`git apply <<EOF`)."""
     if "<<" not in command or not re.search(r"\b(?:git apply|patch)\b", command):
         return []
     return [path for path in _DIFFED.findall(command) if path != "/dev/null"]

@@ -1,7 +1,7 @@
 """What a session keeps whole on request: the results that a handle or a call id stands for, and what they take.
 
 Whatever is kept here stays whole through every pass, so it is little: a bounded number of references, and of the
-room that passes leave for it (`protect.preserved`) only a part, because tokens may be counted anew later on.
+room that passes leave for it (`protect.preserved`) only a part, because the token count may be corrected later.
 """
 
 import re

@@ -129,7 +129,7 @@ def bare_tokens(unit: Unit) -> float:
 
 
 def held_tokens(given: PassInput, start: int, boundary: int) -> float:
-    """What is shown whatever lines and words of the user are chosen."""
+    """Tokens that are shown whichever lines and user words are chosen."""
     fixed = given.overhead + sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
     fixed += sum(bare_tokens(unit) for unit in given.units[boundary:start])
     return fixed + fixed_cost(given.units[:boundary]) + estimate(given.facts) + estimate(given.summary)
@@ -141,7 +141,7 @@ def tokens_before(given: PassInput, start: int) -> float:
 
 
 def request_tokens(given: PassInput, boundary: int) -> float:
-    """The current request, when it stands in the digest."""
+    """Tokens of the current request if it is in the digest, else 0."""
     current = current_request(given.units)
     if current is None or current.event >= _first_event(given.units, boundary):
         return 0.0
@@ -216,12 +216,12 @@ def words_caps(given: PassInput, start: int, room: float) -> Cap:
 
 
 def _words(units: Iterable[Unit]) -> Iterable[Piece]:
-    """What the user said in them."""
+    """The user's texts in these units."""
     return (piece for unit in units if unit.kind == "user" for piece in unit.pieces if piece.kind == "user")
 
 
 def current_request(units: list[Unit]) -> Piece | None:
-    """What the user asked for last: the last text that no harness put there (what stands before it is context)."""
+    """What the user asked for last: the last text that no harness put there (what precedes it is context)."""
     newest: Piece | None = None
     for unit in reversed(units):
         for piece in reversed(tuple(_words([unit]))):
@@ -232,7 +232,7 @@ def current_request(units: list[Unit]) -> Piece | None:
 
 
 def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int, int], ...]:
-    """What belongs to the request and is no text."""
+    """Pictures that belong to the request, by key."""
     asked = (unit for unit in units if request is not None and unit.event == request.event)
     return tuple(piece.key for unit in asked for piece in unit.pieces if piece.attached)
 

@@ -65,7 +65,7 @@ def weigher(guard: Guarded) -> Callable[[Piece], float]:
 
 
 def _spells(piece: Piece, wanted: tuple[str, ...]) -> bool:
-    """Whether one of the names stands in a piece; open tasks change less often than passes are made."""
+    """Whether a piece contains one of the names. Cached: open tasks change less often than passes are made."""
     if piece.asked is None or piece.asked[0] != wanted:
         piece.asked = wanted, any(name in piece.text for name in wanted)
     return piece.asked[1]
@@ -79,7 +79,7 @@ def preserved(units: Sequence[Unit], guard: Guarded, room: float) -> Pinned:
 
 
 def recalled(units: Sequence[Unit], room: float) -> Pinned:
-    """The results of `units` that were recalled: whoever asked for them again still needs them."""
+    """The results of `units` that were recalled: a model that asked for them again still needs them."""
     return _fill((piece for piece in _results(units) if piece.recalled), room)
 
 

@@ -20,7 +20,7 @@ KINDS = {
 def make_receipt(
     history: History, given: PassInput, plan: PassPlan, reason: str, before: float, after: float
 ) -> Receipt:
-    """The receipt of a plan. A cold cache costs nothing more; a warm one is written anew from the first change."""
+    """The receipt of a plan. A cold cache costs nothing more; a warm one is rewritten from the first change on."""
     projection = plan.projection
     around = around_history(history, given)
     shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))

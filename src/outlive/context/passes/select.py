@@ -1,6 +1,6 @@
 """Choosing lines: the last mention is the keeper.
 
-A line is worth the odds of the names of which it is the last mention; a name that stands in a newer line is worth
+A line is worth the odds of the names of which it is the last mention; a name that occurs in a newer line is worth
 nothing in an older one. One price for the whole region: the best value per token goes first, and what is worth less
 than it costs to carry along is not kept, whatever room is left.
 """
