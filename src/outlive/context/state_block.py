@@ -82,7 +82,7 @@ def _sections(
 
 
 def inset(text: str) -> str:
-    """A text that is not the user's, as it stands in the block: its further lines are set in, and it cannot end the
+    """A text that is not the user's, as the block shows it: continuation lines are indented, and it cannot end the
     block, so that nothing in it looks like a mode or like standing instructions."""
     return _TAG.sub("&lt;", _LINE_END.sub("\n    ", text))
 
