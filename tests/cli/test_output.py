@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent import Session
 from outlive.cli.output import EXIT_CODE
 from outlive.events import UserSaid
 from outlive.messages import Text
@@ -147,3 +148,25 @@ def test_a_reader_that_had_enough_ends_a_long_list(outlive: Outlive) -> None:
     ended = run(outlive, "| head -1", "task", "list", "--budget", "0")
     assert_said(ended, "nothing was changed", os.strerror(32))
     assert ended.out.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["task export -o", "task graph -o", "memory export -o", "session export s -o"])
+def test_a_device_or_pipe_is_written_to_and_a_link_followed_but_neither_is_replaced(
+    tmp_path: Path, command: str
+) -> None:
+    outlive = Outlive(tmp_path)
+    outlive("task", "create", "one")
+    outlive("memory", "add", "The parser is strict.")
+    with Session.start(open_log_store(base=tmp_path), id="s", folder=str(tmp_path)) as session:
+        session.user_said("Hello.")
+    pipe, link, planted = tmp_path / "pipe", tmp_path / "link", tmp_path / ".pipe.part"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    planted.symlink_to("elsewhere")
+    for output in (pipe, link):
+        reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+        assert outlive(*command.split(), str(output)).code == 0
+        assert reader.communicate()[0]
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert not (tmp_path / "elsewhere").exists()

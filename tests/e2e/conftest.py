@@ -3,19 +3,23 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from outlive.testing import Simulator
 from tests.cli.command import Result
+from tests.fork_server import ForkServer
 
 MODELS = ("anthropic:claude-sonnet-4-6", "openai:gpt-5.1")
 
 
 class Client:
     """`outlive` as a user runs it, against a simulator."""
+
+    server: ClassVar[ForkServer | None] = None
 
     def __init__(self, folder: Path, sim: Simulator, model: str = MODELS[0]) -> None:
         self.folder = folder
@@ -35,21 +39,25 @@ class Client:
         )
 
     def __call__(self, *arguments: str, stdin: str | None = None, **environment: str) -> Result:
+        assert Client.server is not None
         return Result(
-            subprocess.run(
-                [sys.executable, "-m", "outlive", *self._model(arguments), *arguments],
-                cwd=self.folder,
-                env=self.environment | environment,
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
-                text=True,
-                check=False,
+            Client.server.run(
+                [*self._model(arguments), *arguments],
+                folder=self.folder,
+                environment=self.environment | environment,
+                stdin=stdin,
             )
         )
 
     def _model(self, arguments: Sequence[str]) -> list[str]:
         return ["--model", self.model] if "-p" in arguments and self.model else []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fork_server(nothing_of_this_machine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    Client.server = ForkServer(tmp_path_factory.mktemp("server"))
+    yield
+    Client.server.close()
 
 
 @pytest.fixture

@@ -1,7 +1,11 @@
 """What commands print: lines with colours of ours and text from anywhere, and bytes that must arrive as they are."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import BinaryIO, cast
 
 import click
 
@@ -31,3 +35,24 @@ def named_input(source: Path) -> tuple[bytes, str]:
         return read_named(source), where
     except OSError as error:
         raise StoreUnavailable(f"cannot read {where}: {error.strerror}. Nothing was changed.") from None
+
+
+@contextmanager
+def named_output(path: Path) -> Iterator[BinaryIO]:
+    """A file that the user named, written whole or not at all. A device or a pipe is written to, never replaced."""
+    target = path.resolve()
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as stream:
+                yield stream
+            return
+        with NamedTemporaryFile(dir=target.parent, prefix=".", suffix=".part", delete=False) as file:
+            try:
+                yield cast(BinaryIO, file)
+                file.close()
+                Path(file.name).replace(target)
+            finally:
+                with suppress(OSError):
+                    Path(file.name).unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import named_input
+from outlive.cli.echo import named_input, named_output
 from outlive.cli.memory.common import command, form_of, print_json, scope_option
 from outlive.cli.output import done
-from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
 from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines, read_markdown
@@ -83,13 +82,8 @@ def export(memories: Memories, output: Path | None, everything: bool, as_json: b
         for text in lines:
             click.echo(text)
         return
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.writelines(text + "\n" for text in lines)
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    with named_output(output) as file:
+        file.writelines(text.encode() + b"\n" for text in lines)
 
 
 @command()

@@ -3,21 +3,20 @@
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 from msgspec.structs import replace
 
-from outlive.cli.echo import named_input
+from outlive.cli.echo import named_input, named_output
 from outlive.cli.output import done
 from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
 from outlive.config import Workspace
 from outlive.context.policy import Policy
-from outlive.errors import StoreUnavailable
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.player import Replay, check_replaceable
 from outlive.stores.logs.protocol import LogStore
@@ -166,13 +165,5 @@ def _output(path: Path | None) -> Iterator[Sink | None]:
     if path is None or path == STREAM:
         yield Stdout() if path else None
         return
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        with partial.open("wb") as file:
-            yield file
-        partial.replace(path)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with named_output(path) as file:
+        yield file

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo_exact
+from outlive.cli.echo import echo_exact, named_output
 from outlive.cli.session.common import command, say_damage, session_argument
-from outlive.errors import StoreUnavailable
 from outlive.events import encode
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
@@ -31,10 +30,5 @@ def export(store: LogStore, session: str, output: Path | None, as_json: bool) ->
     if output is None:
         echo_exact(b"".join(lines))
         return
-    partial = output.with_name(f".{output.name}.part")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(lines)
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    with named_output(output) as file:
+        file.writelines(lines)

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, echo_exact, named_input
+from outlive.cli.echo import echo, echo_exact, named_input, named_output
 from outlive.cli.output import done
 from outlive.cli.task.common import command, paint, print_json
 from outlive.config import default_actor
-from outlive.errors import StoreUnavailable
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.audit import Audit
@@ -69,13 +68,8 @@ def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
         for text in export_lines(graph.store):
             echo_exact(text.encode() + b"\n")
         return
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.writelines(text + "\n" for text in export_lines(graph.store))
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    with named_output(output) as file:
+        file.writelines(text.encode() + b"\n" for text in export_lines(graph.store))
 
 
 @command()

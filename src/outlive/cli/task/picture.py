@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, named_output
 from outlive.cli.task.common import command, optional_id_argument, paint, print_json, usage
-from outlive.errors import StoreUnavailable
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.drawing.marks import state
@@ -68,10 +67,8 @@ def graph(
     if output is None:
         echo(text)
         return
-    try:
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    with named_output(output) as file:
+        file.write(text.encode() + b"\n")
 
 
 def _chosen(
