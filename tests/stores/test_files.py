@@ -669,9 +669,9 @@ def test_readers_never_see_half_of_a_batch(files: Engine, tmp_path: Path) -> Non
     script = """
 import sys
 from msgspec.structs import replace
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.testing.tasks.support import change_of
-store = open_task_store(sys.argv[1], durability="process")
+store = open_stores(sys.argv[1], durability="process").tasks
 print("ready", flush=True)
 def work(tx):
     for task in tx.lock(range(1, 31)).values():
@@ -855,11 +855,11 @@ def test_ids_are_not_reused_when_everything_local_is_lost(graph: TaskGraph, file
 def test_a_lock_left_behind_by_a_killed_process_is_nobodys(graph: TaskGraph, files: Engine) -> None:
     script = """
 import os, sys
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 def work(tx):
     print("holding", flush=True)
     sys.stdin.readline()
-open_task_store(sys.argv[1]).write(work)
+open_stores(sys.argv[1]).tasks.write(work)
 """
     holder = subprocess.Popen(
         [sys.executable, "-c", script, files.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -21,7 +21,7 @@ from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.index import index_text
 from outlive.memory.refs import first_line, unknown
 from outlive.memory.supersession import reach
-from outlive.stores import open_memory_store, open_user_memory
+from outlive.stores import open_stores
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
 from outlive.stores.memories.table import NOTHING
@@ -67,9 +67,8 @@ class Memories:
         Heals the indexes, unless it is only for a quick look (`heal=False`).
         """
         home = home or home_folder()
-        project = open_memory_store(url, base=base, durability=durability, home=home, clock=clock)
-        user = open_user_memory(home, durability=durability, clock=clock)
-        found = cls(project, user, actor=actor, home=home)
+        stores = open_stores(url, base=base, durability=durability, home=home, clock=clock)
+        found = cls(stores.memories, stores.user_memories, actor=actor, home=home)
         found.healed = found.heal() if heal else []
         return found
 

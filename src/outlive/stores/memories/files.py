@@ -10,13 +10,14 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord, StoreUnavailable
 from outlive.private import enter
 from outlive.regular import UnusableFile, open_to_read, refuse_irregular
+from outlive.stores.clock import machine_time
 from outlive.stores.disk import Disk, errors_named, identity, read_bytes, set_apart, whole_look
 from outlive.stores.memories.folder import MemoryFolder
 from outlive.stores.memories.journal import MemoryJournal, MemoryJournalFile
@@ -49,12 +50,12 @@ class FileMemoryStore:
         scope: Scope = "project",
         durability: str = "full",
         home: Path | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         enter(path)
         self.path = path
         self.url = f"files:{path}"
-        self.clock = clock
+        self.clock = clock or machine_time
         self._disk = Disk(path / ".local", durable=durability == "full")
         self.folder = MemoryFolder(path, scope, self._disk, MemoryTrust(home, self.url))
         self.journal = MemoryJournalFile(path, self._disk)

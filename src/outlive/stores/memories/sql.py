@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
+from outlive.stores.clock import machine_time
 from outlive.stores.logs.sql import is_alive, new_writer
 from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
@@ -47,10 +48,10 @@ class SQLMemoryStore:
         database: Database,
         *,
         home: Path | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         self.database = database
-        self.clock = clock
+        self.clock = clock or machine_time
         self._current = False
         self._mutex = threading.RLock()
         self._mirror = _Mirror(self.url, MemoryTrust(home, self.url))
