@@ -15,7 +15,6 @@ from outlive.events import UserSaid
 from outlive.messages import Text
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_named, read_regular
 from outlive.stores import open_stores
-from outlive.stores.tasks.files.quick import ready_json
 from outlive.tasks.graph import TaskGraph
 from tests.planted import PLANTS, endless, ends, fifo, huge, link, plant, untouched
 
@@ -144,7 +143,7 @@ def test_a_planted_task_file_is_contained(name: str, kind: Callable[[Path], None
 
     said = Said("task list", "task ready --json", "task history 3", "task doctor", "task get 2", "task create new")
     with ends(), suppress(OutliveError):
-        ready_json("files:.tasks", Path.cwd(), None)
+        open_stores().tasks.read(lambda tx: tx.ready())
     assert said.by_command["task list"][0] == 0
     assert "three" in said.by_command["task list"][1]
     whole_of_it = kind is huge and name in {".local/lock", ".local/scratch", ".local/high-water"}

@@ -111,7 +111,7 @@ class Disk:
 
     def sweep(self) -> None:
         """Remove what a process that died left half done. Only for the holder of the lock."""
-        for path in (*self.local.glob("staged.*"), *self.local.glob("ready.*")):
+        for path in self.local.glob("staged.*"):
             path.unlink(missing_ok=True)
 
     def irregular(self, log: Path) -> list[UnusableFile]:
