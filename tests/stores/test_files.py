@@ -730,7 +730,7 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
 
         writer.write(work)
 
-    load, lock = reader.folder._load, reader._disk.lock
+    load, lock = reader.folder._load, reader.folder.disk.lock
     holding = False
 
     @contextmanager
@@ -741,18 +741,18 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
             yield mine
         holding = False
 
-    def interrupted(number: int) -> None:
+    def interrupted(name: str) -> None:
         """In the midst of a scan, another writes all four. A reader that holds the lock is not interrupted."""
         nonlocal rounds
-        load(number)
-        if number == 2 and rounds < 8:
+        load(name)
+        if name == "task_2.json" and rounds < 8:
             rounds += 1
             threads.append(threading.Thread(target=count_up, daemon=True))
             threads[-1].start()
             if not holding:
                 threads[-1].join()
 
-    monkeypatch.setattr(reader._disk, "lock", noted_lock)
+    monkeypatch.setattr(reader.folder.disk, "lock", noted_lock)
     monkeypatch.setattr(reader.folder, "_load", interrupted)
     subjects = {task.subject for task in reader.read(lambda tx: tx.find(ALL))}
     for thread in threads:

@@ -320,21 +320,6 @@ class Memories:
                 gone += self.write(scope, lambda tx, here=here: self._archive(tx, here, note))  # type: ignore[misc]
         return gone
 
-    def touch(self, memories: Iterable[Memory]) -> None:
-        """Note that they were used. No step of the log, no new revision."""
-        chosen = list(memories)
-        for scope, store in self.stores.items():
-            slugs = [memory.slug for memory in chosen if memory.scope == scope]
-
-            def work(tx: MemoryWriter, slugs: Sequence[str] = slugs) -> None:
-                for slug in slugs:
-                    now = tx.get(slug)
-                    if now is not None:
-                        tx.put(replace(now, last_used=tx.now))
-
-            if slugs:
-                store.write(work)
-
     # -- the log ---------------------------------------------------------------------------------------
 
     def log(self, ref: str = "") -> list[changelog.ChangelogEntry]:

@@ -11,10 +11,9 @@ from pathlib import Path
 import msgspec
 
 from outlive.regular import MIB, open_regular, open_to_read, read_regular
-from outlive.stores.disk import LARGEST, Disk
+from outlive.stores.disk import LARGEST, Disk, last_lines
 from outlive.stores.tasks.records import Change
 
-_BLOCK = 65536
 _LONGEST = 64 * MIB
 """Bytes of the last line that are read to find its beginning."""
 
@@ -154,16 +153,10 @@ class History:
         """The last line, read from the end; an empty one if it cannot be read."""
         try:
             with open_to_read(self.path) as file:
-                start = file.seek(0, os.SEEK_END)
-                tail = b""
-                while start > 0 and len(tail) < _LONGEST and b"\n" not in tail.rstrip(b"\n"):
-                    step = min(start, max(_BLOCK, len(tail)))
-                    start -= step
-                    file.seek(start)
-                    tail = file.read(step) + tail
+                last = next(filter(None, last_lines(file.fileno(), longest=_LONGEST)), b"")
         except FileNotFoundError:
             return _Line()
-        return next(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]), _Line())
+        return next(_parse([last]), _Line())
 
 
 def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:
