@@ -123,6 +123,14 @@ def test_every_change_is_told_and_made(outlive: Outlive) -> None:
     assert [memory.slug for memory in memories] == ["one"]
 
 
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_ready_tells_which_expired_leases_it_gave_back(outlive: Outlive, json: tuple[str, ...]) -> None:
+    outlive.task("create", "one")
+    outlive.task("claim", "1", "--owner", "ann", "--ttl", "0.01s")
+    assert_said(run(outlive, "> /dev/full", "task", "ready", *json), "leases that had expired were given back: 1")
+    assert outlive.task("get", "1", "--json").json["status"] == "pending"
+
+
 @pytest.mark.parametrize("redirection", ["2> /dev/full", "2>&-", "2>&- <&-"])
 def test_what_cannot_be_said_on_stderr_changes_nothing_else(outlive: Outlive, redirection: str) -> None:
     assert run(outlive, redirection, "task", "create", "one").code == 0

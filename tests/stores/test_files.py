@@ -842,6 +842,20 @@ def test_ids_are_not_reused_when_the_high_water_mark_is_lost(
     assert files.graph().create("next").id == 6
 
 
+@pytest.mark.parametrize("mark", [0, 1, 4])
+def test_ids_are_not_reused_when_the_high_water_mark_is_too_low(files: Engine, mark: int) -> None:
+    graph = files.graph()
+    for number in range(1, 7):
+        graph.create(f"task {number}")
+    for number in range(3, 7):
+        graph.delete(number)
+    (files.path / ".local/high-water").write_text(f"{mark}\n")
+    for opened in (graph, files.graph()):
+        made = opened.create("next").id
+        assert made > 6
+        opened.delete(made)
+
+
 def test_ids_are_not_reused_when_everything_local_is_lost(graph: TaskGraph, files: Engine) -> None:
     graph.delete(graph.create("four").id)
     shutil.rmtree(files.path / ".local")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
-from outlive.stores.disk import read_bytes
+from outlive.stores.disk import identity, read_bytes
 from outlive.stores.record_folder import UNTRUSTED, Entry, FileState, RecordFolder
 from outlive.stores.tasks.files.history import History
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
@@ -83,6 +83,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
         self.archive = path / "archive"
         self.history = History(self.log, self.disk)
         self.mark_path = self.disk.local / "high-water"
+        self._own_mark: object = None
         self._scanned_at = -math.inf
         self._dependents: dict[int, set[int]] | None = None
         self._archived: dict[int, TaskEntry | None] = {}
@@ -236,8 +237,12 @@ class TaskFolder(RecordFolder[TaskEntry]):
         """The largest id ever given out."""
         mark = self.mark()
         if mark is None or self.wrong_mark() is not None:
-            return highest_id(self._seen())
+            return self.largest_known()
         return highest_id(self._ids(), mark)
+
+    def largest_known(self, start: int = 0) -> int:
+        """The largest id that a file, the archive or the audit trail names; at least `start`."""
+        return highest_id(self._seen(), start)
 
     def mark(self) -> int | None:
         """The last id as the file says it; None where that is lost, for it is derived."""
@@ -253,6 +258,15 @@ class TaskFolder(RecordFolder[TaskEntry]):
 
     def reserve(self, high_water: int) -> None:
         self.disk.write(self.mark_path, b"%d\n" % high_water)
+        self._own_mark = identity(self.mark_path)
+
+    def given_out(self, ids: Collection[int]) -> bool:
+        """Whether one of these ids, which the mark takes for new, was a task's before. What this process wrote into
+        the mark itself is right."""
+        if identity(self.mark_path) != self._own_mark and self.history.mentions(ids):
+            return True
+        names = (name for number in ids for name in (task_name(number), archived_name(number)))
+        return any(os.path.lexists(self.path / name) for name in names)
 
     def _ids(self) -> set[int]:
         damaged = (task_number(name.removeprefix("archive/")) or 0 for name in self.damaged)

@@ -1,6 +1,5 @@
 """One transaction on the file store."""
 
-import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -117,11 +116,10 @@ class FileTransaction:
         while True:
             last = folder.high_water()
             ids = range(last + 1, last + 1 + count)
-            names = [name for number in ids for name in (task_name(number), archived_name(number))]
-            if not any(os.path.lexists(folder.path / name) for name in names):
+            if not folder.given_out(ids):
                 break
             folder.scan()
-            self.reserve(max(ids))
+            self.reserve(max(*ids, folder.largest_known(last)))
         self.reserve(max(ids, default=last))
         return ids
 
