@@ -120,13 +120,18 @@ class RecordFolder(ABC, Generic[E]):
     def changed(self, name: str, old: E | None, new: E | None) -> None:
         """Update what is derived from entries: `old` was known under this name, `new` is from now on."""
 
+    def loaded(self) -> None:
+        """Derive everything from entries that were just taken from the index."""
+        for name, entry in self.entries.items():
+            self.changed(name, None, entry)
+
     # -- reading ---------------------------------------------------------------------------------------
 
     def scan(self) -> None:
         """Compare every file with what is known, and read those that differ."""
         if not self.entries:
-            for entry in self._load_index():
-                self.put(entry)
+            self.entries = {entry.name: entry for entry in self._load_index()}
+            self.loaded()
         self.reread = 0
         there, differing = self._compare()
         self.damaged = {}
@@ -310,26 +315,28 @@ class RecordFolder(ABC, Generic[E]):
         return name.rpartition("/")[0] in self._folders
 
     def _compare(self) -> tuple[set[str], list[str]]:
-        """Names of the records that are there, and of those that differ from what is known.
+        """Names of all files that are there, and of the records among them that differ from what is known.
 
         A look at every file is most of what a scan costs, so the loop is written for speed.
         """
-        there, differing = set[str](), list[str]()
         try:
             folder = os.open(self.path, os.O_RDONLY)
         except FileNotFoundError:
-            return there, differing
+            return set(), []
         look, known, is_record = os.stat, self.entries.get, self.is_record
+        differing: list[str] = []
         try:
-            for name in self._listing(folder):
+            names = self._listing(folder)
+            there = set(names)
+            for name in names:
                 entry = known(name)
                 if entry is None and not is_record(name):
                     continue
                 try:
                     found = look(name, dir_fd=folder, follow_symlinks=False)
                 except FileNotFoundError:
+                    there.discard(name)
                     continue
-                there.add(name)
                 if (
                     entry is None
                     or entry.changed != found.st_ctime_ns

@@ -112,6 +112,9 @@ class TaskFolder(RecordFolder[TaskEntry]):
             for number in new.depends_on:
                 self._dependents.setdefault(number, set()).add(new.id)
 
+    def loaded(self) -> None:
+        self._dependents = None
+
     def scan(self) -> None:
         self._scanned_at = time.monotonic()
         self._archived = {}
@@ -171,9 +174,14 @@ class TaskFolder(RecordFolder[TaskEntry]):
 
     def ready(self) -> list[TaskEntry]:
         """Pending and not blocked, in the order of work."""
+        status = {node.id: node.status for node in self.entries.values()}
         pending = [node for node in self.entries.values() if node.status == "pending"]
         waiting = {number for node in pending for number in node.depends_on}
-        open_ = {number for number in waiting if not self.finished(number)}
+        open_ = {
+            number
+            for number in waiting
+            if (status[number] not in FINISHED if number in status else not self.finished(number))
+        }
         found = [node for node in pending if not node.depends_on or open_.isdisjoint(node.depends_on)]
         found.sort(key=lambda node: (node.priority, node.created_at, node.id))
         return found
@@ -268,9 +276,9 @@ class TaskFolder(RecordFolder[TaskEntry]):
         names = (name for number in ids for name in (task_name(number), archived_name(number)))
         return any(os.path.lexists(self.path / name) for name in names)
 
-    def _ids(self) -> set[int]:
-        damaged = (task_number(name.removeprefix("archive/")) or 0 for name in self.damaged)
-        return {*(node.id for node in self.entries.values()), *damaged}
+    def _ids(self) -> list[int]:
+        damaged = [task_number(name.removeprefix("archive/")) or 0 for name in self.damaged]
+        return [node.id for node in self.entries.values()] + damaged
 
     def _seen(self) -> set[int]:
         """Every id that a file, the archive or the audit trail names."""
