@@ -88,7 +88,7 @@ class FileTaskStore:
             return problems(self.folder)
 
     def repair(self) -> list[str]:
-        """Set damaged files apart in `.tasks/damaged/`, and write derived fields anew."""
+        """Set damaged files apart in `.tasks/damaged/`, and rewrite derived fields."""
         folder = self.folder
         with self._mutex, folder.locked(), errors_named("cannot repair", self.path):
             self._forget()
@@ -155,7 +155,7 @@ class FileTaskStore:
         return news
 
     def _mend(self, neighbours: Collection[int]) -> None:
-        """Write `blockedBy` and `blocks` of these tasks anew. Derived, and so never an error."""
+        """Rewrite `blockedBy` and `blocks` of these tasks. They are derived, so a failure is no error."""
         self._owed.update(neighbours)
         with suppress(OSError):
             self.folder.check_tasks(self._owed)

@@ -100,7 +100,7 @@ class FileTransaction:
         return self.get(ids)
 
     def pick(self, fit: Fit = ANY) -> Task | None:
-        """The task itself is looked at anew; a better one that just now came by hand may be overlooked."""
+        """The chosen task is checked on disk; a better one that was just edited by hand may be overlooked."""
         if self._folder.age() < _RECENT:
             for task in self._ready(fit, 1):
                 if self.get([task.id]).get(task.id) == task:
