@@ -105,11 +105,11 @@ def _context() -> dict[str, Reader]:
     from outlive.context.passes.reactive import read_too_long
     from outlive.context.summary import checked
     from outlive.messages import Text, ToolCall
-    from outlive.stores import open_log_store
+    from outlive.stores import open_stores
 
     def session() -> Session:
         folder = tempfile.mkdtemp()
-        return Session.start(open_log_store(f"files:{folder}/.tasks", durability="process"), folder=folder)
+        return Session.start(open_stores(f"files:{folder}/.tasks", durability="process").logs, folder=folder)
 
     def said(text: str) -> None:
         with session() as one:

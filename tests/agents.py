@@ -14,7 +14,7 @@ from outlive.agent.subagents import Subagents
 from outlive.events import Event
 from outlive.limits import Limit
 from outlive.models.protocol import Model
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.stream import Live
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.permissions.fence import Fence
@@ -133,7 +133,7 @@ def make_agent(
 ) -> tuple[Agent, list[Event | Live]]:
     """An agent in `folder`, and the list that fills with what it does."""
     url = f"files:{folder}/.tasks"
-    store = open_log_store(url, durability="process")
+    store = open_stores(url, durability="process").logs
     if resume:
         opened = Session.resume(store, session, window=window, **more)
         opened.settle()
@@ -144,7 +144,7 @@ def make_agent(
         root=folder,
         model=model,
         toolbox=box,
-        graph=TaskGraph(open_task_store(url, durability="process")),
+        graph=TaskGraph(open_stores(url, durability="process").tasks),
         fence=Fence(folder),
         sandbox=Sandbox.__new__(Sandbox),
         skills=Skills.__new__(Skills),

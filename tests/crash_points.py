@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.draft import TaskDraft
 from outlive.tasks.graph import TaskGraph
 
@@ -83,7 +83,7 @@ def child(folder: Path, change: Callable[[TaskGraph], object], step: int) -> int
     pid = os.fork()
     if pid == 0:
         try:
-            graph = TaskGraph(open_task_store(f"files:{folder}"), actor="victim")
+            graph = TaskGraph(open_stores(f"files:{folder}").tasks, actor="victim")
             graph.count()
             die_at(step)
             change(graph)

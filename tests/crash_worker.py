@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from outlive.errors import OutliveError
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task
 from outlive.tasks.draft import TaskDraft
@@ -81,7 +81,7 @@ def perform(graph: TaskGraph, op: dict[str, Any]) -> object:
 
 def child(url: str, seed: str) -> None:
     chance = random.Random(seed)
-    store = open_task_store(url, durability="process")
+    store = open_stores(url, durability="process").tasks
     graph = TaskGraph(store, actor="victim")
     graph.count()
     database = getattr(store, "database", None)
@@ -108,7 +108,7 @@ def load_everything() -> None:
     assert psycopg
     with tempfile.TemporaryDirectory() as folder:
         for url in (f"files:{folder}/tasks", f"sqlite:///{folder}/tasks.db"):
-            store = open_task_store(url)
+            store = open_stores(url).tasks
             TaskGraph(store).create("warm up")
             store.close()
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import psycopg
 
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskStore
 from outlive.tasks.graph import TaskGraph
 
@@ -31,7 +31,7 @@ class Engine:
         self._opened: list[TaskStore] = []
 
     def open(self, clock: Callable[[], datetime] | None = None) -> TaskStore:
-        store = open_task_store(self.url, durability=self.durability, clock=clock)
+        store = open_stores(self.url, durability=self.durability, clock=clock).tasks
         self._opened.append(store)
         return store
 

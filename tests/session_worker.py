@@ -7,14 +7,14 @@ import sys
 
 from outlive.agent import Session
 from outlive.events import Checkpointed
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from tests.talk import step
 
 WINDOW = 6_000
 
 
 def main(job: str, url: str, name: str) -> None:
-    store = open_log_store(url, durability="full")
+    store = open_stores(url, durability="full").logs
     session = Session.resume(store, name, window=WINDOW)
     if job == "append":
         number = 0

@@ -29,7 +29,7 @@ from outlive.events import (
 )
 from outlive.messages import Text, ToolCall
 from outlive.state import StateError
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.files import FileLogStore
 from outlive.stores.logs.protocol import LogStore, SessionBusy
 from outlive.stores.logs.reading import full_log
@@ -65,7 +65,7 @@ def shown(request: Request) -> str:
 
 
 def test_a_resumed_session_sends_the_same_bytes(engine: Engine) -> None:
-    store = open_log_store(engine.url, durability=engine.durability)
+    store = open_stores(engine.url, durability=engine.durability).logs
     session = begin(store)
     passes = 0
     for part in range(4):
@@ -257,7 +257,7 @@ def test_a_change_that_makes_no_sense_is_refused_and_not_logged(store: FileLogSt
 
 
 def test_a_fork_shares_the_past_and_nothing_else(engine: Engine) -> None:
-    store = open_log_store(engine.url, durability=engine.durability)
+    store = open_stores(engine.url, durability=engine.durability).logs
     with begin(store) as session:
         talk(session, 25)
         at = session.last_event

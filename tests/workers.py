@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 
 from outlive.errors import CycleError, LeaseError, NothingReady
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 
 
@@ -111,7 +111,7 @@ JOBS: dict[str, Callable[[TaskGraph, str], object]] = {
 
 def main() -> None:
     job, url, argument = sys.argv[1:]
-    graph = TaskGraph(open_task_store(url, durability="process"), actor=None, origin="worker")
+    graph = TaskGraph(open_stores(url, durability="process").tasks, actor=None, origin="worker")
     if job != "first_open":
         graph.count()
     print("ready", flush=True)

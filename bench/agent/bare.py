@@ -11,7 +11,7 @@ from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from outlive.agent import Session
 from outlive.agent.agent import Agent, AgentParts
 from outlive.messages import ToolCall
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
@@ -58,7 +58,7 @@ def _gaps(turns: int, durability: str) -> list[float]:
             root=folder,
             model=model,
             toolbox=Toolbox([Print()]),
-            graph=TaskGraph(open_task_store(url)),
+            graph=TaskGraph(open_stores(url).tasks),
             fence=Fence(folder),
             sandbox=Sandbox(folder),
             skills=Skills(folder),
@@ -67,7 +67,7 @@ def _gaps(turns: int, durability: str) -> list[float]:
             system=lambda: "Be brief.",
             limits=lambda _: (),
         )
-        store = open_log_store(url, durability=durability)
+        store = open_stores(url, durability=durability).logs
         agent = Agent(Session.start(store, window=WINDOW, folder=name), parts)
 
         async def work() -> None:

@@ -14,7 +14,7 @@ from bench.memory.speed import embedded
 from outlive.agent import Session
 from outlive.memory.memories import Memories
 from outlive.memory.search import cache_of, entry_of
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.testing import Simulator, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
@@ -79,7 +79,7 @@ def _first_request(root: Path) -> None:
 
 
 def _commands(root: Path) -> None:
-    store = open_log_store("files:.tasks", base=root, durability="process")
+    store = open_stores("files:.tasks", base=root, durability="process").logs
     for number in range(SESSIONS):
         with Session.start(store, folder=str(root)) as session:
             session.user_said(f"Piece of work number {number}")

@@ -25,7 +25,7 @@ from outlive.context.engine import Request
 from outlive.events import AssistantSaid, Event, ToolFinished
 from outlive.messages import Text, ToolCall, ToolResult, tool_calls
 from outlive.models.protocol import Price, Reply, Usage
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.reading import full_log
 from outlive.stream import Arriving
 
@@ -115,7 +115,7 @@ def _killed(worker: "subprocess.Popen[str]", acknowledged: Path, chance: random.
 
 def _checked(place: Workspace, turns: int, acknowledged: Path) -> list[str]:
     """What the log says against what was acknowledged and what is on disk."""
-    store = open_log_store(place.store_url, base=place.root)
+    store = open_stores(place.store_url, base=place.root).logs
     (info,) = store.sessions()
     log = full_log(store, info.id)
     ids = [event.id for event in log.events]

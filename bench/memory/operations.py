@@ -18,7 +18,7 @@ from outlive.stores.memories.protocol import MemoryWriter
 from outlive.stores.memories.records import Kind, Memory
 
 TIMES = 41
-COLUMNS = ("first add", "add", "supersede", "mark 5 as used", "forget", "search", "search after an add")
+COLUMNS = ("first add", "add", "supersede", "forget", "search", "search after an add")
 DENSE = ("search, dense", "search after an add, dense")
 
 
@@ -116,15 +116,13 @@ def cells(book: Memories, *, dense: bool) -> list[str]:
         adds = timed(add, synced)
         there = iter([memory.slug for memory in book.all()])
         supersedes = timed(lambda: book.supersede(next(there), words(30), name=f"not {next(there)}"), synced)
-        used = book.all()[::1000][:5]
-        marks = timed(lambda: book.touch(used), synced)
         searches = []
         for with_model in (False, True) if dense else (False,):
             finder = Finder(book, dense=with_model).look()
             search()
             searches += [timed(search, synced), timed(search, synced, before=add)]
         forgets = timed(lambda: book.forget(made.pop()), synced)
-    return [first, adds, supersedes, marks, forgets, *searches]
+    return [first, adds, supersedes, forgets, *searches]
 
 
 def timed(

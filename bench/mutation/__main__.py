@@ -58,13 +58,13 @@ AREAS = {
     "gate": Area(("tools/permissions/gate.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
     "tasks": Area(
         (
-            *_in("tasks/files", "answer checkup folder history index journal quick store transaction watching"),
-            *_in("tasks", "records selection sql sql_quick"),
+            *_in("tasks/files", "folder history problems store transaction"),
+            *_in("tasks", "records selection sql"),
             *_in("sql", "database sqlite"),
-            *_in("", "disk polling"),
+            *_in("", "disk polling record_folder"),
         ),
         (
-            *_tests("answer conformance faults files links syncs watching"),
+            *_tests("conformance faults files links syncs"),
             "tests/tasks/test_graph.py",
             "tests/tasks/test_leases.py",
         ),
@@ -76,7 +76,7 @@ AREAS = {
         ("tests/stores/test_log_crash.py",),
     ),
     "memories": Area(
-        _in("memories", "files folder journal marks names records sql table text trust"),
+        _in("memories", "files folder names records sql table text trust"),
         (
             *_tests("memory_conformance memory_files memory_sql memory_text syncs"),
             *(f"tests/memory/test_{name}.py" for name in ("book", "vouching")),

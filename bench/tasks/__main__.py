@@ -15,16 +15,16 @@ from bench.postgres import postgres
 from bench.tasks.graphs import CHAIN, blockers, fill
 from bench.tasks.naive import NaiveStore
 from bench.tasks.timing import commands_ms, median_ms
-from outlive import TaskGraph, open_task_store
+from outlive import TaskGraph, open_stores
 
 SIZE = 10_000
 PROCESSES = 8
 
 CLAIMER = """
 import sys
-from outlive import TaskGraph, open_task_store
+from outlive import TaskGraph, open_stores
 from outlive.errors import NothingReady
-graph = TaskGraph(open_task_store(sys.argv[1]))
+graph = TaskGraph(open_stores(sys.argv[1]).tasks)
 graph.count()
 print("here", flush=True)
 sys.stdin.readline()
@@ -63,7 +63,7 @@ def operations(folder: Path, engines: dict[str, str], size: int) -> None:
     slowest = median_ms(lambda _: naive.ready(), 5), median_ms(lambda i: naive.complete(1 + i * CHAIN), 5)
     rows.append(["naive scan", f"{slowest[0]:.1f}", f"{slowest[1]:.1f}", "1x"])
     for name, url in engines.items():
-        graph = TaskGraph(open_task_store(url))
+        graph = TaskGraph(open_stores(url).tasks)
         fill(graph, size)
         graph.ready(limit=20)
         if url.startswith("postgresql:"):
@@ -104,7 +104,7 @@ def _rows(times: dict[str, float]) -> list[list[str]]:
 
 def _touch(url: str) -> None:
     """A change of one task by another process."""
-    graph = TaskGraph(open_task_store(url))
+    graph = TaskGraph(open_stores(url).tasks)
     graph.update(2, description=f"changed at {time.time()}")
     graph.store.close()
 
@@ -115,7 +115,7 @@ def growth(folder: Path, engines: dict[str, str], size: int) -> None:
     sizes = [size // 10, size, size * 10]
     graphs = []
     for count in sizes:
-        graph = TaskGraph(open_task_store(f"sqlite:///{folder}/{count}.db"))
+        graph = TaskGraph(open_stores(f"sqlite:///{folder}/{count}.db").tasks)
         fill(graph, count)
         graphs.append(graph)
     # Warm up, then turn and turn about.
@@ -139,7 +139,7 @@ def cold(folder: Path, engines: dict[str, str], size: int) -> None:
     compileall.compile_dir(Path(outlive.__file__).parent, quiet=2)
     stores = {"files": f"files:{folder}/.tasks", "SQLite": f"sqlite:///{folder}/cold.db"}
     for url in stores.values():
-        fill(TaskGraph(open_task_store(url)), size)
+        fill(TaskGraph(open_stores(url).tasks), size)
     command = str(Path(sys.executable).with_name("outlive"))
     commands: dict[str, list[str]] = {'python -c "import json"': [sys.executable, "-c", "import json"]}
     for name, url in stores.items():
@@ -169,7 +169,7 @@ def claims(folder: Path, engines: dict[str, str], size: int) -> None:
         "SQLite": f"sqlite:///{folder}/claims.db",
     }
     for name, url in urls.items():
-        graph = TaskGraph(open_task_store(url))
+        graph = TaskGraph(open_stores(url).tasks)
         before = len(graph.ready())
         for start in range(0, count, 1000):
             graph.create_many(

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from outlive.errors import TaskError as TaskError
     from outlive.loop import RunResult as RunResult
     from outlive.memory.memories import Memories as Memories
-    from outlive.stores import open_log_store as open_log_store
-    from outlive.stores import open_memory_store as open_memory_store
-    from outlive.stores import open_task_store as open_task_store
+    from outlive.stores import Stores as Stores
+    from outlive.stores import open_stores as open_stores
     from outlive.stores.logs.protocol import LogStore as LogStore
     from outlive.stores.memories.protocol import MemoryStore as MemoryStore
     from outlive.stores.memories.records import Memory as Memory
@@ -48,6 +47,7 @@ _HOME = {
     "OutliveError": "outlive.errors",
     "Session": "outlive.agent",
     "StoreError": "outlive.errors",
+    "Stores": "outlive.stores",
     "Task": "outlive.stores.tasks.records",
     "TaskError": "outlive.errors",
     "TaskGraph": "outlive.tasks.graph",
@@ -56,9 +56,7 @@ _HOME = {
     "Tool": "outlive.tools.protocol",
     "Workspace": "outlive.config",
     "open_agent": "outlive.agent.factory",
-    "open_log_store": "outlive.stores",
-    "open_memory_store": "outlive.stores",
-    "open_task_store": "outlive.stores",
+    "open_stores": "outlive.stores",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -6,8 +6,8 @@ earlier ones are seen.
 
 Version 1: the first.
 Version 2: nothing here; in the lines of a log, large texts and pictures of what the user said, and pictures of
-results, may stand elsewhere (`stores/log_elsewhere.py`), and the digest of a pass may stand as the rows in which it
-differs from the one before (`stores/log_digests.py`).
+results, may stand elsewhere (`stores/logs/blobs.py`), and the digest of a pass may stand as the rows in which it
+differs from the one before (`stores/logs/digests.py`).
 Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
 `tool_started` may name the process of a command.
 

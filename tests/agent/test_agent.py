@@ -27,7 +27,7 @@ from outlive.loop import RunResult
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stream import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.testing.scripted import reply_of
@@ -254,7 +254,7 @@ def test_usage_and_cost_are_counted_from_the_reports(tmp_path: Path) -> None:
     ask(agent)
     assert agent.spending.tokens == 1310
     assert agent.spending.dollars == pytest.approx((300 + 750 + 300 + 150) / 1e6)
-    log = open_log_store(f"files:{tmp_path}/.tasks").read("s").events
+    log = open_stores(f"files:{tmp_path}/.tasks").logs.read("s").events
     assert [event.cost for event in log if isinstance(event, UsageReported)] == [pytest.approx(0.0015)]
 
 
@@ -451,7 +451,7 @@ def test_sub_agents_work_in_parallel_with_their_own_logs_and_fewer_tools(tmp_pat
     first, second = results(seen)
     assert "report on <task>look at a</task>" in first
     assert "report on <task>look at b</task>" in second
-    store = open_log_store(f"files:{tmp_path}/.tasks")
+    store = open_stores(f"files:{tmp_path}/.tasks").logs
     assert len(store.sessions()) == 3
     assert all(info.id in "".join(results(seen)) for info in store.sessions() if info.id != "s")
     assert len([event for event in seen if isinstance(event, SubagentActed)]) == 2

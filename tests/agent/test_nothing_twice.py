@@ -15,7 +15,7 @@ from outlive.agent.orphans import orphans_of
 from outlive.agent.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.tools.processes.process_table import identify, living, machine
 
@@ -40,7 +40,7 @@ class Witness(Tool[Nothing]):
         """Each call, and whether a machine that stops now would still know that it started."""
 
     async def run(self, given: Nothing, context: ToolContext) -> ToolOutcome:
-        logs = open_log_store(self.store, base=self.folder)
+        logs = open_stores(self.store, base=self.folder).logs
         events = logs.read(context.session.id).events
         logs.close()
         known = any(isinstance(event, ToolStarted) and context.call_id in event.calls for event in events)
@@ -112,7 +112,7 @@ def test_only_the_session_that_started_a_command_looks_for_it(tmp_path: Path, co
     said = AssistantSaid(id=1, time=1.0, blocks=(ToolCall("c", "bash", {"command": "serve"}),))
     began = ToolStarted(id=2, time=2.0, calls=("c",), process=command)
     forked = Forked(id=3, time=3.0, session="s", at=2)
-    logs = open_log_store(base=tmp_path)
+    logs = open_stores(base=tmp_path).logs
     assert [orphan.text for orphan in orphans_of("s", started(said, began), logs)] == ["bash serve"]
     assert orphans_of("t", started(said, began, forked), logs) == []
 
@@ -121,6 +121,6 @@ def test_a_log_of_before_has_no_processes_and_is_read_as_ever(tmp_path: Path) ->
     line = b'{"type":"tool_started","id":2,"time":2.0,"parent":1,"calls":["c"]}'
     found = started(decode(line))
     assert found.unanswered == {"c"}
-    assert orphans_of("s", found, open_log_store(base=tmp_path)) == []
+    assert orphans_of("s", found, open_stores(base=tmp_path).logs) == []
     assert found.runs("123") is None
     assert started(decode(line), ToolFinished(id=3, time=3.0, call_id="c", text="ok")).unanswered == set()

@@ -14,7 +14,7 @@ from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
-from outlive.stores import open_log_store, open_memory_store, open_task_store
+from outlive.stores import open_stores
 from outlive.testing import Fault, ScriptedModel, Simulator, call, say
 from outlive.testing.simulator import Step
 
@@ -106,10 +106,9 @@ def test_a_mode_that_does_not_exist_cannot_be_set(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
-@pytest.mark.parametrize("opener", [open_task_store, open_log_store, open_memory_store])
-def test_a_store_is_not_opened_with_a_durability_that_does_not_exist(tmp_path: Path, opener: Any) -> None:
+def test_a_store_is_not_opened_with_a_durability_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="full, process"):
-        opener(base=tmp_path, durability="ful")
+        open_stores(base=tmp_path, durability="ful")
 
 
 # -- what is closed

@@ -10,7 +10,7 @@ from outlive import events as ev
 from outlive.agent.forking import fork
 from outlive.context.engine import Request
 from outlive.messages import Text, ToolResult, plain_text
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.blobs import SPILL
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.testing.simulator import Step
@@ -102,7 +102,7 @@ def test_words_that_were_taken_back_stay_taken_back(tmp_path: Path) -> None:
 
 def test_a_fork_does_not_say_what_waits_in_the_session_it_came_from(tmp_path: Path) -> None:
     killed_with(tmp_path, "use tabs")
-    store = open_log_store(f"files:{tmp_path}/.tasks", durability="process")
+    store = open_stores(f"files:{tmp_path}/.tasks", durability="process").logs
     forked, _ = make_agent(tmp_path, ScriptedModel([]), session=fork(store, "s"), resume=True)
     assert forked.queued == ()
     assert make_agent(tmp_path, ScriptedModel([]), resume=True)[0].queued == ("use tabs",)

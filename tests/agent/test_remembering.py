@@ -19,7 +19,7 @@ from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import shown_in
 from outlive.memory.transfer import Imported, import_memories
 from outlive.messages import Text, plain_text
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.memories.records import Memory
 from outlive.testing import ScriptedModel, call, calls, say
@@ -34,7 +34,7 @@ class Desk:
     """Sessions of one user in one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.store: LogStore = open_log_store(f"files:{folder}/.tasks", durability="process")
+        self.store: LogStore = open_stores(f"files:{folder}/.tasks", durability="process").logs
         self.memories = Memories.open(base=folder, home=folder / "home", durability="process")
         self.asked: list[str] = []
 

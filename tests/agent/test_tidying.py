@@ -16,7 +16,7 @@ from outlive.errors import OutliveError
 from outlive.memory.consolidate import MANY, ConsolidationReport, consolidate
 from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, import_memories
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.memories.records import Memory
 from tests.agents import run
 
@@ -36,7 +36,7 @@ class Tidied:
     def __init__(self, memories: Memories, folder: Path, how: Consolidation = "auto") -> None:
         self.said: list[str] = []
         self.asked: list[str] = []
-        self.tidying = Tidying(memories, open_log_store(f"files:{folder}/.tasks"), self.said.append, how)
+        self.tidying = Tidying(memories, open_stores(f"files:{folder}/.tasks").logs, self.said.append, how)
 
     async def when_due(self, answer: Callable[[list[str]], dict[str, Any] | str]) -> None:
         async def ask(prompt: str) -> str:

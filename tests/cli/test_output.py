@@ -11,7 +11,7 @@ from outlive.agent import Session
 from outlive.cli.output import EXIT_CODE
 from outlive.events import UserSaid
 from outlive.messages import Text
-from outlive.stores import open_log_store, open_memory_store, open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from tests.cli.command import Outlive
 
@@ -94,7 +94,7 @@ def test_a_pipe_that_nobody_reads_is_told_too(outlive: Outlive) -> None:
 def test_a_look_that_cannot_be_printed_changed_nothing(outlive: Outlive, words: tuple[str, ...]) -> None:
     outlive.task("create", "one")
     outlive("memory", "add", "one", "about one")
-    with open_log_store(base=outlive.folder).create("s") as writer:
+    with open_stores(base=outlive.folder).logs.create("s") as writer:
         writer.append([UserSaid(id=1, time=1.0, blocks=(Text("x"),))])
     assert_said(run(outlive, "> /dev/full", *words), "nothing was changed")
 
@@ -114,14 +114,22 @@ def test_every_change_is_told_and_made(outlive: Outlive) -> None:
         (("memory", "undo"), "step 2 was taken back"),
     ):
         assert_said(run(outlive, "> /dev/full", *words), what)
-    found = open_task_store(base=outlive.folder).read(lambda tx: tx.find(TaskQuery(archived=True, sort="id")))
+    found = open_stores(base=outlive.folder).tasks.read(lambda tx: tx.find(TaskQuery(archived=True, sort="id")))
     assert [(task.subject, task.status) for task in found] == [
         ("eins", "completed"),
         ("two", "pending"),
         ("three", "pending"),
     ]
-    memories = open_memory_store(base=outlive.folder).read(lambda tx: tx.all())
+    memories = open_stores(base=outlive.folder).memories.read(lambda tx: tx.all())
     assert [memory.slug for memory in memories] == ["one"]
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)])
+def test_ready_tells_which_expired_leases_it_gave_back(outlive: Outlive, json: tuple[str, ...]) -> None:
+    outlive.task("create", "one")
+    outlive.task("claim", "1", "--owner", "ann", "--ttl", "0.01s")
+    assert_said(run(outlive, "> /dev/full", "task", "ready", *json), "leases that had expired were given back: 1")
+    assert outlive.task("get", "1", "--json").json["status"] == "pending"
 
 
 @pytest.mark.parametrize("redirection", ["2> /dev/full", "2>&-", "2>&- <&-"])

@@ -1,6 +1,5 @@
 """What may be remembered, what is hidden, what goes together, and that all of it can be undone."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -311,39 +310,3 @@ def test_undo_does_not_overwrite_an_edit_by_hand(memories: Memories, tmp_path: P
     with pytest.raises(UndoConflict):
         memories.undo()
     assert memories.get("a").body == "a quite different thing to know"
-
-
-def test_using_a_memory_is_noted_and_is_no_step(shared: Memories, ticking: object) -> None:
-    made = shared.add("a", "one thing to know")
-    shared.touch([made])
-    found = shared.get("a")
-    assert found.last_used is not None
-    assert found.last_used > made.updated
-    assert (found.updated, found.revision) == (made.updated, made.revision)
-    assert len(shared.log()) == 1
-    shared.undo()
-    assert shared.all() == []
-
-
-def test_using_a_memory_leaves_its_file_as_it_is(memories: Memories, tmp_path: Path) -> None:
-    memories.add("other", "another thing to know")
-    path = tmp_path / ".memory" / "by-hand.md"
-    path.write_text("---\n# a remark\nname:   By hand\nlast_used: 2026-01-01T00:00:00Z\n---\n\nA thing to know\n")
-    memories.all()
-    before = {file.name: file.read_bytes() for file in path.parent.glob("*.md")}
-    assert memories.get("by-hand").last_used == datetime(2026, 1, 1, tzinfo=UTC)
-    memories.touch(memories.all())
-    used = memories.get("by-hand").last_used
-    assert used
-    assert used > datetime(2026, 5, 1, tzinfo=UTC)
-    assert {file.name: file.read_bytes() for file in path.parent.glob("*.md")} == before
-    again = Memories.open(base=tmp_path, home=tmp_path / "home", durability="process")
-    assert again.get("by-hand").last_used == used
-    memories.update("by-hand", body="Another thing to know of it")
-    assert f"last_used: {used:%Y-%m-%dT%H:%M:%S}Z" in path.read_text()
-
-
-def test_the_first_touch_of_many_is_not_lost(shared: Memories) -> None:
-    made = [shared.add(f"n{number}", f"thing number {number} to know") for number in range(3)]
-    shared.touch(made)
-    assert all(memory.last_used and memory.last_used > datetime(2026, 1, 1, tzinfo=UTC) for memory in shared.all())

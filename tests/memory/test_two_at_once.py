@@ -5,7 +5,6 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -26,17 +25,12 @@ NOTE = "---\nname: {name}\n{more}---\n{fact}\n"
 
 
 class TwoAtOnce(RuleBasedStateMachine):
-    WATCHED = True
-
     def __init__(self) -> None:
         super().__init__()
         self.temporary = tempfile.TemporaryDirectory()
         self.root = Path(self.temporary.name)
         self.folder = self.root / ".memory"
         self.clock = Ticking()
-        self.patched = patch("outlive.stores.memories.folder.watch", return_value=None)
-        if not self.WATCHED:
-            self.patched.start()
         self.books = [self.opened(), self.opened()]
         self.finders = [Finder(book, dense=False, cache=self.root / f"cache{n}") for n, book in enumerate(self.books)]
         self.unseen = {0: False, 1: False}
@@ -45,8 +39,6 @@ class TwoAtOnce(RuleBasedStateMachine):
     def teardown(self) -> None:
         for book in self.books:
             book.close()
-        if not self.WATCHED:
-            self.patched.stop()
         self.temporary.cleanup()
 
     def opened(self) -> Memories:
@@ -66,7 +58,7 @@ class TwoAtOnce(RuleBasedStateMachine):
         except MemoryRefused:
             assert self.everything() == before
             return
-        if self.WATCHED or not self.unseen[who]:
+        if not self.unseen[who]:
             self.assert_index_is_right()
 
     def assert_index_is_right(self) -> None:
@@ -116,15 +108,6 @@ class TwoAtOnce(RuleBasedStateMachine):
     @rule(who=WHO)
     def consolidate(self, who: int) -> None:
         self.act(who, consolidate)
-
-    @rule(who=WHO)
-    def use(self, who: int) -> None:
-        """No index is written, and a hand edit in between must survive it."""
-        before = {memory.slug: (memory.name, memory.body) for memory in self.everything()}
-        book = self.books[who]
-        book.touch(book.all())
-        self.unseen[who] = False
-        assert {memory.slug: (memory.name, memory.body) for memory in self.everything()} == before
 
     # -- what people do
 
@@ -214,12 +197,5 @@ class TwoAtOnce(RuleBasedStateMachine):
                     assert book._glance(memory.slug) == memory
 
 
-class TwoAtOnceUnwatched(TwoAtOnce):
-    """Where the kernel does not tell what was touched."""
-
-    WATCHED = False
-
-
 TestTwoAtOnce = TwoAtOnce.TestCase
-TestTwoAtOnceUnwatched = TwoAtOnceUnwatched.TestCase
-TestTwoAtOnce.settings = TestTwoAtOnceUnwatched.settings = settings(max_examples=40, stateful_step_count=20)
+TestTwoAtOnce.settings = settings(max_examples=40, stateful_step_count=20)

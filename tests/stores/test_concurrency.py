@@ -192,9 +192,9 @@ def test_threads_that_come_and_go_leave_no_connections_behind(engine: Engine) ->
 
 FORK = """
 import os, sys
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
-store = open_task_store(sys.argv[1], durability="process")
+store = open_stores(sys.argv[1], durability="process").tasks
 graph = TaskGraph(store)
 graph.create("parent, before")
 pid = os.fork()

@@ -204,13 +204,13 @@ AS_NOBODY = """
 import json, os, sys
 import filelock, sqlite3, getpass
 from outlive.errors import OutliveError
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 import outlive.stores.tasks.files.store, outlive.stores.tasks.sql, outlive.stores.sql.sqlite
 import outlive.tasks.drawing.marks
 from outlive.tasks.graph import TaskGraph
 if os.getuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
-graph = TaskGraph(open_task_store(sys.argv[1]), actor="nobody")
+graph = TaskGraph(open_stores(sys.argv[1]).tasks, actor="nobody")
 results = {}
 for name, act in {
     "find": lambda: [task.subject for task in graph.find()],

@@ -669,9 +669,9 @@ def test_readers_never_see_half_of_a_batch(files: Engine, tmp_path: Path) -> Non
     script = """
 import sys
 from msgspec.structs import replace
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.testing.tasks.support import change_of
-store = open_task_store(sys.argv[1], durability="process")
+store = open_stores(sys.argv[1], durability="process").tasks
 print("ready", flush=True)
 def work(tx):
     for task in tx.lock(range(1, 31)).values():
@@ -730,7 +730,7 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
 
         writer.write(work)
 
-    load, lock = reader.folder._load, reader._disk.lock
+    load, lock = reader.folder._load, reader.folder.disk.lock
     holding = False
 
     @contextmanager
@@ -741,18 +741,18 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
             yield mine
         holding = False
 
-    def interrupted(number: int) -> None:
+    def interrupted(name: str) -> None:
         """In the midst of a scan, another writes all four. A reader that holds the lock is not interrupted."""
         nonlocal rounds
-        load(number)
-        if number == 2 and rounds < 8:
+        load(name)
+        if name == "task_2.json" and rounds < 8:
             rounds += 1
             threads.append(threading.Thread(target=count_up, daemon=True))
             threads[-1].start()
             if not holding:
                 threads[-1].join()
 
-    monkeypatch.setattr(reader._disk, "lock", noted_lock)
+    monkeypatch.setattr(reader.folder.disk, "lock", noted_lock)
     monkeypatch.setattr(reader.folder, "_load", interrupted)
     subjects = {task.subject for task in reader.read(lambda tx: tx.find(ALL))}
     for thread in threads:
@@ -842,6 +842,20 @@ def test_ids_are_not_reused_when_the_high_water_mark_is_lost(
     assert files.graph().create("next").id == 6
 
 
+@pytest.mark.parametrize("mark", [0, 1, 4])
+def test_ids_are_not_reused_when_the_high_water_mark_is_too_low(files: Engine, mark: int) -> None:
+    graph = files.graph()
+    for number in range(1, 7):
+        graph.create(f"task {number}")
+    for number in range(3, 7):
+        graph.delete(number)
+    (files.path / ".local/high-water").write_text(f"{mark}\n")
+    for opened in (graph, files.graph()):
+        made = opened.create("next").id
+        assert made > 6
+        opened.delete(made)
+
+
 def test_ids_are_not_reused_when_everything_local_is_lost(graph: TaskGraph, files: Engine) -> None:
     graph.delete(graph.create("four").id)
     shutil.rmtree(files.path / ".local")
@@ -855,11 +869,11 @@ def test_ids_are_not_reused_when_everything_local_is_lost(graph: TaskGraph, file
 def test_a_lock_left_behind_by_a_killed_process_is_nobodys(graph: TaskGraph, files: Engine) -> None:
     script = """
 import os, sys
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 def work(tx):
     print("holding", flush=True)
     sys.stdin.readline()
-open_task_store(sys.argv[1]).write(work)
+open_stores(sys.argv[1]).tasks.write(work)
 """
     holder = subprocess.Popen(
         [sys.executable, "-c", script, files.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -63,7 +63,7 @@ def test_a_planted_journal_cannot_write_anything_but_task_files(files: Engine, t
     local = tmp_path / ".tasks" / ".local"
     local.mkdir(parents=True)
     (local / "journal").write_bytes(msgspec.msgpack.encode({"files": {name: b"evil"}}))
-    with pytest.raises(OutliveError, match="not a task file"):
+    with pytest.raises(OutliveError, match="not a record"):
         files.graph().create("a")
     assert files.graph().find() == []
     store = files.open()

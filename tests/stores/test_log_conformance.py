@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.testing import LogStoreConformance
 from tests.engines import Engine
@@ -13,7 +13,7 @@ from tests.engines import Engine
 class TestLogStore(LogStoreConformance):
     @pytest.fixture
     def open_logs(self, engine: Engine) -> Callable[[], LogStore]:
-        return lambda: open_log_store(engine.url, durability=engine.durability)
+        return lambda: open_stores(engine.url, durability=engine.durability).logs
 
 
 def test_the_suite_asks_for_a_way_to_open_a_store(pytester: pytest.Pytester) -> None:

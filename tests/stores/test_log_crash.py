@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from outlive.agent import Session
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 from tests.engines import ROOT, Engine, worker_environment
@@ -44,7 +44,7 @@ def killed(job: str, url: str, session: str, after: float) -> list[int]:
 @pytest.mark.parametrize("job", ["append", "compact"])
 def test_nothing_acknowledged_is_lost(engine: Engine, job: str) -> None:
     random.seed(f"{engine.name} {job}")
-    with closing(open_log_store(engine.url, durability=engine.durability)) as store:
+    with closing(open_stores(engine.url, durability=engine.durability).logs) as store:
         Session.start(store, id="s", system="be brief", window=WINDOW).close()
         survive(store, engine.url, job)
 
@@ -71,7 +71,7 @@ def survive(store: LogStore, url: str, job: str) -> None:
 
 
 def test_a_writer_that_was_killed_holds_no_lock(files: Engine) -> None:
-    store = open_log_store(files.url)
+    store = open_stores(files.url).logs
     Session.start(store, id="s").close()
     killed("append", files.url, "s", 0.0)
     store.writer("s").close()

@@ -18,9 +18,8 @@ from outlive.events import Event, ToolFinished, Unknown, UserSaid, decode, encod
 from outlive.messages import Image, Text
 from outlive.stores.logs.blobs import SPILL
 from outlive.stores.logs.files import FileLogStore
-from outlive.stores.logs.lines import EventLines, from_lines
 from outlive.stores.logs.names import file_name, session_of
-from outlive.stores.logs.protocol import DamagedBlob, SessionBusy, SessionTooLarge
+from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionTooLarge
 from outlive.testing.log_store import AWKWARD, compacted, note, result, started
 from tests.talk import lines_in
 
@@ -261,80 +260,66 @@ def test_a_full_disk_leaves_the_log_as_it_was(logs: FileLogStore, path: Path, fu
     assert [event.id for event in logs.read("s").events] == [1, 2, 3, 4]
 
 
-# -- passes
+# -- passes of older logs, which build on one another
+
+OLD = Path(__file__).parents[1] / "golden" / "session_v2" / "log.jsonl"
 
 
-def passes(logs: FileLogStore, path: Path, numbers: range) -> None:
-    with logs.writer("s") as writer:
-        for number in numbers:
-            writer.append([compacted(number)])
+def old_passes(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """A log with passes that are written as rows; number of the line and form of those from the second on."""
+    path.write_bytes(OLD.read_bytes())
+    found = [(number, msgspec.json.decode(line)) for number, line in enumerate(lines_in(path)) if b'"rows"' in line]
+    assert [form.get("base", 0) for _, form in found[1:4]] == [0, found[1][1]["id"], found[2][1]["id"]]
+    return found[1:]
+
+
+def said_of_passes(log: Log) -> list[str]:
+    """What is damaged, without the blobs, which are not here."""
+    return [damage.what for damage in log.damage if " is lost: " not in damage.what]
 
 
 def test_what_builds_on_a_damaged_pass_is_named_and_left_out_until_one_stands_alone(
     logs: FileLogStore, path: Path
 ) -> None:
-    passes(logs, path, range(4, 50))
+    forms = old_passes(path)
+    alone = next((n for n, (_, form) in enumerate(forms) if n and not form.get("base")), len(forms))
     lines = lines_in(path)
-    lines[9] = lines[9][:60]
-    path.write_bytes(b"\n".join(lines))
+    lines[forms[0][0]] = lines[forms[0][0]][:60]
+    path.write_bytes(b"\n".join(lines) + b"\n")
     log = logs.read("s")
-    lost = [number for number in range(4, 50) if number not in {event.id for event in log.events}]
-    assert lost == list(range(10, 10 + len(lost)))
-    assert 2 <= len(lost) <= 16
-    assert [event for event in log.events if event.id > 3] == [compacted(n) for n in range(4, 50) if n not in lost]
-    assert all(f"{path}, line {number}:" in str(found) for number, found in zip(lost, log.damage, strict=True))
-    assert "pass 11 builds on pass 10" in str(log.damage[1])
+    there = {event.id for event in log.events}
+    assert [form["id"] not in there for _, form in forms] == [n < alone for n in range(len(forms))]
+    assert f"pass {forms[1][1]['id']} builds on pass {forms[0][1]['id']}" in said_of_passes(log)[1]
+    with logs.writer("s") as writer:
+        last = max(there)
+        writer.append([compacted(last + 1)])
+    assert logs.read("s").events[-1] == compacted(last + 1)
 
 
 def test_a_pass_that_was_changed_by_hand_is_not_built_upon(logs: FileLogStore, path: Path) -> None:
-    passes(logs, path, range(4, 8))
-    path.write_bytes(path.read_bytes().replace(b"row 30 says", b"row 30 lies"))
+    (number, form), *_ = old_passes(path)
+    lines = lines_in(path)
+    lines[number] = lines[number].replace(b"condensed by rule", b"condensed by hand", 1)
+    path.write_bytes(b"\n".join(lines) + b"\n")
     log = logs.read("s")
-    assert [event.id for event in log.events] == [1, 2, 3]
-    assert "does not come out as it was written" in str(log.damage[0])
-
-
-def test_a_pass_that_did_not_get_into_the_log_is_not_built_upon(
-    logs: FileLogStore, path: Path, full_disk: list[bool]
-) -> None:
-    full_disk[0] = False
-    with logs.writer("s") as writer:
-        writer.append([compacted(4)])
-        full_disk[0] = True
-        with pytest.raises(StoreUnavailable):
-            writer.append([compacted(5)])
-        full_disk[0] = False
-        writer.append([compacted(6)])
-        writer.append([compacted(7)])
-    assert logs.read("s").events[3:] == (compacted(4), compacted(6), compacted(7))
+    assert form["id"] not in {event.id for event in log.events}
+    assert "does not come out as it was written" in said_of_passes(log)[0]
 
 
 def test_a_pass_that_makes_gigabytes_of_a_few_rows_is_refused(logs: FileLogStore, path: Path) -> None:
-    passes(logs, path, range(4, 5))
-    form = msgspec.json.decode(lines_in(path)[3])
+    (number, form), *_ = old_passes(path)
+    first = form["id"]
     grown = [
-        {**form, "id": 5, "base": 4, "rows": [[0, 90]] * 1_000_000},
-        {**form, "id": 6, "handles": [[0, 1 << 62]]},
+        {**form, "id": first + 1, "base": first, "rows": [[0, 90]] * 10_000_000},
+        {**form, "id": first + 2, "handles": [[0, 1 << 62]]},
     ]
-    with path.open("ab") as file:
-        file.write(b"".join(msgspec.json.encode(form) + b"\n" for form in grown))
-    passes(logs, path, range(7, 9))
+    lines = [*lines_in(path)[: number + 1], *map(msgspec.json.encode, grown)]
+    path.write_bytes(b"\n".join(lines) + b"\n")
     log = logs.read("s")
-    assert [event.id for event in log.events] == [1, 2, 3, 4, 7, 8]
-    assert len(log.damage) == 2
-    assert all("would make all digests together larger" in str(damage) for damage in log.damage)
-
-
-digests = st.lists(
-    st.sampled_from(["", "…", "a", "a longer row of this digest", "@h1 @h2 ·", "User: ü"]), max_size=12
-)
-
-
-@given(st.lists(digests.map("\n".join), max_size=30))
-def test_any_digests_come_back_as_they_were(texts: list[str]) -> None:
-    events = [replace(compacted(n), digest=text) for n, text in enumerate(texts, start=2)]
-    lines = EventLines(lambda data: "").of(events)
-    assert from_lines([("", line) for line in lines], lambda name: b"") == (tuple(events), ())
+    assert log.events[-1].id == first
+    said = said_of_passes(log)
+    assert len(said) == 2
+    assert all("would make all digests together larger" in what for what in said)
 
 
 # -- logs that nobody wrote in earnest

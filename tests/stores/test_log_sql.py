@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs import sql as sql_log
 from outlive.stores.logs.blobs import SPILL
 from outlive.stores.logs.protocol import SessionBusy, SessionTooLarge
@@ -28,7 +28,7 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def logs(url: str) -> Iterator[SQLLogStore]:
-    store = open_log_store(url, durability="process")
+    store = open_stores(url, durability="process").logs
     assert isinstance(store, SQLLogStore)
     yield store
     store.close()

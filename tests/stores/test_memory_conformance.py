@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from outlive.stores import open_memory_store
+from outlive.stores import open_stores
 from outlive.stores.memories.protocol import MemoryStore
 from outlive.testing import MemoryStoreConformance
 from tests.engines import Engine
@@ -13,7 +13,7 @@ from tests.engines import Engine
 class TestMemoryStore(MemoryStoreConformance):
     @pytest.fixture
     def open_memories(self, engine: Engine) -> Callable[[], MemoryStore]:
-        return lambda: open_memory_store(engine.url, durability=engine.durability)
+        return lambda: open_stores(engine.url, durability=engine.durability).memories
 
 
 def test_the_suite_asks_for_a_way_to_open_a_store(pytester: pytest.Pytester) -> None:

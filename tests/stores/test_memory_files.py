@@ -155,13 +155,13 @@ def test_a_journal_cannot_lead_out_of_the_folder(memories: Memories, folder: Pat
     import msgspec
 
     from outlive.errors import DamagedRecord
-    from outlive.stores.memories.journal import MemoryJournal
+    from outlive.stores.record_folder import Journal
 
     memories.add("one", "the first thing")
     for name in ("../../escaped.md", "archive/../../escaped.md", "/tmp/escaped.md", "x.sh"):
-        raw = msgspec.msgpack.encode(MemoryJournal({name: b"x"}, b"", 0))
+        raw = msgspec.msgpack.encode(Journal({name: b"x"}))
         (folder / ".local" / "journal").write_bytes(raw)
-        with pytest.raises(DamagedRecord, match="not a memory"):
+        with pytest.raises(DamagedRecord, match="not a record"):
             FileMemoryStore(folder).write(lambda tx: tx.new_slug("x"))
 
 
@@ -243,7 +243,7 @@ def test_a_file_that_is_written_under_another_name_is_looked_at_each_time(
 ) -> None:
     memories.add("one", "the first thing")
     os.link(folder / "one.md", tmp_path / "elsewhere.md")
-    for number in range(3):  # from the second look on, the kernel tells what is touched here
+    for number in range(3):
         assert memories.get("one").body == ("the first thing" if not number else f"from elsewhere {number - 1}")
         (tmp_path / "elsewhere.md").write_text(f"---\nname: one\n---\nfrom elsewhere {number}\n")
 
@@ -254,8 +254,7 @@ def test_a_change_sees_what_was_edited_by_hand_just_before_it(memories: Memories
     memories.all()
     path = folder / "two.md"
     path.write_text(path.read_text().replace("the thing called two", "edited by hand"))
-    memories.touch([memories.get("two")])
-    assert "edited by hand" in path.read_text()
+    assert memories.get("two").body == "edited by hand"
     path.write_text(path.read_text().replace("edited by hand", "edited again"))
     memories.update("two", type="feedback")
     assert "edited again" in path.read_text()

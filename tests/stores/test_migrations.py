@@ -10,7 +10,6 @@ import pytest
 
 from outlive.errors import FutureVersion, StoreError
 from outlive.stores.sql import migrations
-from outlive.stores.tasks import sql_quick
 from outlive.tasks.graph import TaskGraph
 from tests.engines import Engine, PostgresServer
 from tests.processes import at_once
@@ -144,10 +143,6 @@ def test_released_migrations_are_never_edited() -> None:
         "0004_memory_changes": "69844eb67dbd42ae",
         "0005_memory_token": "1205fa52861ca741",
     }
-
-
-def test_the_quick_way_was_written_for_the_schema_of_today() -> None:
-    assert tuple(NAMES) == sql_quick.SCHEMA
 
 
 def test_miscounted_dependencies_are_found_and_mended(database: Engine) -> None:

@@ -14,8 +14,7 @@ from outlive.errors import OutliveError, StoreUnavailable
 from outlive.events import UserSaid
 from outlive.messages import Text
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_named, read_regular
-from outlive.stores import open_log_store, open_task_store
-from outlive.stores.tasks.files.quick import ready_json
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 from tests.planted import PLANTS, endless, ends, fifo, huge, link, plant, untouched
 
@@ -126,7 +125,7 @@ HARMLESS = {".local/journal.done", ".gitignore"}
 
 
 def some_tasks(*, archived: bool) -> TaskGraph:
-    graph = TaskGraph(open_task_store(), actor="tester")
+    graph = TaskGraph(open_stores().tasks, actor="tester")
     for subject in ("one", "two", "three"):
         graph.create(subject)
     if archived:
@@ -144,7 +143,7 @@ def test_a_planted_task_file_is_contained(name: str, kind: Callable[[Path], None
 
     said = Said("task list", "task ready --json", "task history 3", "task doctor", "task get 2", "task create new")
     with ends(), suppress(OutliveError):
-        ready_json("files:.tasks", Path.cwd(), None)
+        open_stores().tasks.read(lambda tx: tx.ready())
     assert said.by_command["task list"][0] == 0
     assert "three" in said.by_command["task list"][1]
     whole_of_it = kind is huge and name in {".local/lock", ".local/scratch", ".local/high-water"}
@@ -232,7 +231,7 @@ def test_a_planted_memory_file_is_contained(name: str, kind: Callable[[Path], No
 
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_planted_session_is_named_and_the_others_are_listed(kind: Callable[[Path], None]) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     for name in ("good", "bad"):
         with store.create(name) as writer:
             writer.append([UserSaid(id=1, time=1.0, blocks=(Text(name),))])
@@ -255,7 +254,7 @@ def test_a_planted_session_is_named_and_the_others_are_listed(kind: Callable[[Pa
 
 @pytest.mark.parametrize("kind", PLANTS)
 def test_a_planted_blob_makes_way_and_is_kept(kind: Callable[[Path], None]) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     digest = store.put_blob(b"text")
     (path,) = Path.cwd().glob(".task_outputs/tool-results/*.txt")
     plant(kind, path)
@@ -270,7 +269,7 @@ def test_a_planted_blob_makes_way_and_is_kept(kind: Callable[[Path], None]) -> N
 
 
 def test_a_planted_session_is_not_opened_for_writing(home: Path) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     store.create("s").close()
     path = Path.cwd() / ".transcripts/s.jsonl"
     plant(fifo, path)

@@ -14,7 +14,7 @@ import pytest
 from outlive.events import UserSaid
 from outlive.memory.memories import Memories
 from outlive.messages import Text
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 
 Step = tuple[str, str]
@@ -67,7 +67,7 @@ def in_order(steps: list[Step], *wanted: Step) -> bool:
 
 
 def test_a_task_file_is_synced_before_its_rename_and_the_folder_after(disk: Disk) -> None:
-    graph = TaskGraph(open_task_store(), actor="tester")
+    graph = TaskGraph(open_stores().tasks, actor="tester")
     graph.create("one")
     steps = disk.during(lambda: graph.update(1, subject="changed"))
     assert in_order(
@@ -81,7 +81,7 @@ def test_a_task_file_is_synced_before_its_rename_and_the_folder_after(disk: Disk
 
 
 def test_a_new_id_is_on_disk_before_the_task_that_has_it(disk: Disk) -> None:
-    graph = TaskGraph(open_task_store(), actor="tester")
+    graph = TaskGraph(open_stores().tasks, actor="tester")
     steps = disk.during(lambda: graph.create("one"))
     assert in_order(
         steps,
@@ -95,7 +95,7 @@ def test_a_new_id_is_on_disk_before_the_task_that_has_it(disk: Disk) -> None:
 
 
 def test_a_change_of_several_tasks_is_synced_as_one_journal_and_then_file_by_file(disk: Disk) -> None:
-    graph = TaskGraph(open_task_store(), actor="tester")
+    graph = TaskGraph(open_stores().tasks, actor="tester")
     graph.create("one")
     graph.create("two")
     steps = disk.during(lambda: (graph.complete(1), graph.complete(2), graph.archive()))
@@ -114,7 +114,7 @@ def test_a_change_of_several_tasks_is_synced_as_one_journal_and_then_file_by_fil
 
 
 def test_an_event_is_synced_before_append_returns(disk: Disk) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     writer = store.create("s")
     assert disk.steps[-1] == ("sync folder", ".transcripts"), "the name of a new session"
     for number in (1, 2):
@@ -124,7 +124,7 @@ def test_an_event_is_synced_before_append_returns(disk: Disk) -> None:
 
 
 def test_a_replaced_session_is_synced_before_its_rename_and_the_folder_after(disk: Disk) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     steps = disk.during(lambda: store.replace("s", [UserSaid(id=1, time=1.0, blocks=(Text("x"),))]))
     assert steps == [
         ("sync", ".transcripts/.s.jsonl.part"),
@@ -134,7 +134,7 @@ def test_a_replaced_session_is_synced_before_its_rename_and_the_folder_after(dis
 
 
 def test_a_blob_is_synced_before_its_rename_and_the_folder_after(disk: Disk) -> None:
-    store = open_log_store()
+    store = open_stores().logs
     folder = ".task_outputs/tool-results"
     assert disk.during(lambda: store.put_blob(b"large")) == [
         ("sync", f"{folder}/.DIGEST"),
@@ -162,8 +162,8 @@ def test_a_memory_is_synced_in_its_journal_before_it_is_acknowledged(disk: Disk)
 
 
 def test_without_full_durability_nothing_is_synced(disk: Disk) -> None:
-    graph = TaskGraph(open_task_store(durability="process"), actor="tester")
-    store = open_log_store(durability="process")
+    graph = TaskGraph(open_stores(durability="process").tasks, actor="tester")
+    store = open_stores(durability="process").logs
     store.create("s").close()
     store.put_blob(b"large")
     graph.create("one")

@@ -175,13 +175,13 @@ def test_locks_left_behind_by_a_killed_process_that_nobody_may_break(engine: Eng
     graph.create("one")
     script = """
 import sys
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 def work(tx):
     tx.lock([1], edges=True)
     tx.new_ids(1)
     print("holding", flush=True)
     sys.stdin.readline()
-open_task_store(sys.argv[1]).write(work)
+open_stores(sys.argv[1]).tasks.write(work)
 """
     holder = subprocess.Popen(
         [sys.executable, "-c", script, engine.url],

@@ -16,7 +16,7 @@ from outlive.events import AssistantSaid, Event, OpenTask, SessionStarted, Tasks
 from outlive.messages import Text, Thinking, ToolCall
 from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
 from outlive.secrets import mask
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.audit import Audit
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.transfer import export_lines, import_bundle, read_bundle
@@ -181,7 +181,7 @@ def test_imported_tasks_hold_no_secrets(bench: Workbench, tmp_path: Path) -> Non
     line = json.dumps(
         {"id": 7, "subject": f"use {KEY}", "status": "pending", "metadata": {"password": "Tr0ub4dor3x"}}
     )
-    store = open_task_store(f"files:{tmp_path}/other")
+    store = open_stores(f"files:{tmp_path}/other").tasks
     bundle = read_bundle(line.encode(), where="here")
     import_bundle(store, bundle, Audit("me", None))
     exported = "\n".join(export_lines(store))

@@ -16,7 +16,7 @@ from outlive.errors import OutliveError
 from outlive.events import KnownEvent
 from outlive.messages import Image, Text, ToolCall
 from outlive.state import WorkingState
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.files.read_tracker import ReadTracker
@@ -93,8 +93,8 @@ class Workbench:
         root.mkdir(exist_ok=True)
         self.root = root.resolve()
         place = {"base": self.root, "durability": "process"}
-        self.logs = open_log_store(**place)  # type: ignore[arg-type]
-        self.tasks = open_task_store(**place)  # type: ignore[arg-type]
+        self.logs = open_stores(**place).logs  # type: ignore[arg-type]
+        self.tasks = open_stores(**place).tasks  # type: ignore[arg-type]
         try:
             self.session = Session.resume(self.logs, session)
         except OutliveError:

@@ -32,7 +32,7 @@ from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
 from outlive.models.resolve import choose
 from outlive.secrets import Masker
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory_protocol import MEMORIES
@@ -122,9 +122,9 @@ class AgentFactory:
         add = [*self.settings.agent.get("add_dirs", ()), *options.add_dirs]
         self._extra = [_folder(workspace.root, name) for name in add]
         with ExitStack() as undo:
-            self.logs = open_log_store(**workspace.store)
+            self.logs = open_stores(**workspace.store).logs
             undo.callback(self.logs.close)
-            self.graph = TaskGraph(open_task_store(**workspace.store))
+            self.graph = TaskGraph(open_stores(**workspace.store).tasks)
             undo.pop_all()
 
     def choose(self, spec: str | None = None) -> Model:

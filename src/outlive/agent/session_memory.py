@@ -123,8 +123,6 @@ class Remembering:
         """The block of memories for a turn of the user, without those that are in view already; or nothing."""
         try:
             found = (await self._select(words, ask, self._in_view()))[:MOST]
-            if found:
-                self.memories.touch(found)
         except OutliveError as error:  # words of the user are never lost because a memory cannot be had
             self.session.note(f"no memories with this: {error}")
             return ""

@@ -1,7 +1,7 @@
-"""`outlive task ready --json`, the question that agents ask most, answered before the command line is loaded.
+"""`outlive task ready --json`, the command that agents run most, answered before the command line is loaded.
 
-Loading the command line takes several times as long as the answer. Whatever is not plain (other options, an
-error, a lease that ran out, a damaged file) is left to the command itself, which gives the same answer.
+This halves its time. Anything that is not plain (other options, an error, a lease that ran out, a damaged file) is
+left to the command itself, which gives the same answer.
 """
 
 import gc
@@ -55,13 +55,16 @@ def _understood(arguments: Sequence[str]) -> tuple[str | None, int | None] | Non
 
 
 def _ready(workspace: Workspace, limit: int | None) -> bytes | None:
-    url = workspace.store_url
-    if url.startswith("sqlite:"):
-        from outlive.stores.tasks.sql_quick import ready_json
+    """The JSON of the ready tasks; None where a lease has to be given back first or a record is damaged."""
+    if not workspace.store_url.startswith(("files:", "sqlite:")):
+        return None
+    import msgspec
 
-        return ready_json(url, workspace.project, limit)
-    if url.startswith("files:"):
-        from outlive.stores.tasks.files.quick import ready_json
+    from outlive.stores import open_stores
+    from outlive.stores.tasks.records import task_to_json
 
-        return ready_json(url, workspace.project, limit)
-    return None
+    store = open_stores(**workspace.store).tasks
+    tasks, expired = store.read(lambda tx: (tx.ready(limit=limit), tx.expired()))
+    if expired or store.left_out():
+        return None
+    return msgspec.json.encode([task_to_json(task) for task in tasks])

@@ -133,7 +133,7 @@ class Workspace:
 
     @property
     def store(self) -> Store:
-        """How to open it: `open_task_store(**workspace.store)`. Raises ConfigError like `store_url`."""
+        """How to open it: `open_stores(**workspace.store).tasks`. Raises ConfigError like `store_url`."""
         return {"url": self.store_url, "base": self.project, "durability": self.durability}
 
 

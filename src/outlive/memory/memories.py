@@ -21,7 +21,7 @@ from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
 from outlive.memory.index import index_text
 from outlive.memory.refs import first_line, unknown
 from outlive.memory.supersession import reach
-from outlive.stores import open_memory_store, open_user_memory
+from outlive.stores import open_stores
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
 from outlive.stores.memories.table import NOTHING
@@ -67,9 +67,8 @@ class Memories:
         Heals the indexes, unless it is only for a quick look (`heal=False`).
         """
         home = home or home_folder()
-        project = open_memory_store(url, base=base, durability=durability, home=home, clock=clock)
-        user = open_user_memory(home, durability=durability, clock=clock)
-        found = cls(project, user, actor=actor, home=home)
+        stores = open_stores(url, base=base, durability=durability, home=home, clock=clock)
+        found = cls(stores.memories, stores.user_memories, actor=actor, home=home)
         found.healed = found.heal() if heal else []
         return found
 
@@ -320,21 +319,6 @@ class Memories:
             if here:
                 gone += self.write(scope, lambda tx, here=here: self._archive(tx, here, note))  # type: ignore[misc]
         return gone
-
-    def touch(self, memories: Iterable[Memory]) -> None:
-        """Note that they were used. No step of the log, no new revision."""
-        chosen = list(memories)
-        for scope, store in self.stores.items():
-            slugs = [memory.slug for memory in chosen if memory.scope == scope]
-
-            def work(tx: MemoryWriter, slugs: Sequence[str] = slugs) -> None:
-                for slug in slugs:
-                    now = tx.get(slug)
-                    if now is not None:
-                        tx.put(replace(now, last_used=tx.now))
-
-            if slugs:
-                store.write(work)
 
     # -- the log ---------------------------------------------------------------------------------------
 

@@ -1,11 +1,15 @@
-"""Where state is kept. `open_task_store`, `open_log_store` and `open_memory_store` turn a URL into an engine;
-`tasks.protocol`, `logs.protocol` and `memories.protocol` say what an engine is."""
+"""Where state is kept. `open_stores` turns a URL into the stores of tasks, session logs and memories.
+
+`tasks.protocol`, `logs.protocol` and `memories.protocol` define what a store does; each has one engine for files and
+one for SQL databases.
+"""
 
 import os
 from collections.abc import Callable
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 from outlive.config import home as home_folder
 from outlive.config.workspace import DURABILITIES
@@ -14,119 +18,117 @@ from outlive.stores.locations import FORMS, MEMORY, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Self
+
     from outlive.stores.logs.protocol import LogStore
     from outlive.stores.memories.protocol import MemoryStore
+    from outlive.stores.sql.database import Database
     from outlive.stores.tasks.protocol import TaskStore
 
 
-def open_task_store(
-    url: str = "files:.tasks",
-    *,
-    base: Path | None = None,
-    durability: str = "full",
-    clock: Callable[[], datetime] | None = None,
-) -> "TaskStore":
-    """Open an engine by URL. Relative paths are taken from `base`, the current folder by default.
+class Stores:
+    """The stores of one project, each opened when it is first used. Made by `open_stores`."""
 
-    `clock` replaces the clock of the engine, for tests.
-    """
-    base = base or Path.cwd()
-    scheme = _scheme(url, durability)
-    options = {} if clock is None else {"clock": clock}
-    if scheme == "files":
-        from outlive.stores.tasks.files.store import FileTaskStore
+    def __init__(
+        self, url: str, base: Path, durability: str, home: Path | None, clock: Callable[[], datetime] | None
+    ) -> None:
+        scheme, _, rest = url.partition(":")
+        if not rest:
+            raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
+        if durability not in DURABILITIES:
+            raise ConfigError(f"durability = {durability!r}; it is one of {', '.join(DURABILITIES)}")
+        if scheme not in ("files", "sqlite", "postgresql", "postgres"):
+            raise ConfigError(f"{url!r}: {scheme!r} is not a kind of store; use {FORMS}")
+        self.url = url
+        self._path = path_of(url, base) if scheme in ("files", "sqlite") else None
+        self._files = self._path if scheme == "files" else None
+        self._durability = durability
+        self._home = home
+        self._clock = clock
 
-        return FileTaskStore(path_of(url, base), durability=durability, **options)
-    if scheme == "sqlite":
-        from outlive.stores.sql.sqlite import SQLiteDatabase
+    @cached_property
+    def tasks(self) -> "TaskStore":
+        if self._files is not None:
+            from outlive.stores.tasks.files.store import FileTaskStore
+
+            return FileTaskStore(self._files, durability=self._durability, clock=self._clock)
         from outlive.stores.tasks.sql import SQLTaskStore
 
-        return SQLTaskStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
-    if scheme in ("postgresql", "postgres"):
-        from outlive.stores.sql.postgres import PostgresDatabase
-        from outlive.stores.tasks.sql import SQLTaskStore
+        return SQLTaskStore(self._database(), clock=self._clock)
 
-        return SQLTaskStore(PostgresDatabase(url), **options)
-    raise _unknown(url)
+    @cached_property
+    def logs(self) -> "LogStore":
+        """Session logs; for files, in `.transcripts` beside the folder of the tasks."""
+        if self._files is not None:
+            from outlive.stores.logs.files import FileLogStore
 
-
-def open_log_store(url: str = "files:.tasks", *, base: Path | None = None, durability: str = "full") -> "LogStore":
-    """Open the engine that holds session logs, by the same URL: for files, `.transcripts` beside the task folder."""
-    base = base or Path.cwd()
-    scheme = _scheme(url, durability)
-    if scheme == "files":
-        from outlive.stores.logs.files import FileLogStore
-
-        return FileLogStore(path_of(url, base).parent, durability=durability)
-    if scheme == "sqlite":
+            return FileLogStore(self._files.parent, durability=self._durability)
         from outlive.stores.logs.sql import SQLLogStore
-        from outlive.stores.sql.sqlite import SQLiteDatabase
 
-        return SQLLogStore(SQLiteDatabase(path_of(url, base), durability=durability))
-    if scheme in ("postgresql", "postgres"):
-        from outlive.stores.logs.sql import SQLLogStore
+        return SQLLogStore(self._database())
+
+    @cached_property
+    def memories(self) -> "MemoryStore":
+        """The project's memories; for files, in `.memory` beside the folder of the tasks.
+
+        A folder or database file may have come with a clone, so `home` decides which of its memories are the user's;
+        with OUTLIVE_TRUST_MEMORIES all are. A server was chosen by the user: all that it holds counts.
+        """
+        trusted = self._path is None or os.environ.get("OUTLIVE_TRUST_MEMORIES")
+        home = None if trusted else self._home or home_folder()
+        if self._files is not None:
+            from outlive.stores.memories.files import FileMemoryStore
+
+            place = self._files.parent / MEMORY
+            return FileMemoryStore(place, durability=self._durability, home=home, clock=self._clock)
+        from outlive.stores.memories.sql import SQLMemoryStore
+
+        return SQLMemoryStore(self._database(), home=home, clock=self._clock)
+
+    @cached_property
+    def user_memories(self) -> "MemoryStore":
+        """What a person has across projects: always files, in `memory` of outlive's folder in their home."""
+        from outlive.stores.memories.files import FileMemoryStore
+
+        place = ((self._home or home_folder()) / "memory").resolve()  # a link in the home is the user's own
+        return FileMemoryStore(place, scope="user", durability=self._durability, clock=self._clock)
+
+    def close(self) -> None:
+        """Close the stores that were opened."""
+        for name in ("tasks", "logs", "memories", "user_memories"):
+            if store := self.__dict__.pop(name, None):
+                store.close()
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        self.close()
+
+    def _database(self) -> "Database":
+        """A connection of its own for each store: they may be used within one another."""
+        if self._path is not None:
+            from outlive.stores.sql.sqlite import SQLiteDatabase
+
+            return SQLiteDatabase(self._path, durability=self._durability)
         from outlive.stores.sql.postgres import PostgresDatabase
 
-        return SQLLogStore(PostgresDatabase(url))
-    raise _unknown(url)
+        return PostgresDatabase(self.url)
 
 
-def open_memory_store(
+def open_stores(
     url: str = "files:.tasks",
     *,
     base: Path | None = None,
     durability: str = "full",
     home: Path | None = None,
     clock: Callable[[], datetime] | None = None,
-) -> "MemoryStore":
-    """Open the engine that holds a project's memories, by the same URL: for files, `.memory` beside the tasks.
+) -> Stores:
+    """The stores at a URL: files:FOLDER, sqlite:///FILE or postgresql://USER@HOST/DATABASE.
 
-    What lies in a folder may have come with it: `home`, OUTLIVE_HOME or ~/.outlive by default, knows what is the
-    user's; with OUTLIVE_TRUST_MEMORIES all of it is. A server was chosen by the user, so all that it holds counts.
+    Relative paths start at `base`, by default the current folder; `home` is outlive's folder in the user's home.
+    `clock` replaces the engines' clock, for tests. Raises ConfigError for a URL or durability that does not exist.
     """
-    base = base or Path.cwd()
-    scheme = _scheme(url, durability)
-    options: dict[str, Any] = {} if clock is None else {"clock": clock}
-    options |= {} if os.environ.get("OUTLIVE_TRUST_MEMORIES") else {"home": home or home_folder()}
-    if scheme == "files":
-        from outlive.stores.memories.files import FileMemoryStore
-
-        return FileMemoryStore(path_of(url, base).parent / MEMORY, durability=durability, **options)
-    if scheme == "sqlite":
-        from outlive.stores.memories.sql import SQLMemoryStore
-        from outlive.stores.sql.sqlite import SQLiteDatabase
-
-        return SQLMemoryStore(SQLiteDatabase(path_of(url, base), durability=durability), **options)
-    if scheme in ("postgresql", "postgres"):
-        from outlive.stores.memories.sql import SQLMemoryStore
-        from outlive.stores.sql.postgres import PostgresDatabase
-
-        options.pop("home", None)
-        return SQLMemoryStore(PostgresDatabase(url), **options)
-    raise _unknown(url)
-
-
-def open_user_memory(
-    home: Path, *, durability: str = "full", clock: Callable[[], datetime] | None = None
-) -> "MemoryStore":
-    """The memory that a person has across projects: always files, in `memory` of outlive's folder in their home."""
-    from outlive.stores.memories.files import FileMemoryStore
-
-    place = (home / "memory").resolve()  # a link in the home is the user's own
-    store = FileMemoryStore(place, scope="user", durability=durability)
-    store.clock = clock or store.clock
-    return store
-
-
-def _scheme(url: str, durability: str) -> str:
-    """What comes before the colon. A durability that does not exist would quietly be the weaker one."""
-    scheme, _, rest = url.partition(":")
-    if not rest:
-        raise ConfigError(f"{url!r} is not the URL of a store; it looks like {FORMS}")
-    if durability not in DURABILITIES:
-        raise ConfigError(f"durability = {durability!r}; it is one of {', '.join(DURABILITIES)}")
-    return scheme
-
-
-def _unknown(url: str) -> ConfigError:
-    return ConfigError(f"{url!r}: {url.partition(':')[0]!r} is not a kind of store; use {FORMS}")
+    return Stores(url, base or Path.cwd(), durability, home, clock)

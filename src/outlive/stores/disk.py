@@ -2,20 +2,18 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 from outlive.errors import StoreUnavailable
 from outlive.private import enter, make_private
 from outlive.regular import UnusableFile, open_regular, open_to_read, read_regular, refuse_irregular
 
-T = TypeVar("T")
-
 LOCK_TIMEOUT = 60.0
 LARGEST = 512 * 2**20
 """Bytes of a file that is read whole."""
+_BLOCK = 64 * 1024
 _GITIGNORE = b"# Locks and derived data of outlive. They heal themselves; do not commit them.\n.local/\n"
 _GITATTRIBUTES = b"history.jsonl merge=union\n"
 _KEEP_OUT = b"# Sessions may hold anything that was said or printed. Remove the next line to commit them.\n*\n"
@@ -58,14 +56,16 @@ class Disk:
                 write_new(folder / name, data)
 
     @contextmanager
-    def lock(self, *, wait: bool = True) -> Iterator[bool]:
-        """Hold the writers' lock. The kernel gives it back when a process dies, so it never has to be broken."""
+    def lock(self, name: str = "lock", *, wait: bool = True) -> Iterator[bool]:
+        """Hold the writers' lock, or another by name; False when it is taken and `wait` is not set. The kernel
+        releases it when a process dies, so it never has to be broken."""
         from filelock import FileLock, Timeout
 
+        path = self.local / name
         with errors_named("cannot lock", self.local):
-            refuse_irregular(self.local / "lock")
+            refuse_irregular(path)
         handle = FileLock(
-            self.local / "lock",
+            path,
             timeout=LOCK_TIMEOUT if wait else 0,
             mode=0o600,
             poll_interval=0.002,
@@ -79,7 +79,7 @@ class Disk:
                 yield False
                 return
             raise StoreUnavailable(
-                f"{self.local / 'lock'}: another process has held the lock for {LOCK_TIMEOUT:.0f} s; "
+                f"{path}: another process has held the lock for {LOCK_TIMEOUT:.0f} s; "
                 "find it with `fuser` or `lsof`, nothing was changed"
             ) from None
         try:
@@ -111,7 +111,7 @@ class Disk:
 
     def sweep(self) -> None:
         """Remove what a process that died left half done. Only for the holder of the lock."""
-        for path in (*self.local.glob("staged.*"), *self.local.glob("ready.*")):
+        for path in self.local.glob("staged.*"):
             path.unlink(missing_ok=True)
 
     def irregular(self, log: Path) -> list[UnusableFile]:
@@ -139,25 +139,16 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def whole_look(
-    look: Callable[[], T],
-    state: Callable[[], object],
-    turn: Callable[[], AbstractContextManager[object]],
-    again: Callable[[], object] = bool,
-) -> T:
-    """Look again when a change of several files went on meanwhile, as `state` tells, rather than see half of it;
-    `again` is called before."""
-    for _ in range(3):
-        before = state()
-        result = look()
-        if state() == before:
-            return result
-        again()
-    # Writers leave no moment in between, so take turns with them for once. Where no lock can be had, on a disk that
-    # may only be read, there is no better look than the last one.
-    with suppress(StoreUnavailable), turn():
-        result = look()
-    return result
+def last_lines(descriptor: int, *, longest: int) -> Iterator[bytes]:
+    """The lines of an open file from its end, without their ends; stops at one longer than `longest`."""
+    start, tail = os.fstat(descriptor).st_size, b""
+    while start > 0 and len(tail) < longest:
+        step = min(start, max(_BLOCK, len(tail)))
+        start -= step
+        tail = os.pread(descriptor, step, start) + tail
+        lines = tail.split(b"\n")
+        tail = lines[0] if start else b""
+        yield from lines[:0:-1] if start else lines[::-1]
 
 
 def identity(path: Path) -> tuple[int, int, int] | None:

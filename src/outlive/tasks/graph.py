@@ -46,6 +46,8 @@ class TaskGraph:
 
     def __init__(self, store: TaskStore, *, actor: str | None = None, origin: str | None = None) -> None:
         self.store = store
+        self.given_back: list[int] = []
+        """Tasks whose expired lease the last `ready` gave back."""
         self._audit = Audit(actor, origin)
 
     # -- looking ---------------------------------------------------------------------------------------
@@ -62,20 +64,20 @@ class TaskGraph:
     def ready(self, fit: Fit | None = None, *, limit: int | None = None) -> list[Task]:
         """What can be started now. Tasks whose lease has run out are given back first."""
         fit = fit or Fit()
-        found, expired = self.store.read(lambda tx: (tx.ready(fit, limit), tx.expired()))
-        if not expired:
+        found, self.given_back = self.store.read(lambda tx: (tx.ready(fit, limit), tx.expired()))
+        if not self.given_back:
             return found
 
-        def collect(tx: TaskWriter) -> list[Task]:
-            self._give_back(tx, tx.expired())
-            return tx.ready(fit, limit)
+        def collect(tx: TaskWriter) -> tuple[list[Task], list[int]]:
+            expired = tx.expired()
+            self._give_back(tx, expired)
+            return tx.ready(fit, limit), expired
 
         try:
-            return self.store.write(collect)
-        except StoreUnavailable:
-            return (
-                found  # on a disk that may only be read they cannot be given back, and the rest is ready all the same
-            )
+            found, self.given_back = self.store.write(collect)
+        except StoreUnavailable:  # on a read-only disk they cannot be given back; the others are ready all the same
+            self.given_back = []
+        return found
 
     def wait_ready(
         self, fit: Fit | None = None, *, limit: int | None = None, timeout: float | None = None

@@ -29,7 +29,6 @@ from outlive.events import (
     Unknown,
     UserSaid,
     ViewEdit,
-    encode,
 )
 from outlive.messages import Image, Text
 from outlive.stores.logs.blobs import SPILL
@@ -317,7 +316,7 @@ class LogStoreConformance:
 
     # -- passes
 
-    def test_passes_that_are_mostly_the_same_come_back_as_they_were(self, logs: LogStore, other: LogStore) -> None:
+    def test_passes_come_back_as_they_were(self, logs: LogStore, other: LogStore) -> None:
         events: list[Event] = [started("s"), *(compacted(number) for number in range(2, 60))]
         with logs.create("s") as writer:
             for event in events[:30]:
@@ -328,7 +327,6 @@ class LogStoreConformance:
         log = other.read("s")
         assert log.events == tuple(events)
         assert log.damage == ()
-        assert other.info("s").size < sum(len(encode(event)) for event in events) / 2
 
     def test_a_pass_after_a_refused_one_comes_back_as_it_was(self, logs: LogStore, other: LogStore) -> None:
         with logs.create("s") as writer:

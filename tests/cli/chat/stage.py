@@ -17,7 +17,7 @@ from outlive.context.engine import Request
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
 from outlive.models.protocol import Price, Reply
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 from outlive.tasks.graph import TaskGraph
@@ -156,8 +156,8 @@ class Stage:
         self.asks = asks
         self.window = window
         self.pause = pause
-        self.store: LogStore = open_log_store(f"files:{root / '.tasks'}", base=root)
-        self.graph = TaskGraph(open_task_store(f"files:{root / '.tasks'}"))
+        self.store: LogStore = open_stores(f"files:{root / '.tasks'}", base=root).logs
+        self.graph = TaskGraph(open_stores(f"files:{root / '.tasks'}").tasks)
         self.turns: list[Turn] = []
         self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
         self.previews: dict[str, str] = {}

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from tests.engines import ROOT, worker_environment
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="NO TMUX: the terminal is not tested as a whole")
@@ -98,7 +98,7 @@ def terminal(tmp_path: Path) -> Iterator[Open]:
 
 
 def transcript(folder: Path) -> str:
-    store = open_log_store(f"files:{folder / '.tasks'}")
+    store = open_stores(f"files:{folder / '.tasks'}").logs
     (info,) = store.sessions()
     return str(store.read(info.id))
 

@@ -17,7 +17,7 @@ from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
 from outlive.context.directives import tagged
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.names import is_subagent
 from outlive.tools.permissions.asking import Asker
 
@@ -78,7 +78,7 @@ def settle() -> None:
 def resume(session: str, store: str | None) -> int:
     """Go on with a session in the terminal; the exit code."""
     workspace = Workspace.find(store=store)
-    opened = open_log_store(**workspace.store)
+    opened = open_stores(**workspace.store).logs
     try:
         wanted = resolved(opened, session)
     finally:
@@ -106,7 +106,7 @@ def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
     """Which session to go on with, if any."""
     if not options["continued"] and options["resume"] is None:
         return None
-    store = open_log_store(**workspace.store)
+    store = open_stores(**workspace.store).logs
     try:
         if options["resume"] is not None:
             return resolved(store, options["resume"])

@@ -73,6 +73,6 @@ def _tell(story: str, folder: Path, store: str | None) -> None:
         tell(store)
     else:
         from outlive.cli.replay.story import tell as replay
-        from outlive.stores import open_log_store
+        from outlive.stores import open_stores
 
-        replay(open_log_store(store or "files:.tasks"))
+        replay(open_stores(store or "files:.tasks").logs)

@@ -23,7 +23,7 @@ from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, KnownEvent, ToolFinished, decode
 from outlive.messages import Message, plain_text, tool_calls
 from outlive.models.protocol import Usage
-from outlive.stores import open_log_store, open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.graph import TaskGraph
 
@@ -138,14 +138,14 @@ def _check(base: Path, session: str) -> None:
     """Every promise, held against what was really sent and what is really on disk."""
     work = base / "work"
     workspace = Workspace.read(work)
-    store = open_log_store(**workspace.store)
+    store = open_stores(**workspace.store).logs
     events = store.read(session).events
     sent = [msgspec.json.decode(line, type=Sent) for line in (base / "requests.jsonl").read_bytes().splitlines()]
     texts = [request.text for request in sent]
     passes = [event for event in events if isinstance(event, Compacted)]
     rungs = {rung for event in passes for rung in event.receipt.rungs}
     totals = (work / "totals.txt").read_text().splitlines()
-    graph = TaskGraph(open_task_store(**workspace.store))
+    graph = TaskGraph(open_stores(**workspace.store).tasks)
     still_open = [task.subject for task in graph.find(TaskQuery(sort="id")) if task.status == "pending"]
     since = next(number for number, text in enumerate(texts) if f"#3 {TASKS[2]}" in text)
     last = texts[-1]

@@ -14,7 +14,7 @@ import click
 
 from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.draft import TaskDraft
 from outlive.tasks.drawing import terminal
@@ -39,7 +39,7 @@ PLAN = (
 def tell(store: str | None) -> None:
     """Tell the story in the current folder."""
     url = store or "files:.tasks"
-    _play(TaskGraph(open_task_store(url), actor="demo"), url)
+    _play(TaskGraph(open_stores(url).tasks, actor="demo"), url)
 
 
 def _play(graph: TaskGraph, url: str) -> None:
@@ -86,7 +86,7 @@ def _check(graph: TaskGraph, victim: int) -> None:
 
 def work(store: str | None, name: str) -> None:
     """What a worker does: claim, work, complete, until no open task is left."""
-    graph = TaskGraph(open_task_store(store or "files:.tasks"))
+    graph = TaskGraph(open_stores(store or "files:.tasks").tasks)
     while graph.count():
         try:
             task = graph.wait_claim(owner=name, ttl=LEASE, timeout=0.2)

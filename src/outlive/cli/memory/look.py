@@ -127,7 +127,6 @@ def _full(memory: Memory, by: str) -> str:
         "event": str(memory.provenance.event or ""),
         "created": f"{memory.created.astimezone():%Y-%m-%d %H:%M}",
         "updated": f"{memory.updated.astimezone():%Y-%m-%d %H:%M}" + f", revision {memory.revision}",
-        "last used": f"{memory.last_used.astimezone():%Y-%m-%d %H:%M}" if memory.last_used else "",
         "supersedes": ", ".join(memory.supersedes),
         "derived from": ", ".join(memory.derived_from),
         "superseded by": by,

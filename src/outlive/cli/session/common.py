@@ -15,7 +15,7 @@ from outlive.agent.session import WINDOW
 from outlive.cli.echo import echo, echo_exact
 from outlive.config import Workspace
 from outlive.context.engine import Engine
-from outlive.stores import open_log_store
+from outlive.stores import open_stores
 from outlive.stores.logs.protocol import Damage, LogStore, UnknownSession
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def open_store(url: str | None = None) -> Iterator[LogStore]:
     """The log store of the workspace."""
     workspace = Workspace.find(store=url)
-    store = open_log_store(**workspace.store)
+    store = open_stores(**workspace.store).logs
     try:
         yield store
     finally:

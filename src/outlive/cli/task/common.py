@@ -13,7 +13,7 @@ import msgspec
 from outlive.cli.echo import echo, echo_exact
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
-from outlive.stores import open_task_store
+from outlive.stores import open_stores
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET, line, listing
@@ -57,7 +57,7 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
 
 def open_graph(store: str | None) -> TaskGraph:
     workspace = Workspace.find(store=store)
-    opened = open_task_store(**workspace.store)
+    opened = open_stores(**workspace.store).tasks
     return TaskGraph(opened, actor=default_actor())
 
 

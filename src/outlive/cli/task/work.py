@@ -5,6 +5,7 @@ from datetime import timedelta
 import click
 
 from outlive.cli.echo import echo
+from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
     budget_option,
@@ -23,6 +24,7 @@ from outlive.config import default_owner
 from outlive.stores.tasks.protocol import Fit
 from outlive.stores.tasks.records import Task
 from outlive.tasks.graph import DEFAULT_TTL, TaskGraph
+from outlive.tasks.refs import some
 
 _TTL = click.option(
     "--ttl",
@@ -64,6 +66,8 @@ def ready(
         tasks = graph.wait_ready(fit, limit=limit, timeout=timeout.total_seconds() if timeout else None)
     else:
         tasks = graph.ready(fit, limit=limit)
+    if graph.given_back:
+        done(f"leases that had expired were given back: {some(graph.given_back)}")
     print_list(tasks, len(tasks), budget=budget, limit=limit, as_json=as_json, none="nothing is ready")
 
 

@@ -1,12 +1,10 @@
-"""The digest of a pass, written as the rows in which it differs from the one before: it is long and mostly the same.
+"""Reads passes of older logs, whose digest is written as the rows in which it differs from the pass before.
 
-What is left out is in the same log, never further back than `IN_A_ROW` passes, and its hash is checked on reading. A
-pass whose rows are lost is named and left out; the session then makes another.
+New passes are written whole. A pass whose rows are lost is named and left out; the session then makes another.
 """
 
 import hashlib
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 
 import msgspec
@@ -14,14 +12,10 @@ from msgspec.structs import asdict, replace
 
 from outlive.events import Base, Compacted, Event, Receipt, Unknown, ViewEdit
 
-IN_A_ROW = 16
-"""Passes that build on each other; then one stands alone again."""
 MOST_PAGES = 10_000_000
 """No session has more; a number beyond is nobody's handle."""
 LARGEST = 1 << 30
 """Characters of all digests of a log together."""
-WORTH_IT = 16
-"""Characters from which on rows are pointed at instead of written again."""
 
 Rows = tuple[str | tuple[int, int], ...]
 """A digest in parts: texts, and rows of the digest before (the first, and how many)."""
@@ -30,11 +24,11 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 class _Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
-    """A pass, as a line has it. The receipt's handles stand beside it."""
+    """A pass as a line has it, with the handles of the receipt beside it."""
 
     fold_to: int
     base: int = 0
-    """The pass whose digest the rows are from; 0 when it stands alone."""
+    """The pass whose digest the rows are from; 0 if there is none."""
     rows: Rows
     hash: str
     edits: tuple[ViewEdit, ...]
@@ -46,37 +40,7 @@ class _Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     pictures: tuple[tuple[int, int], ...] = ()
 
 
-_encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(_Compacted)
-
-
-class DigestWriter:
-    """Writes the passes of one log. Whatever it has written must get into the log, or it has to `forget`."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Let the next pass stand alone."""
-        self._base = 0
-        self._rows: list[str] = []
-        self._count = 0
-
-    def line(self, event: Compacted) -> bytes:
-        """The line of a pass."""
-        new = event.digest.split("\n")
-        rows: Rows = (event.digest,)
-        base = self._base if 0 < self._count < IN_A_ROW else 0
-        if base:
-            rows = tuple(_parts(self._rows, new))
-            if sum(len(part) for part in rows if isinstance(part, str)) > len(event.digest) / 2:
-                base, rows = 0, (event.digest,)
-        self._base, self._rows, self._count = event.id, new, self._count + 1 if base else 1
-        fields = asdict(event)
-        del fields["digest"]
-        fields["receipt"] = replace(event.receipt, handles=())
-        handles = tuple(_ranges(event.receipt.handles))
-        return _encode(_Compacted(**fields, base=base, rows=rows, hash=_hash(event.digest), handles=handles))
 
 
 class DigestReader:
@@ -163,55 +127,6 @@ def _as_event(found: _Compacted, digest: str, handles: tuple[int, ...]) -> Compa
         del fields[name]
     fields["receipt"] = replace(found.receipt, handles=handles)
     return Compacted(**fields, digest=digest)
-
-
-def _parts(old: Sequence[str], new: Sequence[str]) -> Iterator[str | tuple[int, int]]:
-    """`new` as texts and runs of `old`, which mostly follow each other."""
-    places: dict[str, list[int]] = {}
-    for number, row in enumerate(old):
-        places.setdefault(row, []).append(number)
-    written: list[str] = []
-    at = expected = 0
-    while at < len(new):
-        first, count = _run(old, new, at, expected, places.get(new[at], ()))
-        if sum(map(len, new[at : at + count])) + count > WORTH_IT:
-            if written:
-                yield "\n".join(written)
-                written = []
-            yield first, count
-            expected = first + count
-        else:
-            count = max(count, 1)
-            written += new[at : at + count]
-        at += count
-    if written:
-        yield "\n".join(written)
-
-
-def _run(old: Sequence[str], new: Sequence[str], at: int, expected: int, places: Sequence[int]) -> tuple[int, int]:
-    """Where in `old` the rows from `at` on stand, at or after the `expected` place if possible, and how many."""
-    if not places:
-        return 0, 0
-    next_place = bisect_left(places, expected)
-    first = places[next_place] if next_place < len(places) else places[0]
-    count = 1
-    while first + count < len(old) and at + count < len(new) and old[first + count] == new[at + count]:
-        count += 1
-    return first, count
-
-
-def _ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Rising numbers as ranges."""
-    first = last = None
-    for number in numbers:
-        if last is not None and number == last + 1:
-            last = number
-            continue
-        if first is not None and last is not None:
-            yield first, last
-        first = last = number
-    if first is not None and last is not None:
-        yield first, last
 
 
 def _hash(digest: str) -> str:

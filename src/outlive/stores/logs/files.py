@@ -16,10 +16,10 @@ from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.private import enter
 from outlive.regular import UnusableFile, open_regular, open_to_read
-from outlive.stores.disk import errors_named, private_folder, sync_folder
+from outlive.stores.disk import errors_named, last_lines, private_folder, sync_folder
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.blob_files import Blobs
-from outlive.stores.logs.lines import LONGEST, EventLines, Head, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.lines import LONGEST, Head, decoded, from_lines, refuse_too_large, to_lines
 from outlive.stores.logs.names import file_name, session_of
 from outlive.stores.logs.protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
@@ -105,7 +105,7 @@ class FileLogStore:
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
-                _write(descriptor, b"".join(line + b"\n" for line in EventLines(self.put_blob).of(events)))
+                _write(descriptor, b"".join(line + b"\n" for line in to_lines(events, self.put_blob)))
                 if self.durable:
                     os.fsync(descriptor)
                 part.replace(path)
@@ -139,7 +139,7 @@ class FileLogStore:
             with open_to_read(path) as file:
                 stat = os.fstat(file.fileno())
                 head = Head(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
-                last = next(_backwards(file.fileno(), stat.st_size, most=_LONGEST), None)
+                last = next(decoded(last_lines(file.fileno(), longest=_LONGEST)), None)
         except FileNotFoundError:
             return None
         except UnusableFile as error:
@@ -171,14 +171,13 @@ class FileLogWriter:
         self.session = session
         self._path = path
         self._descriptor = descriptor
-        self._lines = EventLines(store.put_blob)
         try:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):
                 raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
             size = os.fstat(descriptor).st_size
             refuse_too_large(str(path), size)
-            last = next(_backwards(descriptor, size, most=LONGEST), None) or _last_of_all(descriptor)
+            last = next(decoded(last_lines(descriptor, longest=LONGEST)), None) or _last_of_all(descriptor)
             self._torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         except BaseException:
             self.close()
@@ -196,16 +195,14 @@ class FileLogWriter:
         # An unfinished line of a writer that died stays, and no longer touches what follows.
         data = b"\n" * self._torn
         with errors_named("appending to", self._path):
-            data += b"".join(line + b"\n" for line in self._lines.of(events))
+            data += b"".join(line + b"\n" for line in to_lines(events, self._store.put_blob))
             size = os.fstat(self._descriptor).st_size
             try:
                 _write(self._descriptor, data)
                 if self._store.durable:
                     os.fsync(self._descriptor)
-            except BaseException as error:
-                self._lines.forget()
-                if isinstance(error, OSError):
-                    os.ftruncate(self._descriptor, size)
+            except OSError:
+                os.ftruncate(self._descriptor, size)
                 raise
         self._last, self._torn = last, False
 
@@ -265,15 +262,3 @@ def _last_of_all(descriptor: int) -> Event | None:
     with os.fdopen(os.dup(descriptor), "rb") as file:
         file.seek(0)
         return max(decoded(line for line in _lines(file) if line), key=lambda event: event.id, default=None)
-
-
-def _backwards(descriptor: int, size: int, *, most: int) -> Iterator[Event]:
-    """The events of a file from its end, read no further than asked for; of lines not longer than `most`."""
-    start, tail = size, b""
-    while start > 0 and len(tail) < most:
-        step = min(start, max(_BLOCK, len(tail)))
-        start -= step
-        tail = os.pread(descriptor, step, start) + tail
-        lines = tail.split(b"\n")
-        tail = lines[0] if start else b""
-        yield from decoded(lines[:0:-1] if start else lines[::-1])

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from outlive.events import (
     Checkpointed,
-    Compacted,
     Event,
     Forked,
     KnownEvent,
@@ -22,7 +21,7 @@ from outlive.events import (
 from outlive.messages import plain_text
 from outlive.stores.logs import blobs, digests
 from outlive.stores.logs.blobs import SPILL, GetBlob, PutBlob, once, outsourced, whole
-from outlive.stores.logs.digests import DigestReader, DigestWriter
+from outlive.stores.logs.digests import DigestReader
 from outlive.stores.logs.protocol import Damage, SessionTooLarge
 
 TITLE = 80
@@ -36,34 +35,18 @@ REPLAY = "replay"
 """The label of the checkpoint that says: this log is derived and may be replaced."""
 
 
-class EventLines:
-    """Makes the lines of one log. What it has made must get into the log, or it has to `forget`."""
+def to_lines(events: Iterable[Event], put_blob: PutBlob) -> list[bytes]:
+    """A line for each event, without the line end. A blob is on disk before the line that names it."""
+    return [_line(event, put_blob) for event in events]
 
-    def __init__(self, put_blob: PutBlob) -> None:
-        self._put_blob = put_blob
-        self._digests = DigestWriter()
 
-    def forget(self) -> None:
-        """The last lines did not get into the log."""
-        self._digests.forget()
-
-    def of(self, events: Iterable[Event]) -> list[bytes]:
-        """A line for each event, without the line end. A blob is on disk before the line that names it."""
-        try:
-            return [self._line(event) for event in events]
-        except BaseException:
-            self.forget()
-            raise
-
-    def _line(self, event: Event) -> bytes:
-        if isinstance(event, Compacted):
-            return self._digests.line(event)
-        if isinstance(event, ToolFinished):
-            if len(event.text) >= SPILL:
-                event = replace(event, text="", blob=self._put_blob(event.text.encode()))
-            elif event.text and event.blob:
-                event = replace(event, blob="")
-        return outsourced(event, self._put_blob) or encode(event)
+def _line(event: Event, put_blob: PutBlob) -> bytes:
+    if isinstance(event, ToolFinished):
+        if len(event.text) >= SPILL:
+            event = replace(event, text="", blob=put_blob(event.text.encode()))
+        elif event.text and event.blob:
+            event = replace(event, blob="")
+    return outsourced(event, put_blob) or encode(event)
 
 
 def mended(event: Event) -> Event:

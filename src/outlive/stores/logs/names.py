@@ -32,7 +32,7 @@ def is_subagent(session: str) -> bool:
 
 
 def file_name(session: str) -> str:
-    """The file of a session. `~` stands in shortened names only, so these meet no other."""
+    """The file of a session. Only shortened names contain `~`, so they cannot equal another."""
     if not session.strip() or "\x00" in session:
         raise InvalidSession(f"{session!r} cannot be the name of a session")
     name = quote(session, safe=" ", errors="replace").replace("~", "%7E")

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.logs.lines import EventLines, Head, decoded, from_lines, refuse_too_large
+from outlive.stores.logs.lines import Head, decoded, from_lines, refuse_too_large, to_lines
 from outlive.stores.logs.names import file_name
 from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
 from outlive.stores.sql.database import Connection, Database
@@ -100,7 +100,7 @@ class SQLLogStore:
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         file_name(session)
-        rows = _rows(session, events, EventLines(self.put_blob))
+        rows = self._rows(session, events)
         me = new_writer()
 
         def work(connection: Connection) -> None:
@@ -117,9 +117,9 @@ class SQLLogStore:
         """A row is whole or not there at all."""
         return []
 
-    def append(self, session: str, writer: str, events: Sequence[Event], lines: EventLines) -> None:
+    def append(self, session: str, writer: str, events: Sequence[Event]) -> None:
         """For the writer that holds the session."""
-        rows = _rows(session, events, lines)
+        rows = self._rows(session, events)
 
         def work(connection: Connection) -> None:
             held = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
@@ -139,11 +139,7 @@ class SQLLogStore:
             return _writer(connection, session) == writer and _last(connection, session) == rows[-1]["id"]
 
         if rows:
-            try:
-                self._write(work, landed=landed)
-            except BaseException:
-                lines.forget()
-                raise
+            self._write(work, landed=landed)
 
     def put_blob(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()
@@ -168,6 +164,12 @@ class SQLLogStore:
 
     def close(self) -> None:
         self.database.close()
+
+    def _rows(self, session: str, events: Sequence[Event]) -> list[dict[str, Any]]:
+        return [
+            {"session": session, "id": event.id, "time": event.time, "body": line}
+            for event, line in zip(events, to_lines(events, self.put_blob), strict=True)
+        ]
 
     def _known(self, connection: Connection, session: str) -> None:
         file_name(session)
@@ -198,12 +200,11 @@ class SQLLogWriter:
         self._store = store
         self.session = session
         self._name = name
-        self._lines = EventLines(store.put_blob)
 
     def append(self, events: Sequence[Event]) -> None:
         if not self._name:
             raise StoreError(f"session {self.session!r}: the writer was closed")
-        self._store.append(self.session, self._name, events, self._lines)
+        self._store.append(self.session, self._name, events)
 
     def close(self) -> None:
         name, self._name = self._name, ""
@@ -258,13 +259,6 @@ def _writer(connection: Connection, session: str) -> str | None:
 def _last(connection: Connection, session: str) -> int:
     rows = connection.rows("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
     return int(rows[0][0] or 0)
-
-
-def _rows(session: str, events: Sequence[Event], lines: EventLines) -> list[dict[str, Any]]:
-    return [
-        {"session": session, "id": event.id, "time": event.time, "body": line}
-        for event, line in zip(events, lines.of(events), strict=True)
-    ]
 
 
 def _size(connection: Connection, session: str) -> int:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
+from outlive.stores.clock import machine_time
 from outlive.stores.logs.sql import is_alive, new_writer
 from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
@@ -40,17 +41,17 @@ _NEVER = -1
 
 
 class SQLMemoryStore:
-    """`home` bears out whose memories they are, for a database that may have come with a folder."""
+    """`home` knows which memories are the user's, for a database file that may have come with a clone."""
 
     def __init__(
         self,
         database: Database,
         *,
         home: Path | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         self.database = database
-        self.clock = clock
+        self.clock = clock or machine_time
         self._current = False
         self._mutex = threading.RLock()
         self._mirror = _Mirror(self.url, MemoryTrust(home, self.url))
@@ -62,7 +63,7 @@ class SQLMemoryStore:
         return self.database.url
 
     def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
-        """What is told at a glance is all there is: the database knows what changed, whoever did it."""
+        """`glance` makes no difference: the database knows what changed."""
         database = self.database if self._current else self.database.blank() or self.database
         if database is not self.database:  # there is nothing yet, and a look makes nothing
             database.close()
@@ -102,7 +103,7 @@ class SQLMemoryStore:
             return self.database.write(alone, landed=landed)
 
     def publish(self, render: Callable[[MemoryReader], str], *, glance: bool = False) -> bool:
-        """There is no place for it: whoever wants the index asks for it."""
+        """A database has no place for the index."""
         return False
 
     @contextmanager
@@ -169,7 +170,7 @@ class SQLMemoryStore:
 
     def disown(self) -> bool:
         self.read(lambda _: None)
-        return self._mirror.vouching.disown()
+        return self._mirror.trust.disown()
 
     def close(self) -> None:
         self.database.close()
@@ -194,9 +195,9 @@ class SQLMemoryStore:
 class _Mirror:
     """The rows as of the last look. Brought up to date by those that changed since."""
 
-    def __init__(self, url: str, vouching: MemoryTrust) -> None:
+    def __init__(self, url: str, trust: MemoryTrust) -> None:
         self._url = url
-        self.vouching = vouching
+        self.trust = trust
         self.made_here = False
         """Whether there were no tables before this. An empty table may have a trigger that fills it."""
         self.table = MemoryTable()
@@ -209,7 +210,7 @@ class _Mirror:
     def follow(self, connection: Connection) -> None:
         """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
         ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
-        news = self.vouching.asked and self.vouching.follow(_tokens(connection))
+        news = self.trust.asked and self.trust.follow(_tokens(connection))
         if now == self._at and not news:
             return
         since = self._at if now >= self._at and not news else _NEVER  # else it was restored from a backup
@@ -242,18 +243,18 @@ class _Mirror:
             self.damaged[slug] = error
             self.table.put(slug, None)
             return
-        if bool(archived) != (memory.archived is not None):  # where it stands decides
+        if bool(archived) != (memory.archived is not None):  # the column decides
             memory = replace(memory, archived=memory.updated if archived else None)
-        self.table.put(slug, self.vouching.seen(memory))
+        self.table.put(slug, self.trust.seen(memory))
 
     def vouch(self, connection: Connection, memories: Iterable[Memory]) -> None:
-        """What is about to be written is the user's."""
-        self.vouching.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
+        """Note that what is about to be written is the user's."""
+        self.trust.wrote(memories, first=self.made_here and not self._rows, keep=partial(_keep_token, connection))
 
     def adopt(self, connection: Connection) -> None:
-        """All that is there is the user's."""
+        """Note that all that is there is the user's."""
         self.follow(connection)
-        self.vouching.adopt(partial(_keep_token, connection))
+        self.trust.adopt(partial(_keep_token, connection))
         self._at = _NEVER
 
     def _drop(self, slug: str) -> None:

@@ -1,7 +1,6 @@
-"""The memories of a store as a process holds them, and what it may still write: shared by all engines.
+"""The memories of a store as a process holds them, and the views of readers and writers on them, for all engines.
 
-An engine brings the shelf up to date before a look, from what changed and not from everything; whoever follows it
-from above asks what changed since the last time.
+An engine updates the table before each read, by what changed. Callers ask what changed since an earlier moment.
 """
 
 from bisect import bisect_left, insort
@@ -13,17 +12,17 @@ from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, in
 from outlive.stores.memories.text import render
 
 NOTHING = -1
-"""What somebody has seen who has seen nothing."""
+"""The moment before the first change."""
 
 
 class MemoryTable:
-    """Memories by slug, in the order of their slugs, each with the moment at which it last changed here."""
+    """Memories by slug, in the order of their slugs, each with the moment of its last change here."""
 
     def __init__(self) -> None:
         self._held: dict[str, Memory] = {}
         self._order: list[str] = []
         self._moments: dict[str, int] = {}
-        """The last changed comes last. Those that are gone stay, so that they can be told."""
+        """In the order of change. Removed memories stay, so that `changed` can report them."""
         self.moment = 0
 
     def __len__(self) -> int:
@@ -38,7 +37,7 @@ class MemoryTable:
         return [held[slug] for slug in self._order]
 
     def put(self, slug: str, memory: Memory | None) -> None:
-        """Hold it, or with None no longer."""
+        """Set the memory of a slug; None removes it."""
         before = self._held.get(slug)
         if before is memory or before == memory:
             return
@@ -57,7 +56,7 @@ class MemoryTable:
                 insort(self._order, slug)
 
     def changed(self, since: int = NOTHING) -> Mapping[str, Memory | None]:
-        """What changed after a moment, in the order in which it did; None for what is gone."""
+        """What changed after a moment, in the order of change; None for a removed memory."""
         if since == NOTHING:
             return self._held
         found = []
@@ -69,8 +68,8 @@ class MemoryTable:
 
 
 class ReadView:
-    """What a reader is given. `refresh` is called before a memory is looked up by itself, for engines in which one
-    can change without the shelf being told."""
+    """What a reader is given. `refresh` is called before a single memory is looked up, for engines whose records can
+    change without the table being updated."""
 
     def __init__(
         self,
@@ -78,28 +77,28 @@ class ReadView:
         read_steps: Callable[[], list[MemoryStep]],
         refresh: Callable[[str], None] | None = None,
     ) -> None:
-        self._shelf = table
+        self._table = table
         self._read_steps = read_steps
         self._refresh = refresh
 
     def get(self, slug: str) -> Memory | None:
         if self._refresh is not None:
             self._refresh(slug)
-        return self._shelf.get(slug)
+        return self._table.get(slug)
 
     def all(self, *, archived: bool = False) -> list[Memory]:
-        return [memory for memory in self._shelf.all() if archived or memory.archived is None]
+        return [memory for memory in self._table.all() if archived or memory.archived is None]
 
     def steps(self) -> list[MemoryStep]:
         return self._read_steps()
 
     def changed(self, since: int = NOTHING) -> tuple[int, Mapping[str, Memory | None]]:
-        return self._shelf.moment, self._shelf.changed(since)
+        return self._table.moment, self._table.changed(since)
 
 
 class WriteView(ReadView):
-    """What a writer is given: the shelf as it is, and what is to be written over it. An engine says which slugs are
-    taken and what the last step was, and writes `after` and `recorded` when the work is done."""
+    """What a writer is given: the table, and changes on top of it. The engine finds free slugs (`free`) and the id of
+    the last step (`last`), and commits `after` and `recorded` when the work is done."""
 
     def __init__(
         self,
@@ -116,7 +115,7 @@ class WriteView(ReadView):
         self.after: dict[str, Memory | None] = {}
         self.recorded: list[MemoryStep] = []
         self._told: dict[str, Memory | None] = {}
-        """As of the last entry of the log."""
+        """Memories as of the last recorded step."""
         self._last = last
         self._free = free
         self._given: set[str] = set()
@@ -155,7 +154,7 @@ class WriteView(ReadView):
     def record(self, op: str, *, actor: str = "", note: str = "", undoes: int = 0, **data: Any) -> MemoryStep:
         changes = []
         for slug, after in self.after.items():
-            before = self._told[slug] if slug in self._told else self._shelf.get(slug)
+            before = self._told[slug] if slug in self._told else self._table.get(slug)
             if before != after:
                 plain = [memory and unmarked(memory) for memory in (before, after)]
                 changes.append(MemoryChange(slug=slug, before=plain[0], after=plain[1]))
@@ -169,5 +168,5 @@ class WriteView(ReadView):
 
     def _write(self, slug: str, memory: Memory | None) -> None:
         if slug not in self.after and self._refresh is not None:
-            self._refresh(slug)  # what is written over goes into the log as it is now
+            self._refresh(slug)  # the log gets what is overwritten as it is now
         self.after[slug] = memory

@@ -1,7 +1,7 @@
 """A memory as a Markdown file with YAML frontmatter, and back, exactly.
 
 What we write is YAML that any reader understands, kept so plain that we can read it line by line: a value is a word
-or two that YAML takes for text, or JSON. Whatever else stands in a file, because a person or another tool wrote it,
+or two that YAML takes for text, or JSON. Anything else in a file, written by a person or another tool,
 is read by PyYAML with its base loader, which makes nothing but text, lists and mappings. The body follows the second
 `---` and an empty line, byte for byte, and a line end that is not part of it.
 """

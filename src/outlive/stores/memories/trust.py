@@ -1,10 +1,10 @@
-"""Whose memories these are. A folder, or a database that is one file, may have come with a repository, and what it
-says of itself proves nothing: that the user said something counts where the user's home bears it out.
+"""Which memories are the user's. A folder or database file may have come with a repository, so its own provenance is
+untrusted; it counts only if `~/.outlive/vouched` confirms it.
 
-A store has a token of each home that wrote to it, made there and never shared. Under it the home has a list that only
-grows: all of the store counts (`begun` here, or `adopted` by a user who has looked at it), or no longer (`disowned`);
-else those memories count whose digest is there, because they were written here. A store that is moved keeps its
-tokens; one that is cloned, or copied to another machine, has none that is known there.
+A store has a token for each home that wrote to it. Under that token the home keeps a list that only grows: the whole
+store counts (`begun` here, or `adopted` by the user), or no longer (`disowned`); otherwise those memories count whose
+digest is listed, because they were written here. A moved store keeps its tokens; in a clone, or on another machine,
+none of them is known.
 """
 
 import os
@@ -26,11 +26,11 @@ LARGEST = 64 * MIB
 
 BEGUN, ADOPTED, DISOWNED = "begun", "adopted", "disowned"
 MOST = 64
-"""Tokens of a store that are looked at: whoever made more of them wants something else."""
+"""Tokens of a store that are looked at."""
 
 
 class MemoryTrust:
-    """For one store. Without a home there is nothing to bear out: all of the store counts."""
+    """For one store. Without a home the whole store counts."""
 
     def __init__(self, home: Path | None = None, place: str = "") -> None:
         self.asked = home is not None
@@ -43,15 +43,15 @@ class MemoryTrust:
         self._seen: object = None
 
     def state(self) -> object:
-        """Differs when something else is vouched for."""
+        """Differs when the home's list changed."""
         with suppress(OSError):
             found = self._file().stat()
             return found.st_ino, found.st_size
         return None
 
     def follow(self, tokens: str) -> bool:
-        """Take in what the home says about the store of these tokens, one a line; whether something else counts than
-        when this was last asked."""
+        """Read the home's list for the store with these tokens, one a line; True if other memories count than at the
+        last call."""
         if not self.asked:
             return False
         found = tokens.split()[:MOST]
@@ -67,22 +67,22 @@ class MemoryTrust:
         return self._told != before
 
     def seen(self, memory: Memory) -> Memory:
-        """The memory, marked as foreign where nobody here vouches for it."""
+        """The memory, marked as foreign unless the home confirms it."""
         foreign = not self._everything and _digest(memory) not in self._digests
         if memory.provenance.foreign == foreign:
             return memory
         return replace(memory, provenance=replace(memory.provenance, foreign=foreign))
 
     def wrote(self, memories: Iterable[Memory], *, first: bool, keep: Callable[[str], None]) -> None:
-        """Vouch for what is written here now, unless it is foreign itself; for all of the store from now on if it is
-        the `first` in it. `keep` puts a new token into the store."""
+        """Confirm what is written here now, unless it is foreign itself; the whole store if it is the `first` in it.
+        `keep` puts a new token into the store."""
         mine = [] if self._everything else [_digest(one) for one in memories if not one.provenance.foreign]
         if mine:
             with suppress(StoreUnavailable):  # it holds as long as this process
                 self._say([BEGUN] if first else mine, keep)
 
     def adopt(self, keep: Callable[[str], None]) -> None:
-        """The user has looked at it, and vouches for all of the store."""
+        """The user has looked at the store: all of it counts."""
         if not self._everything:
             self._say([ADOPTED], keep)
 

@@ -156,7 +156,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def bring_up_to_date(database: Database) -> None:
-    """Apply what is missing, once, whoever comes first."""
+    """Apply the migrations that are missing, each once."""
     names = [name for name, _ in MIGRATIONS]
     applied = database.applied()
     _refuse_unknown(database, applied or set(), names)

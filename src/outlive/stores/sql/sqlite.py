@@ -16,11 +16,11 @@ import msgspec
 
 from outlive.errors import StoreError, StoreUnavailable
 from outlive.private import own_file, refuse_link
+from outlive.regular import UnusableFile, refuse_irregular
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
 from outlive.stores.sql.database import Connection, PerThread, Row
 from outlive.stores.tasks.protocol import Watch
-from outlive.stores.tasks.sql_quick import refuse_irregular_database
 
 T = TypeVar("T")
 
@@ -189,7 +189,7 @@ class SQLiteDatabase:
             raise StoreUnavailable(
                 f"{self.url}: the folder {self.path.parent} does not exist; make it, or name another file"
             )
-        refuse_irregular_database(self.path)
+        _refuse_irregular(self.path)
         if self.path.name != _MEMORY:
             own_file(self.path)
         raw = sqlite3.connect(
@@ -231,3 +231,12 @@ class SQLiteDatabase:
             reason = next((text for code, text in _REMEDIES.items() if name.startswith(code)), str(error))
             kind = StoreUnavailable if name else StoreError
             raise kind(f"{self.url}: {reason}. Nothing was changed.") from error
+
+
+def _refuse_irregular(path: Path) -> None:
+    """SQLite follows links and would write into a device: refuse anything but a regular file, beside it as well."""
+    try:
+        for ending in ("", "-journal", "-wal", "-shm"):
+            refuse_irregular(f"{path}{ending}")
+    except UnusableFile as error:
+        raise StoreUnavailable(f"{error}. Nothing was changed.") from None

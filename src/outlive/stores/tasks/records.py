@@ -192,7 +192,7 @@ def task_from_json(form: Any, *, where: str, written_at: datetime = _EPOCH) -> T
 
 def _normalised(task: Task, where: str) -> Task:
     """Edges as truth, ids in range, times in UTC: what every reader of a Task may rely on."""
-    # `blockedBy` is always written as a part of `dependsOn`. An id that stands only there was put there by a
+    # `blockedBy` is always written as a part of `dependsOn`. An id that is only there was put there by a
     # person, another tool or the plain form, and means a dependency.
     if max(len(task.depends_on), len(task.blocked_by)) > MAX_DEPENDENCIES:
         count = max(len(task.depends_on), len(task.blocked_by))

@@ -1,139 +1,157 @@
-"""What lies in `.tasks`, read once and then only where it changed. Knows files, not rules."""
+"""The folder of the tasks: entries, the graph that follows from them, and the ids that were given out."""
 
 import math
 import os
 import time
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
-from outlive.private import tighten
-from outlive.regular import UnusableFile, open_to_read
-from outlive.stores.tasks.files.index import Node, Print, load_index
-from outlive.stores.tasks.files.names import task_name, task_number
-from outlive.stores.tasks.records import FINISHED, MAX_ID, MAX_TASK_BYTES, Task, decode_task, encode_task
+from outlive.errors import DamagedRecord, StoreError
+from outlive.regular import UnusableFile
+from outlive.stores.disk import identity, read_bytes
+from outlive.stores.record_folder import UNTRUSTED, Entry, FileState, RecordFolder
+from outlive.stores.tasks.files.history import History
+from outlive.stores.tasks.files.names import archived_name, task_name, task_number
+from outlive.stores.tasks.records import (
+    FINISHED,
+    MAX_ID,
+    MAX_TASK_BYTES,
+    Status,
+    Task,
+    decode_task,
+    encode_task,
+    highest_id,
+    wrong_mark,
+)
 
-_UNTRUSTED = Print(0, 0, 0)
-_SETTLING = 100_000_000
-"""Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
-without showing it; it is read again next time."""
+_LONGEST_MARK = 64
+"""Bytes of the file with the last id."""
 
 
-class Folder:
-    def __init__(self, path: Path, index: Path) -> None:
-        self.path = path
+class TaskEntry(Entry, frozen=True):
+    """A task file: what the graph needs at hand, the rest packed."""
+
+    id: int
+    status: Status
+    depends_on: tuple[int, ...]
+    priority: int
+    created_at: int
+    """Microseconds, for sorting."""
+    lease_until: float | None
+    packed: bytes
+
+    @classmethod
+    def of(cls, name: str, task: Task, state: FileState = UNTRUSTED) -> "TaskEntry":
+        return cls(
+            name,
+            *state,
+            task.id,
+            task.status,
+            task.depends_on,
+            task.priority,
+            int(task.created_at.timestamp() * 1_000_000),
+            task.lease.expires_at.timestamp() if task.lease else None,
+            _pack(task),
+        )
+
+    def task(self) -> Task:
+        """The task, with `blocked_by` and `blocks` as the file has them."""
+        return _unpack(self.packed)
+
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(Task).decode
+
+
+class TaskFolder(RecordFolder[TaskEntry]):
+    """Archived tasks are read when they are asked for; a scan covers the others."""
+
+    def __init__(self, path: Path, *, durable: bool) -> None:
+        super().__init__(
+            path,
+            TaskEntry,
+            durable=durable,
+            folders=("",),
+            largest=MAX_TASK_BYTES,
+            doctor="outlive task doctor --repair",
+        )
         self.archive = path / "archive"
-        self._index = index
-        self.nodes: dict[int, Node] = {}
-        self.damaged: dict[int, StoreError] = {}
-        self.overlay: dict[str, bytes | None] = {}
-        """Committed but perhaps not yet written: read over the files."""
-        self.reread = 0
-        """Files that the last scan had to read."""
+        self.history = History(self.log, self.disk)
+        self.mark_path = self.disk.local / "high-water"
+        self._own_mark: object = None
         self._scanned_at = -math.inf
         self._dependents: dict[int, set[int]] | None = None
-        self._archived: dict[int, Node | None] = {}
+        self._archived: dict[int, TaskEntry | None] = {}
+
+    # -- files -----------------------------------------------------------------------------------------
+
+    def is_record(self, name: str) -> bool:
+        return task_number(name.removeprefix("archive/")) is not None
+
+    def parse(self, name: str, raw: bytes, state: FileState, written: datetime) -> TaskEntry:
+        path = self.path / name
+        task = decode_task(raw, where=str(path), written_at=written)
+        if path.name != task_name(task.id):
+            raise DamagedRecord(f"{path}: holds task {task.id}, which belongs into {task_name(task.id)}")
+        derived = msgspec.json.decode(raw, type=_Derived)
+        task = replace(task, blocked_by=_numbers(derived.blockedBy), blocks=_numbers(derived.blocks))
+        return TaskEntry.of(name, task, state)
+
+    def changed(self, name: str, old: TaskEntry | None, new: TaskEntry | None) -> None:
+        if self._dependents is None:
+            return
+        if old is not None:
+            for number in old.depends_on:
+                self._dependents[number].discard(old.id)
+        if new is not None:
+            for number in new.depends_on:
+                self._dependents.setdefault(number, set()).add(new.id)
+
+    def loaded(self) -> None:
+        self._dependents = None
+
+    def scan(self) -> None:
+        self._scanned_at = time.monotonic()
+        self._archived = {}
+        super().scan()
 
     def age(self) -> float:
-        """Seconds since the last full scan."""
+        """Seconds since the last scan."""
         return time.monotonic() - self._scanned_at
 
     def forget(self) -> None:
-        self.nodes, self.damaged, self._dependents, self._archived = {}, {}, None, {}
+        """Know nothing; the next scan begins with the index."""
+        self.entries, self.damaged, self._dependents, self._archived = {}, {}, None, {}
         self._scanned_at = -math.inf
 
-    # -- bringing it up to date ------------------------------------------------------------------------
-
-    def scan(self) -> None:
-        """Compare every file with what is known, and read those that differ."""
-        if not self.nodes:
-            self.nodes = load_index(self._index)
-            self._dependents = None
-        self.reread = 0
-        self._scanned_at = time.monotonic()
-        self._archived = {}
-        known = {f"task_{number}.json": node for number, node in self.nodes.items()}
-        changed = self._differing(known)
-        gone = {node.id for node in known.values()} | self.damaged.keys()
-        for number in filter(None, map(task_number, [*changed, *self.overlay])):
-            gone.discard(number)
-            self._load(number)
-        for number in gone:
-            self._drop(number)
-
-    def check(self, numbers: Iterable[int]) -> None:
-        """The same for these tasks only."""
+    def check_tasks(self, numbers: Iterable[int]) -> None:
+        """Look at the files of these tasks."""
         for number in numbers:
-            name = task_name(number)
-            print_ = _UNTRUSTED if name in self.overlay else _print(self.path / name)
-            node = self.nodes.get(number)
-            if print_ is None:
-                self._drop(number)
-            elif node is None or node.print != print_:
-                self._load(number)
+            self.check([task_name(number)])
             self._archived.pop(number, None)
 
     def place(self, task: Task) -> None:
         """Take a task as it is about to be written."""
-        self._archived.pop(task.id, None)
-        node = Node.of(task, _UNTRUSTED)
         if task.archived_at is not None:
-            self._drop(task.id)
-            self._archived[task.id] = node
+            self._drop(task_name(task.id))
+            self._archived[task.id] = TaskEntry.of(archived_name(task.id), task)
         else:
-            self._put(node)
+            self._archived.pop(task.id, None)
+            self.put(TaskEntry.of(task_name(task.id), task))
 
     def displace(self, number: int) -> None:
-        self._drop(number)
+        """Take a task as removed."""
+        self._drop(task_name(number))
         self._archived[number] = None
 
-    # -- questions -------------------------------------------------------------------------------------
-
-    def node(self, number: int) -> Node | None:
-        return self.nodes.get(number) or self._archived_node(number)
-
-    def finished(self, number: int) -> bool:
-        node = self.nodes.get(number) or self._archived_node(number)
-        return node is not None and node.status in FINISHED
-
-    def ready(self) -> list[Node]:
-        """Pending and not blocked, in the order of work."""
-        pending = [node for node in self.nodes.values() if node.status == "pending"]
-        waiting = {number for node in pending for number in node.depends_on}
-        open_ = {number for number in waiting if not self.finished(number)}
-        found = [node for node in pending if not node.depends_on or open_.isdisjoint(node.depends_on)]
-        found.sort(key=lambda node: node.age_key)
-        return found
-
-    def blocked_by(self, node: Node) -> tuple[int, ...]:
-        return tuple(number for number in node.depends_on if not self.finished(number))
-
-    def dependents(self, number: int) -> Collection[int]:
-        if self._dependents is None:
-            self._dependents = {}
-            for node in self.nodes.values():
-                for other in node.depends_on:
-                    self._dependents.setdefault(other, set()).add(node.id)
-        return self._dependents.get(number, ())
-
-    def full(self, node: Node) -> Task:
-        """The task with its derived fields as they are now."""
-        return replace(node.task(), blocked_by=self.blocked_by(node), blocks=tuple(sorted(self.dependents(node.id))))
-
-    def encoded(self, number: int) -> bytes:
-        node = self.node(number)
-        assert node is not None  # noqa: S101 - callers name tasks they have just seen or set
-        return encode_task(self.full(node))
-
-    def stale(self, number: int) -> bool:
-        """Whether the derived fields in the file differ from the truth."""
-        node = self.nodes.get(number)
-        return node is not None and node.task() != self.full(node)
+    def damage(self, number: int) -> StoreError | None:
+        """Why a task cannot be read."""
+        return self.damaged.get(task_name(number)) or self.damaged.get(archived_name(number))
 
     def foreign(self) -> list[str]:
         """Files that are not ours."""
@@ -145,10 +163,60 @@ class Folder:
                 if task_number(entry.name) is None and entry.name not in ours and not entry.is_dir()
             )
 
+    # -- the graph -------------------------------------------------------------------------------------
+
+    def node(self, number: int) -> TaskEntry | None:
+        return self.entries.get(f"task_{number}.json") or self._archived_node(number)
+
+    def finished(self, number: int) -> bool:
+        node = self.node(number)
+        return node is not None and node.status in FINISHED
+
+    def ready(self) -> list[TaskEntry]:
+        """Pending and not blocked, in the order of work."""
+        status = {node.id: node.status for node in self.entries.values()}
+        pending = [node for node in self.entries.values() if node.status == "pending"]
+        waiting = {number for node in pending for number in node.depends_on}
+        open_ = {
+            number
+            for number in waiting
+            if (status[number] not in FINISHED if number in status else not self.finished(number))
+        }
+        found = [node for node in pending if not node.depends_on or open_.isdisjoint(node.depends_on)]
+        found.sort(key=lambda node: (node.priority, node.created_at, node.id))
+        return found
+
+    def dependents(self, number: int) -> Collection[int]:
+        if self._dependents is None:
+            self._dependents = {}
+            for node in self.entries.values():
+                for other in node.depends_on:
+                    self._dependents.setdefault(other, set()).add(node.id)
+        return self._dependents.get(number, ())
+
     def all_dependents(self, number: int) -> list[int]:
         """Archived ones too; reads the whole archive."""
-        archived = (node for node in map(self.node, self.archived_ids()) if node)
-        return sorted({*self.dependents(number), *(node.id for node in archived if number in node.depends_on)})
+        return sorted(
+            {*self.dependents(number), *(node.id for node in self.archived_nodes() if number in node.depends_on)}
+        )
+
+    def full(self, node: TaskEntry) -> Task:
+        """The task with its derived fields as they are now."""
+        blocked_by = tuple(number for number in node.depends_on if not self.finished(number))
+        return replace(node.task(), blocked_by=blocked_by, blocks=tuple(sorted(self.dependents(node.id))))
+
+    def encoded(self, number: int) -> bytes:
+        node = self.node(number)
+        assert node is not None  # noqa: S101 - callers name tasks they have just seen or set
+        return encode_task(self.full(node))
+
+    def stale(self, number: int) -> bool:
+        """Whether the derived fields in the file differ from the truth."""
+        node = self.entries.get(task_name(number))
+        return node is not None and node.task() != self.full(node)
+
+    def stale_ids(self) -> list[int]:
+        return sorted(node.id for node in self.entries.values() if node.task() != self.full(node))
 
     def archived_ids(self) -> list[int]:
         try:
@@ -156,105 +224,65 @@ class Folder:
         except FileNotFoundError:
             names = []
         names += [Path(name).name for name, data in self.overlay.items() if name.startswith("archive/") and data]
-        found = {number for name in names if (number := task_number(name))}
-        return sorted(found - self.nodes.keys())
+        return sorted({number for name in names if name not in self.entries and (number := task_number(name))})
 
-    # -- inside ----------------------------------------------------------------------------------------
+    def archived_nodes(self) -> list[TaskEntry]:
+        return [node for node in map(self.node, self.archived_ids()) if node]
 
-    def _differing(self, known: dict[str, Node]) -> list[str]:
-        """Names of files that are not as they are known; takes those that exist out of `known`.
-
-        A look at every file is most of what a scan costs, so this loop is written for speed.
-        """
-        try:
-            folder = os.open(self.path, os.O_RDONLY)
-        except FileNotFoundError:
-            return []
-        look, take, differing = os.stat, known.pop, []
-        try:
-            for name in os.listdir(folder):
-                try:
-                    found = look(name, dir_fd=folder, follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                node = take(name, None)
-                if (
-                    node is None
-                    or node.changed != found.st_ctime_ns
-                    or node.size != found.st_size
-                    or node.inode != found.st_ino
-                ):
-                    differing.append(name)
-        finally:
-            os.close(folder)
-        return differing
-
-    def _load(self, number: int) -> None:
-        name = task_name(number)
-        self.reread += 1
-        try:
-            node = self._read(name)
-        except StoreError as error:
-            self._drop(number)
-            self.damaged[number] = error
-            return
-        if node is None:
-            self._drop(number)
-        else:
-            self._put(node)
-
-    def _read(self, name: str) -> Node | None:
-        path = self.path / name
-        print_, moment, raw = _UNTRUSTED, 0.0, self.overlay.get(name)
-        if raw is None:
-            if name in self.overlay:
-                return None
-            try:
-                with open_to_read(path, MAX_TASK_BYTES) as file:
-                    tighten(file.fileno())
-                    found = os.fstat(file.fileno())
-                    raw = file.read(found.st_size)
-            except FileNotFoundError:
-                return None
-            except UnusableFile as error:
-                raise DamagedRecord(str(error)) from None
-            except OSError as error:
-                raise StoreUnavailable(
-                    f"{path}: cannot be read ({error.strerror}); check its owner and mode"
-                ) from None
-            moment = found.st_mtime
-            if found.st_ctime_ns < time.time_ns() - _SETTLING:
-                print_ = Print(found.st_ino, found.st_size, found.st_ctime_ns)
-        written_at = datetime.fromtimestamp(int(moment), UTC)
-        task = decode_task(raw, where=str(path), written_at=written_at)
-        if path.name != task_name(task.id):
-            raise DamagedRecord(f"{path}: holds task {task.id}, which belongs into {task_name(task.id)}")
-        derived = msgspec.json.decode(raw, type=_Derived)
-        task = replace(task, blocked_by=_numbers(derived.blockedBy), blocks=_numbers(derived.blocks))
-        return Node.of(task, print_)
-
-    def _archived_node(self, number: int) -> Node | None:
+    def _archived_node(self, number: int) -> TaskEntry | None:
         if number not in self._archived:
+            name = archived_name(number)
             try:
-                self._archived[number] = self._read(f"archive/{task_name(number)}")
+                self._archived[number] = self.read(name)
             except StoreError as error:
                 self._archived[number] = None
-                self.damaged[number] = error
+                self.damaged[name] = error
         return self._archived[number]
 
-    def _put(self, node: Node) -> None:
-        self._drop(node.id)
-        self.nodes[node.id] = node
-        if self._dependents is not None:
-            for other in node.depends_on:
-                self._dependents.setdefault(other, set()).add(node.id)
+    # -- ids -------------------------------------------------------------------------------------------
 
-    def _drop(self, number: int) -> None:
-        self.damaged.pop(number, None)
-        old = self.nodes.pop(number, None)
-        if old is not None and self._dependents is not None:
-            for other in old.depends_on:
-                self._dependents[other].discard(number)
+    def high_water(self) -> int:
+        """The largest id ever given out."""
+        mark = self.mark()
+        if mark is None or self.wrong_mark() is not None:
+            return self.largest_known()
+        return highest_id(self._ids(), mark)
+
+    def largest_known(self, start: int = 0) -> int:
+        """The largest id that a file, the archive or the audit trail names; at least `start`."""
+        return highest_id(self._seen(), start)
+
+    def mark(self) -> int | None:
+        """The last id as the file says it; None where that is lost, for it is derived."""
+        try:
+            raw = read_bytes(self.mark_path, _LONGEST_MARK) or b""
+        except UnusableFile:
+            return None
+        return int(raw) if raw.strip().isdigit() else None
+
+    def wrong_mark(self) -> str | None:
+        mark = self.mark()
+        return None if mark is None else wrong_mark(mark, lambda: max(self._seen(), default=0))
+
+    def reserve(self, high_water: int) -> None:
+        self.disk.write(self.mark_path, b"%d\n" % high_water)
+        self._own_mark = identity(self.mark_path)
+
+    def given_out(self, ids: Collection[int]) -> bool:
+        """Whether one of these ids, which the mark takes for new, was a task's before. What this process wrote into
+        the mark itself is right."""
+        if identity(self.mark_path) != self._own_mark and self.history.mentions(ids):
+            return True
+        names = (name for number in ids for name in (task_name(number), archived_name(number)))
+        return any(os.path.lexists(self.path / name) for name in names)
+
+    def _ids(self) -> list[int]:
+        damaged = [task_number(name.removeprefix("archive/")) or 0 for name in self.damaged]
+        return [node.id for node in self.entries.values()] + damaged
+
+    def _seen(self) -> set[int]:
+        """Every id that a file, the archive or the audit trail names."""
+        return {*self._ids(), *self.archived_ids(), *(change.task for change in self.history.read())}
 
 
 class _Derived(msgspec.Struct):
@@ -266,11 +294,3 @@ class _Derived(msgspec.Struct):
 def _numbers(values: Iterable[Any]) -> tuple[int, ...]:
     # Larger ones could not be packed, and are nobody's id.
     return tuple(value for value in values if isinstance(value, int) and abs(value) <= MAX_ID)
-
-
-def _print(path: Path) -> Print | None:
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    return Print(found.st_ino, found.st_size, found.st_ctime_ns)

@@ -5,16 +5,17 @@ lies there, so the last line is known to speak of something that did not happen;
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from outlive.regular import MIB, open_regular, open_to_read, read_regular
-from outlive.stores.disk import LARGEST, Disk
+from outlive.regular import MIB, open_regular, open_to_read
+from outlive.stores.disk import LARGEST, Disk, last_lines, read_bytes
 from outlive.stores.tasks.records import Change
 
-_BLOCK = 65536
+_TASK = re.compile(rb'"task":(\d+),')
 _LONGEST = 64 * MIB
 """Bytes of the last line that are read to find its beginning."""
 
@@ -105,15 +106,19 @@ class History:
         return [change for change in changes if task in (None, change.task)]
 
     def lines(self) -> list[bytes]:
-        try:
-            return read_regular(self.path, LARGEST).split(b"\n")
-        except FileNotFoundError:
-            return []
+        return self._raw().split(b"\n")
+
+    def mentions(self, ids: Collection[int]) -> bool:
+        """Whether the trail has a change of one of these tasks."""
+        return not {b"%d" % number for number in ids}.isdisjoint(_TASK.findall(self._raw()))
 
     def damaged(self) -> list[int]:
         """Numbers of the lines that cannot be understood."""
         numbered = enumerate(self.lines(), start=1)
         return [number for number, line in numbered if line.strip() and not list(_parse([line]))]
+
+    def _raw(self) -> bytes:
+        return read_bytes(self.path) or b""
 
     def _append(self, line: _Line) -> int:
         data = _encode(line) + b"\n"
@@ -154,16 +159,10 @@ class History:
         """The last line, read from the end; an empty one if it cannot be read."""
         try:
             with open_to_read(self.path) as file:
-                start = file.seek(0, os.SEEK_END)
-                tail = b""
-                while start > 0 and len(tail) < _LONGEST and b"\n" not in tail.rstrip(b"\n"):
-                    step = min(start, max(_BLOCK, len(tail)))
-                    start -= step
-                    file.seek(start)
-                    tail = file.read(step) + tail
+                last = next(filter(None, last_lines(file.fileno(), longest=_LONGEST)), b"")
         except FileNotFoundError:
             return _Line()
-        return next(_parse(tail.rstrip(b"\n").split(b"\n")[-1:]), _Line())
+        return next(_parse([last]), _Line())
 
 
 def _parse(lines: Iterable[bytes]) -> Iterator[_Line]:

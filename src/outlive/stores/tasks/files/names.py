@@ -15,3 +15,7 @@ def task_number(name: str) -> int | None:
     if name.startswith("task_") and name.endswith(".json") and digits.isascii() and digits.isdecimal():
         return int(digits) if digits[0] != "0" and len(digits) <= _LONGEST else None
     return None
+
+
+def archived_name(number: int) -> str:
+    return f"archive/task_{number}.json"

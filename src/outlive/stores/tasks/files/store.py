@@ -12,15 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from outlive.errors import DamagedRecord, StoreUnavailable
-from outlive.private import enter
+from outlive.errors import DamagedRecord
 from outlive.stores.clock import machine_time, store_time
-from outlive.stores.disk import errors_named, set_apart, whole_look
+from outlive.stores.disk import errors_named
 from outlive.stores.polling import PollingWatch
-from outlive.stores.tasks.files.checkup import problems
-from outlive.stores.tasks.files.index import save_index
+from outlive.stores.tasks.files.folder import TaskFolder
 from outlive.stores.tasks.files.names import task_name
-from outlive.stores.tasks.files.parts import TaskFolderParts
+from outlive.stores.tasks.files.problems import problems
 from outlive.stores.tasks.files.transaction import FileTransaction
 from outlive.stores.tasks.protocol import Problem, TaskReader, TaskWriter, Watch
 from outlive.stores.tasks.records import Change
@@ -38,31 +36,28 @@ class FileTaskStore:
         durability: str = "full",
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        enter(path)
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock
-        self._parts = parts = TaskFolderParts(path, durable=durability == "full")
-        self._disk, self.folder = parts.disk, parts.folder
-        self._history, self._journal = parts.history, parts.journal
+        self.folder = TaskFolder(path, durable=durability == "full")
+        self._history = self.folder.history
         self._mutex = threading.RLock()
         self._warm = False
-        self._unreadable_journal: DamagedRecord | None = None
         self._owed: set[int] = set()
         """Tasks whose derived fields could not be written, for lack of space; the next change tries again."""
 
     def read(self, work: Callable[[TaskReader], T]) -> T:
         with self._mutex, errors_named("cannot read", self.path):
-            result = whole_look(lambda: self._look(work), self._journal.state, self._locked, self._cool)
-            self._save_index_if_worthwhile()
+            result = self.folder.consistent(lambda: self._look(work), self._cool)
+            self.folder.save_index()
             return result
 
     def write(self, work: Callable[[TaskWriter], T]) -> T:
-        with self._mutex, self._locked():
+        with self._mutex, self.folder.locked():
             with errors_named("cannot read", self.path):
                 scanned = self._recover()
-            now = self.clock() if self.clock else store_time(self._disk.local / "lock")
-            transaction = FileTransaction(self._parts, now, scanned=scanned)
+            now = self.clock() if self.clock else store_time(self.folder.disk.local / "lock")
+            transaction = FileTransaction(self.folder, now, scanned=scanned)
             try:
                 result = work(transaction)
                 with errors_named("cannot write to", self.path):
@@ -72,7 +67,7 @@ class FileTaskStore:
                     self._forget()
                 raise
             self._mend(transaction.neighbours())
-            self._save_index_if_worthwhile(locked=True)
+            self.folder.save_index(locked=True)
             return result
 
     @contextmanager
@@ -80,8 +75,8 @@ class FileTaskStore:
         yield PollingWatch(self._state)
 
     def left_out(self) -> list[str]:
-        journal = [self._unreadable_journal] if self._unreadable_journal else []
-        return [str(error) for error in [*journal, *(error for _, error in sorted(self.folder.damaged.items()))]]
+        damaged = [error for _, error in sorted(self.folder.damaged.items())]
+        return [str(error) for error in (self.folder.journal_error, *damaged) if error]
 
     def check(self) -> list[Problem]:
         with self._mutex, errors_named("cannot read", self.path):
@@ -89,55 +84,33 @@ class FileTaskStore:
             if not self.path.exists():
                 return []
             self._catch_up()
-            for number in self.folder.archived_ids():
-                self.folder.node(number)
-            return problems(self._parts, self._unreadable_journal)
+            self.folder.archived_nodes()
+            return problems(self.folder)
 
     def repair(self) -> list[str]:
-        """Set damaged files apart in `.tasks/damaged/`, and write derived fields anew."""
-        done = []
-        with self._mutex, self._locked(), errors_named("cannot repair", self.path):
+        """Set damaged files apart in `.tasks/damaged/`, and rewrite derived fields."""
+        folder = self.folder
+        with self._mutex, folder.locked(), errors_named("cannot repair", self.path):
             self._forget()
-            for odd in self._disk.irregular(self._history.path):
-                source = Path(odd.filename)
-                done.append(f"set {source.relative_to(self.path)} apart as {self._set_apart(source)}")
-            try:
-                self._journal.carry_out()
-            except DamagedRecord:
-                done.append(f"set the journal apart as {self._set_apart(self._journal.path)}")
+            done = folder.repair_files()
             self._recover()
-            if wrong := self._parts.wrong_mark():
+            if wrong := folder.wrong_mark():
                 done.append(f"wrote the mark of the last id anew, for it {wrong}")
-            self._parts.reserve(self._parts.high_water())
-            for number in self.folder.archived_ids():
-                self.folder.node(number)
-            for number, error in sorted(self.folder.damaged.items()):
-                for name in (task_name(number), f"archive/{task_name(number)}"):
-                    source = self.path / name
-                    if isinstance(error, DamagedRecord) and str(error).startswith(f"{source}: "):
-                        done.append(f"set {name} apart as {self._set_apart(source)}")
-            self.folder.damaged.clear()
-            for number in sorted(self.folder.nodes):
-                if self.folder.stale(number):
-                    self._disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)
-                    done.append(f"wrote blockedBy and blocks of {task_name(number)} anew")
+            folder.reserve(folder.high_water())
+            folder.archived_nodes()
+            for name, error in sorted(folder.damaged.items()):
+                if isinstance(error, DamagedRecord):
+                    done.append(f"set {name} apart as {folder.set_apart(self.path / name)}")
+            folder.damaged.clear()
+            for number in folder.stale_ids():
+                self._write_derived(number)
+                done.append(f"wrote blockedBy and blocks of {task_name(number)} anew")
         return done
 
     def close(self) -> None:
         self._forget()
 
     # -- inside ----------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with errors_named("cannot write to", self.path):
-            self._disk.set_up()
-            lock = self._disk.lock()
-            lock.__enter__()
-        try:
-            yield
-        finally:
-            lock.__exit__(None, None, None)
 
     def _state(self) -> tuple[int, ...]:
         """Differs once anything in the folder was replaced, or a line was added to the history."""
@@ -150,7 +123,7 @@ class FileTaskStore:
 
     def _look(self, work: Callable[[TaskReader], T]) -> T:
         scanned = self._catch_up() is None
-        return work(FileTransaction(self._parts, (self.clock or machine_time)(), scanned=scanned))
+        return work(FileTransaction(self.folder, (self.clock or machine_time)(), scanned=scanned))
 
     def _cool(self) -> None:
         """Have the next look scan everything."""
@@ -162,7 +135,7 @@ class FileTaskStore:
 
     def _recover(self) -> bool:
         """Catch up with other writers, and finish for one that died what it had committed."""
-        if self._journal.carry_out():
+        if self.folder.carry_out():
             self._warm = False
         news = self._catch_up()
         if not self._history.settled:
@@ -171,29 +144,24 @@ class FileTaskStore:
 
     def _catch_up(self) -> set[int] | None:
         """Know what others changed: in a warm process by looking at just that, else (None) by a full scan."""
-        self._unreadable_journal = None
-        try:
-            pending = self._journal.load()
-        except DamagedRecord as error:
-            pending, self._unreadable_journal = None, error
-        self.folder.overlay = pending.files if pending else {}
+        self.folder.read_journal()
         news = self._history.news() if self._warm else None
         if news is None:
             self._history.mark_seen()
             self.folder.scan()
             self._warm = True
         else:
-            self.folder.check(news)
+            self.folder.check_tasks(news)
         return news
 
     def _mend(self, neighbours: Collection[int]) -> None:
-        """Write `blockedBy` and `blocks` of these tasks anew. Derived, and so never an error."""
+        """Rewrite `blockedBy` and `blocks` of these tasks. They are derived, so a failure is no error."""
         self._owed.update(neighbours)
         with suppress(OSError):
-            self.folder.check(self._owed)
+            self.folder.check_tasks(self._owed)
             for number in sorted(self._owed):
                 if self.folder.stale(number):
-                    self._disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)
+                    self._write_derived(number)
             self._owed.clear()
 
     def _neighbours(self, changes: Iterable[Change]) -> set[int]:
@@ -209,20 +177,5 @@ class FileTaskStore:
                     found.update(number for number in edges if isinstance(number, int))
         return found
 
-    def _save_index_if_worthwhile(self, *, locked: bool = False) -> None:
-        """Reading files again costs more than writing the index once a few of them differ from it."""
-        folder = self.folder
-        if folder.reread <= max(32, len(folder.nodes) // 50):
-            return
-        folder.reread = 0
-        settled = [node for node in folder.nodes.values() if node.inode]
-        with suppress(OSError, StoreUnavailable):
-            if locked:
-                save_index(self._disk.local / "index", settled, self._disk)
-            elif self._disk.local.is_dir():
-                with self._disk.lock(wait=False) as mine:
-                    if mine:
-                        save_index(self._disk.local / "index", settled, self._disk)
-
-    def _set_apart(self, source: Path) -> Path:
-        return set_apart(source, self.path / "damaged").relative_to(self.path)
+    def _write_derived(self, number: int) -> None:
+        self.folder.disk.write(self.path / task_name(number), self.folder.encoded(number), durable=False)

@@ -1,15 +1,14 @@
 """One transaction on the file store."""
 
-import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from outlive.stores.disk import errors_named
-from outlive.stores.tasks.files.journal import Journal
-from outlive.stores.tasks.files.names import task_name
-from outlive.stores.tasks.files.parts import TaskFolderParts
+from outlive.stores.record_folder import Journal
+from outlive.stores.tasks.files.folder import TaskFolder
+from outlive.stores.tasks.files.names import archived_name, task_name
 from outlive.stores.tasks.protocol import ANY, Fit, TaskQuery
 from outlive.stores.tasks.records import Change, Task, believable, check_reserve, damaged_mark
 from outlive.stores.tasks.selection import matches, ordered
@@ -21,9 +20,8 @@ _RECENT = 0.25
 class FileTransaction:
     """Reader and writer in one: a look at the folder, and the changes that are to be committed together."""
 
-    def __init__(self, parts: TaskFolderParts, now: datetime, *, scanned: bool) -> None:
-        self._parts = parts
-        self._folder = parts.folder
+    def __init__(self, folder: TaskFolder, now: datetime, *, scanned: bool) -> None:
+        self._folder = folder
         self.now = now
         self.changes: list[Change] = []
         self._before: dict[int, Task | None] = {}
@@ -39,16 +37,15 @@ class FileTransaction:
             if node is not None:
                 self._look_at(node.depends_on)
                 found[number] = self._folder.full(node)
-            elif number in self._folder.damaged:
-                error = self._folder.damaged[number]
+            elif error := self._folder.damage(number):
                 raise type(error)(f"{error}; see: outlive task doctor")
         return found
 
     def find(self, query: TaskQuery) -> list[Task]:
         self._scan()
-        nodes = list(self._folder.nodes.values())
+        nodes = list(self._folder.entries.values())
         if query.archived:
-            nodes += [node for node in map(self._folder.node, self._folder.archived_ids()) if node]
+            nodes += self._folder.archived_nodes()
         if query.statuses is not None:
             nodes = [node for node in nodes if node.status in query.statuses]
         return ordered((task for node in nodes if matches(task := self._folder.full(node), query)), query)
@@ -67,7 +64,7 @@ class FileTransaction:
         now = self.now.timestamp()
         return sorted(
             node.id
-            for node in self._folder.nodes.values()
+            for node in self._folder.entries.values()
             if node.status == "in_progress"
             and node.lease_until is not None
             and (oldest <= node.lease_until <= now or node.lease_until > latest)
@@ -75,7 +72,7 @@ class FileTransaction:
 
     def next_expiry(self) -> datetime | None:
         self._scan()
-        running = [node for node in self._folder.nodes.values() if node.status == "in_progress"]
+        running = [node for node in self._folder.entries.values() if node.status == "in_progress"]
         leases = [node.task().lease for node in running if node.lease_until is not None]
         return min((lease.expires_at for lease in leases if lease and not lease.stale(self.now)), default=None)
 
@@ -90,10 +87,10 @@ class FileTransaction:
         return {number: tuple(sorted(find(number))) for number in ids}
 
     def history(self, task: int | None = None) -> list[Change]:
-        return self._parts.history.read(task)
+        return self._folder.history.read(task)
 
     def high_water(self) -> int:
-        return self._parts.high_water()
+        return self._folder.high_water()
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -103,7 +100,7 @@ class FileTransaction:
         return self.get(ids)
 
     def pick(self, fit: Fit = ANY) -> Task | None:
-        """The task itself is looked at anew; a better one that just now came by hand may be overlooked."""
+        """The chosen task is checked on disk; a better one that was just edited by hand may be overlooked."""
         if self._folder.age() < _RECENT:
             for task in self._ready(fit, 1):
                 if self.get([task.id]).get(task.id) == task:
@@ -111,26 +108,25 @@ class FileTransaction:
         return next(iter(self.ready(fit, 1)), None)
 
     def new_ids(self, count: int) -> Sequence[int]:
-        path = self._parts.path
-        with errors_named("cannot read", path):
-            wrong = self._parts.wrong_mark()
+        folder = self._folder
+        with errors_named("cannot read", folder.path):
+            wrong = folder.wrong_mark()
         if wrong is not None:
-            raise damaged_mark(str(self._parts.mark_path), wrong)
+            raise damaged_mark(str(folder.mark_path), wrong)
         while True:
-            last = self._parts.high_water()
+            last = folder.high_water()
             ids = range(last + 1, last + 1 + count)
-            names = [name for number in ids for name in (task_name(number), f"archive/{task_name(number)}")]
-            if not any(os.path.lexists(path / name) for name in names):
+            if not folder.given_out(ids):
                 break
-            self._folder.scan()
-            self.reserve(max(ids))
+            folder.scan()
+            self.reserve(max(*ids, folder.largest_known(last)))
         self.reserve(max(ids, default=last))
         return ids
 
     def reserve(self, high_water: int) -> None:
         check_reserve(high_water)
-        with errors_named("cannot write to", self._parts.path):
-            self._parts.reserve(max(high_water, self._parts.high_water()))
+        with errors_named("cannot write to", self._folder.path):
+            self._folder.reserve(max(high_water, self._folder.high_water()))
 
     def put(self, task: Task, change: Change) -> None:
         self._remember(task.id)
@@ -149,31 +145,28 @@ class FileTransaction:
         """Make it so. False when the files do not show it yet: the journal does, until somebody carries it out."""
         if not self.changes:
             return True
-        parts = self._parts
+        folder = self._folder
         files = self._files()
         writes = [(name, data) for name, data in files.items() if data is not None]
         single = writes[0] if len(files) == len(writes) == 1 else None
         if any(name.startswith("archive/") for name in files):
-            self._folder.archive.mkdir(mode=0o700, exist_ok=True)
-        staged = parts.disk.staged(self.changes[-1].id)
+            folder.archive.mkdir(mode=0o700, exist_ok=True)
+        staged = folder.disk.staged(self.changes[-1].id)
         try:
-            parts.disk.stage(staged, single[1] if single else Journal(files).encode())
-            size = parts.history.append(self.changes)
+            folder.disk.stage(staged, single[1] if single else Journal(files).encode())
+            size = folder.history.append(self.changes)
             try:
-                if single:
-                    parts.disk.commit(staged, parts.path / single[0])
-                else:
-                    parts.journal.commit(staged)
+                folder.disk.commit(staged, folder.path / single[0] if single else folder.journal_path)
             except OSError:
-                parts.history.take_back(size)
+                folder.history.take_back(size)
                 raise
         except OSError:
             staged.unlink(missing_ok=True)
             raise
-        parts.history.mark_settled()
+        folder.history.mark_settled()
         if not single:
             try:
-                parts.journal.carry_out()
+                folder.carry_out()
             except OSError:
                 return False
         return True
@@ -208,7 +201,7 @@ class FileTransaction:
     def _look_at(self, ids: Collection[int]) -> None:
         """Notice edits by hand to these tasks. What this transaction has changed is newer than the files."""
         if not self._scanned:
-            self._folder.check(number for number in ids if number not in self._before)
+            self._folder.check_tasks(number for number in ids if number not in self._before)
 
     def _remember(self, number: int) -> None:
         if number not in self._before:
@@ -219,7 +212,7 @@ class FileTransaction:
         """The files this change writes or removes."""
         files: dict[str, bytes | None] = {}
         for number, old in self._before.items():
-            hot, archived = task_name(number), f"archive/{task_name(number)}"
+            hot, archived = task_name(number), archived_name(number)
             node = self._folder.node(number)
             was = None if old is None else archived if old.archived_at else hot
             goes = None if node is None else archived if node.task().archived_at else hot

@@ -1,0 +1,439 @@
+"""A folder with one file for each record: what the file engines of tasks and memories share.
+
+Files are read once and then only where they changed. A derived index spares a new process that reading; an entry of
+it counts only while its file still has the inode, size and change time under which it was read.
+
+Writers take turns under one lock. A change of several files commits by renaming one journal into place; then the
+files are written and the journal is set aside. A journal found in place belongs to a writer that died: the next
+writer carries it out. Readers never wait: each file is replaced as a whole, and a journal is read over the files.
+"""
+
+import mmap
+import os
+import time
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
+from outlive.private import enter, tighten
+from outlive.regular import UnusableFile, open_regular, open_to_read, refuse_irregular
+from outlive.stores.disk import LARGEST, Disk, errors_named, identity, read_bytes, set_apart, sync_folder
+from outlive.stores.tasks.protocol import Problem
+
+T = TypeVar("T")
+
+_MAGIC = b"outlive-index-2\n"
+_SETTLING = 100_000_000
+"""Nanoseconds. The clock of a file system ticks coarsely, so a file changed this recently could change once more
+without showing it; it is read again next time."""
+_MANY = 16
+"""From so many files on, the whole disk is synced once instead of each of them."""
+
+
+class FileState(NamedTuple):
+    """What tells one state of a file from another. No program can set the change time."""
+
+    inode: int
+    size: int
+    changed: int
+
+
+UNTRUSTED = FileState(0, 0, 0)
+"""The state of a file that has to be read again at the next scan."""
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A file as it was read; subclasses add what is in it."""
+
+    name: str
+    """Relative to the folder."""
+    inode: int
+    size: int
+    changed: int
+
+    @property
+    def state(self) -> FileState:
+        return FileState(self.inode, self.size, self.changed)
+
+
+class Journal(msgspec.Struct, frozen=True):
+    """A change: names of files to their new bytes (None removes one), and what it adds to the log."""
+
+    files: dict[str, bytes | None]
+    lines: bytes = b""
+    offset: int = 0
+    """Size of the log before."""
+
+    def encode(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+
+E = TypeVar("E", bound=Entry)
+
+
+class RecordFolder(ABC, Generic[E]):
+    """See the module. Subclasses say which files are records, how to parse one, and what follows from an entry.
+
+    `folders` are those that a scan covers, `largest` is the limit for a file in bytes, and `doctor` is the command
+    that repairs the store, for messages.
+    """
+
+    def __init__(
+        self, path: Path, entry: type[E], *, durable: bool, folders: tuple[str, ...], largest: int, doctor: str
+    ) -> None:
+        enter(path)
+        self.path = path
+        self.log = path / "history.jsonl"
+        self.disk = Disk(path / ".local", durable=durable)
+        self.journal_path = self.disk.local / "journal"
+        self.entries: dict[str, E] = {}
+        self.damaged: dict[str, StoreError] = {}
+        """Files that cannot be read, by name."""
+        self.overlay: dict[str, bytes | None] = {}
+        """Files of a journal that may not be carried out yet: read over those on disk."""
+        self.journal_error: DamagedRecord | None = None
+        self.reread = 0
+        """Files that the last scan had to read."""
+        self._journal_done = self.disk.local / "journal.done"
+        self._index = self.disk.local / "index"
+        self._decoder = msgspec.msgpack.Decoder(list[entry])  # type: ignore[valid-type]
+        self._folders = folders
+        self._largest = largest
+        self._doctor = doctor
+
+    @abstractmethod
+    def is_record(self, name: str) -> bool:
+        """Whether a name, relative to the folder, is that of a record."""
+
+    @abstractmethod
+    def parse(self, name: str, raw: bytes, state: FileState, written: datetime) -> E:
+        """The entry of a file; StoreError if it cannot be understood. `written` dates a record that has no date."""
+
+    @abstractmethod
+    def changed(self, name: str, old: E | None, new: E | None) -> None:
+        """Update what is derived from entries: `old` was known under this name, `new` is from now on."""
+
+    def loaded(self) -> None:
+        """Derive everything from entries that were just taken from the index."""
+        for name, entry in self.entries.items():
+            self.changed(name, None, entry)
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    def scan(self) -> None:
+        """Compare every file with what is known, and read those that differ."""
+        if not self.entries:
+            self.entries = {entry.name: entry for entry in self._load_index()}
+            self.loaded()
+        self.reread = 0
+        there, differing = self._compare()
+        self.damaged = {}
+        for name in self.entries.keys() - there:
+            self._drop(name)
+        for name in sorted({*differing, *filter(self._is_scanned, self.overlay)}):
+            self._load(name)
+
+    def check(self, names: Iterable[str]) -> None:
+        """The same for these files only."""
+        for name in names:
+            state = UNTRUSTED if name in self.overlay else _state(self.path / name)
+            entry = self.entries.get(name)
+            if state is None:
+                self._drop(name)
+            elif entry is None or entry.state != state:
+                self._load(name)
+
+    def read(self, name: str) -> E | None:
+        """Read one file, from the journal if it is there; None if there is none, StoreError if it is damaged."""
+        path = self.path / name
+        state, written = UNTRUSTED, time.time()
+        if name in self.overlay:
+            raw = self.overlay[name]
+            if raw is None:
+                return None
+        else:
+            try:
+                with open_to_read(path, self._largest) as file:
+                    tighten(file.fileno())
+                    found = os.fstat(file.fileno())
+                    raw = file.read(found.st_size)
+            except FileNotFoundError:
+                return None
+            except UnusableFile as error:
+                raise DamagedRecord(str(error)) from None
+            except OSError as error:
+                raise StoreUnavailable(
+                    f"{path}: cannot be read ({error.strerror}); check its owner and mode"
+                ) from None
+            written = found.st_mtime
+            if found.st_ctime_ns < time.time_ns() - _SETTLING:
+                state = FileState(found.st_ino, found.st_size, found.st_ctime_ns)
+        return self.parse(name, raw, state, datetime.fromtimestamp(int(written), UTC))
+
+    def put(self, entry: E) -> None:
+        """Know a file by this entry."""
+        old = self.entries.get(entry.name)
+        self.entries[entry.name] = entry
+        self.changed(entry.name, old, entry)
+
+    def consistent(self, look: Callable[[], T], again: Callable[[], object] = bool) -> T:
+        """The result of a look during which no change of several files was committed; `again` is called between
+        attempts."""
+        for _ in range(3):
+            before = self.journal_state()
+            result = look()
+            if self.journal_state() == before:
+                return result
+            again()
+        # Writers leave no moment in between, so take turns with them for once. Where no lock can be had, on a disk
+        # that may only be read, there is no better look than the last one.
+        with suppress(StoreUnavailable), self.locked():
+            result = look()
+        return result
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the files beside the records: an unreadable journal, and anything under our names that
+        is not a regular file."""
+        found = self.journal_problems()
+        for odd in self.disk.irregular(self.log):
+            if odd.filename != str(self.journal_path):
+                remedy = f"move it aside, or: {self._doctor}"
+                found.append(Problem(odd.filename, odd.strerror.partition(";")[0], remedy, repairable=True))
+        return found
+
+    def journal_problems(self) -> list[Problem]:
+        if self.journal_error is None:
+            return []
+        what = f"nothing can be written while this is there: {self.journal_error}"
+        remedy = f"look at it and keep a copy; {self._doctor} then sets it apart, without its change"
+        return [Problem(str(self.journal_path), what, remedy, repairable=True)]
+
+    # -- writing, under the lock -----------------------------------------------------------------------
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the writers' lock; makes the folder if need be."""
+        with ExitStack() as stack:
+            with errors_named("cannot write to", self.path):
+                self.disk.set_up()
+                stack.enter_context(self.disk.lock())
+            yield
+
+    def commit(self, files: dict[str, bytes | None], lines: bytes) -> None:
+        """Put a journal in place: after this the change has happened."""
+        staged = self.disk.staged("memory")
+        try:
+            refuse_irregular(self.log)
+            offset = self.log.stat().st_size if self.log.exists() else 0
+            self.disk.stage(staged, Journal(files, lines, offset).encode())
+            self.disk.commit(staged, self.journal_path)
+        except OSError:
+            staged.unlink(missing_ok=True)
+            raise
+
+    def read_journal(self) -> Journal | None:
+        """The change that is still to be carried out, which is read over the files from now on. One that cannot be
+        read is kept as `journal_error`."""
+        self.journal_error, journal = None, None
+        try:
+            journal = self._load_journal()
+        except DamagedRecord as error:
+            self.journal_error = error
+        self.overlay = journal.files if journal else {}
+        return journal
+
+    def carry_out(self) -> bool:
+        """Bring the files up to what a committed journal says. Doing it twice does no harm."""
+        journal = self._load_journal()
+        if journal is None:
+            return False
+        durable, many = self.disk.durable, len(journal.files) >= _MANY
+        for name, data in journal.files.items():
+            if data is not None:
+                target = self.path / name
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                self.disk.stage(self.disk.scratch, data, durable=durable and not many)
+                self.disk.scratch.replace(target)
+        for name, data in journal.files.items():
+            if data is None:
+                (self.path / name).unlink(missing_ok=True)
+        if journal.lines:
+            self._append(journal)
+        if durable and many:
+            os.sync()
+        elif durable:
+            folders = {(self.path / name).parent for name in journal.files} | {self.path}
+            for folder in sorted(folders, reverse=True):
+                sync_folder(folder)
+        self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
+        self.journal_path.rename(self._journal_done)
+        return True
+
+    def journal_state(self) -> object:
+        """Differs whenever a change of several files was begun or ended in between."""
+        return identity(self.journal_path), identity(self._journal_done)
+
+    def save_index(self, *, locked: bool = False) -> None:
+        """Write the index if the last scan had to read more than a few files."""
+        if self.reread <= max(32, len(self.entries) // 50):
+            return
+        self.reread = 0
+        with suppress(OSError, StoreUnavailable):
+            if locked:
+                self._write_index()
+            elif self.disk.local.is_dir():
+                with self.disk.lock(wait=False) as mine:
+                    if mine:
+                        self._write_index()
+
+    def repair_files(self) -> list[str]:
+        """Set apart what is not a regular file, carry out the journal or set it apart; says what was done."""
+        done = []
+        for odd in self.disk.irregular(self.log):
+            source = Path(odd.filename)
+            done.append(f"set {source.relative_to(self.path)} apart as {self.set_apart(source)}")
+        try:
+            self.carry_out()
+        except DamagedRecord:
+            done.append(f"set the journal apart as {self.set_apart(self.journal_path)}")
+        return done
+
+    def set_apart(self, source: Path) -> Path:
+        """Move a file into `damaged/`; its new place, relative to the folder."""
+        return set_apart(source, self.path / "damaged").relative_to(self.path)
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    def _is_scanned(self, name: str) -> bool:
+        return name.rpartition("/")[0] in self._folders
+
+    def _compare(self) -> tuple[set[str], list[str]]:
+        """Names of all files that are there, and of the records among them that differ from what is known.
+
+        A look at every file is most of what a scan costs, so the loop is written for speed.
+        """
+        try:
+            folder = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return set(), []
+        look, known, is_record = os.stat, self.entries.get, self.is_record
+        differing: list[str] = []
+        try:
+            names = self._listing(folder)
+            there = set(names)
+            for name in names:
+                entry = known(name)
+                if entry is None and not is_record(name):
+                    continue
+                try:
+                    found = look(name, dir_fd=folder, follow_symlinks=False)
+                except FileNotFoundError:
+                    there.discard(name)
+                    continue
+                if (
+                    entry is None
+                    or entry.changed != found.st_ctime_ns
+                    or entry.size != found.st_size
+                    or entry.inode != found.st_ino
+                ):
+                    differing.append(name)
+        finally:
+            os.close(folder)
+        return there, differing
+
+    def _listing(self, folder: int) -> list[str]:
+        names: list[str] = []
+        for below in self._folders:
+            if not below:
+                names += os.listdir(folder)
+                continue
+            with suppress(FileNotFoundError, NotADirectoryError):
+                names += [f"{below}/{name}" for name in os.listdir(self.path / below)]
+        return names
+
+    def _load(self, name: str) -> None:
+        self.damaged.pop(name, None)
+        self.reread += 1
+        try:
+            entry = self.read(name)
+        except StoreError as error:
+            self._drop(name)
+            self.damaged[name] = error
+            return
+        if entry is None:
+            self._drop(name)
+        else:
+            self.put(entry)
+
+    def _drop(self, name: str) -> None:
+        self.damaged.pop(name, None)
+        if old := self.entries.pop(name, None):
+            self.changed(name, old, None)
+
+    def _load_index(self) -> list[E]:
+        """What the index knows; nothing when it is missing or not what was written."""
+        start = len(_MAGIC) + 4
+        try:
+            with (
+                open_to_read(self._index, LARGEST) as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+                memoryview(raw) as view,
+            ):
+                check = zlib.crc32(view[start:]).to_bytes(4, "big")
+                return self._decoder.decode(view[start:]) if view[:start] == _MAGIC + check else []
+        except (OSError, ValueError, msgspec.DecodeError):
+            return []
+
+    def _write_index(self) -> None:
+        body = msgspec.msgpack.encode([entry for entry in self.entries.values() if entry.inode])
+        self.disk.write(self._index, _MAGIC + zlib.crc32(body).to_bytes(4, "big") + body, durable=False)
+
+    def _load_journal(self) -> Journal | None:
+        try:
+            raw = read_bytes(self.journal_path)
+            if raw is None:
+                return None
+            journal = msgspec.msgpack.decode(raw, type=Journal)
+            for name in journal.files:
+                if not self.is_record(name):
+                    raise ValueError(f"it names {name!r}, which is not a record")
+        except (msgspec.DecodeError, ValueError, UnusableFile) as error:
+            reason = error.strerror if isinstance(error, UnusableFile) else error
+            raise DamagedRecord(
+                f"{self.journal_path}: the journal of a change cannot be read ({reason}); "
+                f"set it apart with: {self._doctor}"
+            ) from None
+        return journal
+
+    def _append(self, journal: Journal) -> None:
+        """Add the lines to the log, once: an end of it that was written before the writer died is written over."""
+        with open(open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT), "ab+") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(min(journal.offset, size))
+            there = file.read(len(journal.lines) + 1)
+            if there.startswith(journal.lines):
+                return
+            if journal.lines.startswith(there):
+                size -= len(there)
+                file.truncate(size)
+            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+                file.write(b"\n")  # somebody else's unfinished line; it stays
+            file.write(journal.lines)
+            file.flush()
+            if self.disk.durable:
+                os.fsync(file.fileno())
+
+
+def _state(path: Path) -> FileState | None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return FileState(found.st_ino, found.st_size, found.st_ctime_ns)
