@@ -318,6 +318,18 @@ def test_what_is_shown_as_queued_is_said_after_a_kill(folder: Path) -> None:
         assert sim.requests[-1].user_words().count("and the docs") == 1
 
 
+def test_the_history_of_the_terminal_holds_no_value_of_the_environment(folder: Path) -> None:
+    with Simulator([say("All finished.")]) as sim:
+        client = Client(folder, sim)
+        client.environment["DEPLOY_TOKEN"] = "correct horse battery"
+        terminal = Terminal(client)
+        terminal.until("mode ask")
+        terminal.type("deploy with correct horse battery")
+        terminal.until("All finished.")
+        terminal.close()
+    assert (folder / ".outlive" / "history").read_text() == '"deploy with [DEPLOY_TOKEN]"\n'
+
+
 def test_a_terminal_asks_what_becomes_of_what_still_runs(folder: Path) -> None:
     with Simulator(brain=repeating(call("bash", command=ESCAPED))) as sim:
         client = Client(folder, sim)
