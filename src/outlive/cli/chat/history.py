@@ -21,7 +21,7 @@ READ = 4 * MIB
 
 
 class ProjectHistory(History):
-    """One JSON string a line. A file or folder that is a link or cannot be written is left alone: history is a comfort."""
+    """One JSON string a line. What is a link or cannot be written is left alone: history is a comfort."""
 
     def __init__(self, folder: Path, mask: Callable[[str], str] = mask) -> None:
         super().__init__()
