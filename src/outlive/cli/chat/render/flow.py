@@ -71,7 +71,7 @@ class Flow:
         return list(self._spilt()) if len(self._lines) > most else []
 
     def _spilt(self, *, paragraphs: bool = False) -> Iterator[Block]:
-        """What can be printed of the tail: the lines of code, whole items of a list, and `paragraphs` if asked for."""
+        """What can be printed of the tail: lines of code, whole items of a list, and `paragraphs` if asked for."""
         if self._fence and _FENCE.match(self._lines[0]):
             head, *code = self._lines
             head = head[:LONGEST_MARK]
