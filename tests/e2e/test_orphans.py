@@ -125,6 +125,16 @@ def test_a_background_command_ends_with_an_agent_that_is_killed(folder: Path) ->
     assert effects(folder) == 0
 
 
+def test_a_hook_ends_with_an_agent_that_is_killed(folder: Path) -> None:
+    home = folder.parent / "home"
+    home.mkdir()
+    hook = "echo $$ > pid; until test -e go; do sleep 0.05; done"
+    (home / "outlive.toml").write_text(f"[[hooks.PreToolUse]]\ncommand = '{hook}'\ntimeout = 3600\n")
+    with Simulator([call("bash", command="true")]) as sim:
+        command, _ = killed_during(Client(folder, sim))
+        until(lambda: not runs(command), "the hook to end with the agent")
+
+
 def test_the_process_is_in_the_log_before_the_command_does_anything(folder: Path) -> None:
     with Simulator([call("bash", command=EFFECT)]) as sim:
         command, _ = killed_during(Client(folder, sim))
