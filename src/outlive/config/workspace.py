@@ -134,7 +134,9 @@ class Workspace:
     @property
     def store(self) -> Store:
         """How to open it: `open_task_store(**workspace.store)`. Raises ConfigError like `store_url`."""
-        return {"url": self.store_url, "base": self.project, "durability": self.durability}
+        weaker = self.durability != DURABILITIES[0]
+        durability = DURABILITIES[0] if weaker and not self.trusted else self.durability
+        return {"url": self.store_url, "base": self.project, "durability": durability}
 
 
 def default_owner() -> str | None:
