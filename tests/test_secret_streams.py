@@ -1,5 +1,6 @@
 """A text that arrives in pieces is masked as it would be in one, and the time it takes grows with its length only."""
 
+import itertools
 import random
 import re
 from collections.abc import Callable
@@ -106,6 +107,15 @@ def test_values_of_the_environment_are_masked_across_pieces(cuts: list[int]) -> 
     text = "it is correct horse battery, and\nfirst line of it\nsecond line of it\nends"
     masked = "it is [DEPLOY_TOKEN], and\n[TLS_KEY]\n[TLS_KEY]\nends"
     assert in_pieces(text, cuts, Masker(ENVIRONMENT)) == masked == Masker(ENVIRONMENT)(text)
+
+
+@given(st.lists(st.integers(0, 40), max_size=6))
+def test_a_value_of_several_words_is_not_shown_word_by_word(cuts: list[int]) -> None:
+    text = "it is correct horse battery, and so on"
+    stream = Masker(ENVIRONMENT).stream()
+    places = [0, *sorted(cuts), len(text)]
+    parts = [stream.feed(text[a:b]) + stream.release() for a, b in itertools.pairwise(places)]
+    assert "".join(parts) + stream.finish() == "it is [DEPLOY_TOKEN], and so on"
 
 
 @pytest.mark.parametrize("size", [4096, 65_536, 100_000, 10_000_000])

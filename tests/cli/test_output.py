@@ -165,7 +165,7 @@ def test_a_device_or_pipe_is_written_to_and_a_link_followed_but_neither_is_repla
     outlive = Outlive(tmp_path)
     outlive("task", "create", "one")
     outlive("memory", "add", "The parser is strict.")
-    with Session.start(open_log_store(base=tmp_path), id="s", folder=str(tmp_path)) as session:
+    with Session.start(open_stores(base=tmp_path).logs, id="s", folder=str(tmp_path)) as session:
         session.user_said("Hello.")
     pipe, link, planted = tmp_path / "pipe", tmp_path / "link", tmp_path / ".pipe.part"
     os.mkfifo(pipe)

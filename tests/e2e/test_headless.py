@@ -147,7 +147,7 @@ def test_an_outage_ends_with_an_error_and_a_session_that_can_go_on(folder: Path)
 
 
 def test_ctrl_c_leaves_a_valid_session(folder: Path) -> None:
-    with Simulator([call("bash", command="echo started > mark; sleep 60"), say("fine")]) as sim:
+    with Simulator([call("bash", command="echo started > mark; sleep 3000"), say("fine")]) as sim:
         client = Client(folder, sim)
         process = client.start("-p", "go", "--permission-mode", "bypass")
         while not (folder / "mark").exists():

@@ -125,6 +125,16 @@ def test_a_background_command_ends_with_an_agent_that_is_killed(folder: Path) ->
     assert effects(folder) == 0
 
 
+def test_a_hook_ends_with_an_agent_that_is_killed(folder: Path) -> None:
+    home = folder.parent / "home"
+    home.mkdir()
+    hook = "echo $$ > pid; until test -e go; do sleep 0.05; done"
+    (home / "outlive.toml").write_text(f"[[hooks.PreToolUse]]\ncommand = '{hook}'\ntimeout = 3600\n")
+    with Simulator([call("bash", command="true")]) as sim:
+        command, _ = killed_during(Client(folder, sim))
+        until(lambda: not runs(command), "the hook to end with the agent")
+
+
 def test_the_process_is_in_the_log_before_the_command_does_anything(folder: Path) -> None:
     with Simulator([call("bash", command=EFFECT)]) as sim:
         command, _ = killed_during(Client(folder, sim))
@@ -317,6 +327,18 @@ def test_what_is_shown_as_queued_is_said_after_a_kill(folder: Path) -> None:
         again.until("All finished.")
         assert again.close() == 0
         assert sim.requests[-1].user_words().count("and the docs") == 1
+
+
+def test_the_history_of_the_terminal_holds_no_value_of_the_environment(folder: Path) -> None:
+    with Simulator([say("All finished.")]) as sim:
+        client = Client(folder, sim)
+        client.environment["DEPLOY_TOKEN"] = "correct horse battery"
+        terminal = Terminal(client)
+        terminal.until("mode ask")
+        terminal.type("deploy with correct horse battery")
+        terminal.until("All finished.")
+        terminal.close()
+    assert (folder / ".outlive" / "history").read_text() == '"deploy with [DEPLOY_TOKEN]"\n'
 
 
 def test_a_terminal_asks_what_becomes_of_what_still_runs(folder: Path) -> None:

@@ -171,8 +171,8 @@ def test_where_the_whole_cannot_be_kept_that_is_said(bench: Workbench, tmp_path:
 
 def test_a_timeout_ends_the_command_and_all_it_started(bench: Workbench) -> None:
     command = (
-        "(trap '' TERM; sleep 300 & echo $! > deep; echo $BASHPID > stubborn; wait; sleep 300) & "
-        "sleep 300 & echo $! > child; echo started; wait"
+        "(trap '' TERM; sleep 3000 & echo $! > deep; echo $BASHPID > stubborn; wait; sleep 3000) & "
+        "sleep 3000 & echo $! > child; echo started; wait"
     )
     outcome = bench.any("bash", command=command, timeout=4)
     assert outcome.is_error
@@ -191,7 +191,7 @@ def test_a_program_may_clean_up_before_it_is_ended(bench: Workbench) -> None:
 
 def test_an_interrupted_command_is_ended_with_all_it_started(bench: Workbench) -> None:
     async def interrupted() -> None:
-        running = asyncio.create_task(bench.acall("bash", command="sleep 300 & echo $! > child; wait"))
+        running = asyncio.create_task(bench.acall("bash", command="sleep 3000 & echo $! > child; wait"))
         await asyncio.to_thread(noted_pid, bench.root / "child")
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -201,8 +201,39 @@ def test_an_interrupted_command_is_ended_with_all_it_started(bench: Workbench) -
     assert until(lambda: not alive(noted_pid(bench.root / "child")))
 
 
+AWAY = "setsid sh -c 'echo $$ > away; exec sleep 3000' </dev/null >/dev/null 2>&1 & echo started; "
+
+
+def test_a_timeout_ends_what_left_the_group_too(bench: Workbench) -> None:
+    outcome = bench.any("bash", command=AWAY + "until test -s away; do sleep 0.05; done; sleep 3000", timeout=4)
+    assert "it and all it started were ended" in outcome.text
+    assert until(lambda: not alive(noted_pid(bench.root / "away")))
+
+
+def test_an_interruption_ends_what_left_the_group_too(bench: Workbench) -> None:
+    async def interrupted() -> None:
+        running = asyncio.create_task(bench.acall("bash", command=AWAY + "sleep 3000"))
+        await asyncio.to_thread(noted_pid, bench.root / "away")
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(interrupted())
+    assert until(lambda: not alive(noted_pid(bench.root / "away")))
+
+
+def test_a_daemon_outlives_a_command_that_ended_by_itself(bench: Workbench) -> None:
+    bench.call("bash", command=AWAY + "until test -s away; do sleep 0.05; done")
+    pid = noted_pid(bench.root / "away")
+    bench.context.processes.close()
+    try:
+        assert alive(pid)
+    finally:
+        os.kill(pid, 9)
+
+
 def test_a_child_that_keeps_the_output_open_holds_up_nobody(bench: Workbench) -> None:
-    outcome = bench.call("bash", command="(sleep 300; echo late) & echo $! > child; echo done", timeout=300)
+    outcome = bench.call("bash", command="(sleep 3000; echo late) & echo $! > child; echo done", timeout=300)
     assert outcome.text.startswith("done\n[what it started still runs, as bg1")
     assert outcome.exit_code == 0
     pid = noted_pid(bench.root / "child")
@@ -213,7 +244,7 @@ def test_a_child_that_keeps_the_output_open_holds_up_nobody(bench: Workbench) ->
 
 
 def test_a_child_without_our_output_is_known_as_well_and_ends_with_the_session(bench: Workbench) -> None:
-    outcome = bench.call("bash", command="sleep 300 >/dev/null 2>&1 & echo $! > child")
+    outcome = bench.call("bash", command="sleep 3000 >/dev/null 2>&1 & echo $! > child")
     assert "still runs, as bg1" in outcome.text
     pid = noted_pid(bench.root / "child")
     assert alive(pid)
@@ -251,11 +282,11 @@ def test_a_background_command_returns_at_once_and_is_looked_at_later(bench: Work
 
 
 def test_the_ledger_knows_the_process_so_that_a_resumed_session_can_look_for_it(bench: Workbench) -> None:
-    call = ToolCall("1", "bash", {"command": "sleep 300", "background": True})
+    call = ToolCall("1", "bash", {"command": "sleep 3000", "background": True})
     bench.session.assistant_said((call,))
     bench.session.tool_finished("1", bench.call("bash", **call.input).text)
     (process,) = bench.context.processes.background.values()
-    assert bench.session.engine.history.ledger.background == {str(process.pid): "sleep 300"}
+    assert bench.session.engine.history.ledger.background == {str(process.pid): "sleep 3000"}
 
 
 def test_a_thousand_lines_in_the_background_are_all_there(bench: Workbench) -> None:
@@ -278,13 +309,13 @@ def test_an_unknown_handle_names_those_there_are(bench: Workbench) -> None:
 
 
 def test_a_background_command_has_a_timeout_only_when_asked_for(bench: Workbench) -> None:
-    bench.call("bash", command="sleep 300", background=True, timeout=0.3)
+    bench.call("bash", command="sleep 3000", background=True, timeout=0.3)
     assert until(lambda: "timed out" in bench.call("bash_output", handle="bg1").text)
 
 
 def test_closing_ends_everything_at_once(bench: Workbench) -> None:
     for number in range(5):
-        bench.call("bash", command=f"trap '' TERM; echo $$ > pid{number}; sleep 300; sleep 300", background=True)
+        bench.call("bash", command=f"trap '' TERM; echo $$ > pid{number}; sleep 3000; sleep 3000", background=True)
     pids = [noted_pid(bench.root / f"pid{number}") for number in range(5)]
     assert all(map(alive, pids))
     bench.context.processes.close()
@@ -294,10 +325,10 @@ def test_closing_ends_everything_at_once(bench: Workbench) -> None:
 def test_there_may_not_be_any_number_of_them(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("outlive.tools.processes.session_commands.MOST", 2)
     for _ in range(2):
-        bench.call("bash", command="sleep 300", background=True)
-    assert "bg1, bg2" in bench.refused("bash", command="sleep 300", background=True)
+        bench.call("bash", command="sleep 3000", background=True)
+    assert "bg1, bg2" in bench.refused("bash", command="sleep 3000", background=True)
     bench.call("bash_output", handle="bg1", kill=True)
-    bench.call("bash", command="sleep 300", background=True)
+    bench.call("bash", command="sleep 3000", background=True)
 
 
 def test_a_workspace_that_is_gone_is_said(bench: Workbench, tmp_path: Path) -> None:

@@ -90,14 +90,14 @@ def test_elsewhere_a_failing_hook_is_only_said(tmp_path: Path, command: str) -> 
 
 
 def test_a_hook_that_hangs_is_stopped_with_all_it_started(tmp_path: Path) -> None:
-    command = "sleep 60 & echo $! > child; sleep 60"
+    command = "sleep 3000 & echo $! > child; sleep 3000"
     answer = fire(tmp_path, "PreToolUse", {"command": command, "timeout": 1.5}, tool="bash")
     assert "longer than 1.5 s" in answer.blocked
     assert gone(int((tmp_path / "child").read_text()))
 
 
 def test_what_a_hook_leaves_behind_does_not_hold_the_session(tmp_path: Path) -> None:
-    command = """sleep 60 & echo $! > child; echo '{"context": "done"}'"""
+    command = """sleep 3000 & echo $! > child; echo '{"context": "done"}'"""
     assert fire(tmp_path, "PostToolUse", {"command": command, "timeout": 30}).context == "done"
     assert gone(int((tmp_path / "child").read_text()))
 
@@ -127,7 +127,7 @@ def test_a_hook_need_not_read_what_it_is_given(tmp_path: Path) -> None:
 
 def test_a_session_that_is_interrupted_takes_its_hook_along(tmp_path: Path) -> None:
     async def story() -> None:
-        hooks = CommandHooks({"Stop": [{"command": "echo $$ > pid; sleep 60"}]}, tmp_path)
+        hooks = CommandHooks({"Stop": [{"command": "echo $$ > pid; sleep 3000"}]}, tmp_path)
         task = asyncio.ensure_future(hooks.fire("Stop"))
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
             await asyncio.sleep(0.01)

@@ -208,6 +208,21 @@ def test_always_for_a_line_of_several_commands_remembers_a_rule_for_each(tmp_pat
     assert house.kept == ["bash(pytest ...)", "bash(tail ...)"]
 
 
+@pytest.mark.parametrize("line", ["cat notes", "head -5 docs/x", "grep -n x docs/x", "ls | wc -l notes"])
+def test_always_for_a_look_into_the_workspace_does_not_follow_links_out_of_it(tmp_path: Path, line: str) -> None:
+    (root := tmp_path / "work").mkdir()
+    (tmp_path / "x").write_text("secret")
+    (root / "notes").symlink_to(tmp_path / "x")
+    (root / "docs").symlink_to(tmp_path)
+    (root / "own").symlink_to(root / "file")
+    face = Face(PermissionAnswer("no"))
+    rules = [f"bash({name} ...)" for name in ("cat", "head", "grep", "ls", "wc")]
+    house = House(root, "ask", face, allow=rules)
+    assert house.ask(BASH, "cat own file | wc -l").allowed
+    assert not house.ask(BASH, line).allowed
+    assert face.asked[0].always == (f"bash(={line})",)
+
+
 def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path) -> None:
     face = Face(PermissionAnswer("always"))
     house = House(tmp_path, "ask", face)

@@ -88,6 +88,16 @@ def test_a_planted_history_of_prompts_is_left_alone(root: Path, kind: Plant) -> 
     assert untouched(path)
 
 
+def test_a_folder_of_ours_that_is_a_link_gets_no_history_of_prompts(root: Path, tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / "history").write_text('"not ours"\n')
+    (root / ".outlive").symlink_to(elsewhere)
+    history = ProjectHistory(root / ".outlive")
+    history.store_string("hello")
+    assert list(history.load_history_strings()) == []
+    assert {path.name: path.read_text() for path in elsewhere.iterdir()} == {"history": '"not ours"\n'}
+
+
 def test_a_long_history_of_prompts_is_read_from_its_end(root: Path) -> None:
     path = root / ".outlive/history"
     plant(huge, path)

@@ -58,6 +58,15 @@ def test_a_strangers_file_can_only_narrow(project: Path) -> None:
         assert what in found.notice
 
 
+def test_a_strangers_file_cannot_make_what_is_kept_less_durable(project: Path) -> None:
+    (project / "outlive.toml").write_text('[store]\ndurability = "process"\n')
+    found = Workspace.find(project)
+    assert found.store["durability"] == "full"
+    assert grants(found) == ["[store] durability = 'process'"]
+    trust(project / "outlive.toml")
+    assert found.store["durability"] == "process"
+
+
 def test_once_trusted_it_counts_whole(project: Path) -> None:
     trust(project / "outlive.toml")
     found = settings(Workspace.find(project))

@@ -115,7 +115,7 @@ class AgentFactory:
         self.options = options = _checked(options or AgentOptions())
         self.settings: Settings = settings(workspace)
         self.dotenv = DotEnv(workspace)
-        self.masker = Masker({**self.dotenv.variables, **os.environ})
+        self.masker = Masker({**self.dotenv.secrets, **os.environ})
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []

@@ -7,9 +7,11 @@ digested: other lines may change without asking again. Nothing is exported.
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,6 +28,12 @@ GOES_TO: Mapping[str, tuple[str, ...]] = {
 PLAIN = ("MODEL_ID", "OUTLIVE_FALLBACK", "OUTLIVE_THINKING", *GOES_TO)
 """Variables whose values may be shown."""
 NAMES = (*PLAIN, *(name for names in GOES_TO.values() for name in names))
+LARGEST = 128 * 1024
+"""Bytes of the file; reading a line takes far longer than those of `outlive.toml`."""
+MOST_SECRETS = 200
+"""Variables of the file that are masked: every text is searched for each of them."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_WORDS = re.compile(r"\s|\A[A-Za-z]*\Z")
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -36,9 +44,17 @@ class DotEnv:
         own = workspace.root / ".env"
         self.path = own if own.is_file() else workspace.project / ".env"
         self.variables = _variables(self.path)
-        """All of them. Their values are secrets: they appear in no message."""
+        """All of them. They appear in no message, neither names nor values."""
         self.asks = {name: self.variables[name] for name in NAMES if name in self.variables}
         """What it asks for, that needs trust."""
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Variables whose values are masked by their names, also in the user's own words. The file may have come with
+        a repository and must not rewrite those: only plain names count, no values that are words, and not too many.
+        """
+        named = ((name, value) for name, value in self.variables.items() if _NAME.fullmatch(name))
+        return dict(islice(((name, value) for name, value in named if not _WORDS.search(value)), MOST_SECRETS))
 
     @property
     def digest(self) -> str:
@@ -96,7 +112,7 @@ class DotEnv:
 
 
 def _variables(path: Path) -> dict[str, str]:
-    raw = None if path.is_dir() else read_settings(path)  # some keep a virtual environment under that name
+    raw = None if path.is_dir() else read_settings(path, LARGEST)  # some keep a virtual environment under that name
     if raw is None:
         return {}
     from dotenv.parser import parse_stream  # dotenv_values prints a line for each statement that it cannot read

@@ -21,12 +21,12 @@ def home() -> Path:
     return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
 
 
-def read_settings(path: Path) -> bytes | None:
+def read_settings(path: Path, largest: int = LARGEST_SETTINGS) -> bytes | None:
     """A file of settings, None if there is none. A link counts only in the user's own folder."""
     if is_placeholder(path):
         return None
     try:
-        return read_regular(path, LARGEST_SETTINGS, follow=path.parent == home())
+        return read_regular(path, largest, follow=path.parent == home())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnusableFile as error:

@@ -133,8 +133,10 @@ class Workspace:
 
     @property
     def store(self) -> Store:
-        """How to open it: `open_stores(**workspace.store).tasks`. Raises ConfigError like `store_url`."""
-        return {"url": self.store_url, "base": self.project, "durability": self.durability}
+        """How to open it: `open_stores(**workspace.store)`. Raises ConfigError like `store_url`."""
+        weaker = self.durability != DURABILITIES[0]
+        durability = DURABILITIES[0] if weaker and not self.trusted else self.durability
+        return {"url": self.store_url, "base": self.project, "durability": durability}
 
 
 def default_owner() -> str | None:

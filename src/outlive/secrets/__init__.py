@@ -80,7 +80,7 @@ class Masker:
 
     def stream(self) -> "MaskedStream":
         """Masks a text that arrives in pieces."""
-        return MaskedStream(Scan(self._values))
+        return MaskedStream(Scan(self._values), [value for value in self._known if any(map(str.isspace, value))])
 
     def _values(self, text: str) -> Iterator[Secret]:
         there = [value for value in self._known if value in text]
@@ -94,8 +94,10 @@ class Masker:
 class MaskedStream:
     """A text in pieces of any size, masked as it would be in one: what is given out is settled."""
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, spaced: Sequence[str] = ()) -> None:
+        """`spaced` are known values of several words."""
         self._scan = scan
+        self._spaced = spaced
         self._text = ""
         self._start = 0
         self._more: list[str] = []
@@ -118,13 +120,22 @@ class MaskedStream:
 
     def _settle(self, *, final: bool, words: bool = False) -> str:
         text = self._text + "".join(self._more)
-        upto = max(text.rfind(space, self._start) for space in " \t\n") + 1 if words else 0
+        upto = self._whole_words(text) if words else 0
         found, end = self._scan.settle(text, self._start, final=final, upto=upto)
         masked = shown(text, found, self._start, end)
         kept = max(0, end - LOOK_BACK)
         self._text, self._start, self._more = text[kept:], end - kept, []
         self._waiting = len(text) - end
         return masked
+
+    def _whole_words(self, text: str) -> int:
+        """Where the last whole word ends that cannot be the beginning of a known value."""
+        end = max(text.rfind(space, self._start) for space in " \t\n") + 1
+        for value in self._spaced:
+            first = max(self._start, len(text) - len(value) + 1)
+            begins = (at for at in range(first, end) if value.startswith(text[at:]))
+            end = next(begins, end)
+        return end
 
 
 def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None = None) -> str:

@@ -1,9 +1,10 @@
 """An answer as it arrives becomes blocks, whatever the pieces are."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.cli.chat.render.flow import Flow
+from outlive.cli.chat.render.flow import LONGEST, LONGEST_MARK, Block, Flow
 
 ANSWER = "# Title\nIntro\nmore\n\n```py\na = 1\n\nb = 2\n```\n- one\n\n  still one\n- two\n\nEnd"
 
@@ -84,3 +85,29 @@ def test_long_lists_are_given_out_item_by_item() -> None:
     assert first.text.split("\n")[-1] == "19. item"
     (last,) = flow.finish()
     assert (last.text, last.tight) == ("20. item", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a\n", "a ", "- a\n", "  - a\n", "```py\n", "| a | b |\n|---|---|\n", "```" + "x" * 9_000 + "\nb\n", "> a\n"],
+)
+@pytest.mark.parametrize("size", [7, 100_000])
+def test_whatever_arrives_no_block_is_too_long_to_be_rendered_again_and_again(text: str, size: int) -> None:
+    text = (text * (100_000 // len(text) + 1))[:100_000]
+    flow, found, longest = Flow(), list[Block](), 0
+    for at in range(0, len(text), size):
+        found += [*flow.feed(text[at : at + size]), *flow.spill(12)]
+        longest = max(longest, len(flow.tail))
+    found += flow.finish()
+    assert longest <= 2 * LONGEST + 2
+    assert max(len(block.text) for block in found) <= 2 * LONGEST + 2 * LONGEST_MARK
+    assert sum(len(block.text) for block in found) <= 30 * len(text), "no mark is repeated at length"
+
+
+def test_a_long_paragraph_is_given_out_in_parts_that_hang_together() -> None:
+    lines = [f"line {number}" for number in range(2_000)]
+    flow = Flow()
+    found = [*flow.feed("\n".join(lines)), *flow.finish()]
+    assert "\n".join(block.text for block in found).split("\n") == lines
+    assert [block.tight for block in found] == [False, *[True] * (len(found) - 1)]
+    assert len(found) > 1

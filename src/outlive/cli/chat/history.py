@@ -1,13 +1,15 @@
 """What the user said before, on disk and for this project: `.outlive/history`, readable by its owner alone."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from prompt_toolkit.history import History
 
+from outlive.errors import StoreUnavailable
+from outlive.private import enter
 from outlive.regular import MIB, open_regular, open_to_read
 from outlive.secrets import mask
 
@@ -19,19 +21,21 @@ READ = 4 * MIB
 
 
 class ProjectHistory(History):
-    """One JSON string a line. A file that is a link or cannot be written is left alone: history is a comfort."""
+    """One JSON string a line. What is a link or cannot be written is left alone: history is a comfort."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mask: Callable[[str], str] = mask) -> None:
         super().__init__()
         self.path = folder / "history"
+        self._mask = mask
 
     def load_history_strings(self) -> Iterable[str]:
         """The newest first, as prompt_toolkit wants it."""
         try:
+            enter(self.path.parent)
             with open_to_read(self.path) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
                 lines = file.read(READ).splitlines()[-KEPT:]
-        except OSError:
+        except (OSError, StoreUnavailable):
             return
         for line in reversed(lines):
             try:
@@ -42,9 +46,10 @@ class ProjectHistory(History):
     def store_string(self, string: str) -> None:
         if len(string) > LONGEST:
             return
-        line = msgspec.json.encode(mask(string).encode("utf-8", "replace").decode()) + b"\n"
+        line = msgspec.json.encode(self._mask(string).encode("utf-8", "replace").decode()) + b"\n"
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            enter(self.path.parent)
             self._keep_out_of_git()
             file = open_regular(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             try:
@@ -52,7 +57,7 @@ class ProjectHistory(History):
                 os.write(file, line)
             finally:
                 os.close(file)
-        except OSError:
+        except (OSError, StoreUnavailable):
             return
 
     def _keep_out_of_git(self) -> None:

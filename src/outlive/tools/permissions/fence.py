@@ -57,6 +57,14 @@ class Fence:
             raise ToolError(self._outside(path, real))
         return real
 
+    def has(self, path: str) -> bool:
+        """Whether `inside` accepts this path; nothing need be there."""
+        try:
+            self.inside(path)
+        except ToolError:
+            return False
+        return True
+
     def shown(self, path: Path) -> str:
         """A real path as people read it: from the root where it lies below."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

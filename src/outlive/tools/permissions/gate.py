@@ -61,14 +61,14 @@ class Permissions:
         if tool.effect in FREE or mode == "bypass" or (mode == "accept-edits" and tool.effect == "edit"):
             return _YES
         async with self._asking:
-            if self._rules.allowed(tool.name, subject, paths):
+            if self._rules.allowed(tool.name, subject, paths, context.fence.has):
                 return _YES
             return await self._ask(tool, given, context, subject, paths)
 
     async def _ask(
         self, tool: Tool[Any], given: Struct, context: ToolContext, subject: str, paths: tuple[str, ...]
     ) -> Verdict:
-        always = self._rules.always(tool.name, subject, paths)
+        always = self._rules.always(tool.name, subject, paths, context.fence.has)
         if self._asker is None:
             return Verdict(False, _headless(tool, subject, always))
         preview = await asyncio.to_thread(tool.preview, given, context)

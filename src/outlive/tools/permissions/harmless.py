@@ -7,6 +7,7 @@ an abbreviated one (`git log --outp=x`) is asked about.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from outlive.shell.strict import SimpleCommand, Word
@@ -43,15 +44,17 @@ _HARMLESS = {
     ("wc",): _options("lwcm"),
     ("grep",): _options("niEFwvcoABC"),
 }
-_OUTSIDE = re.compile(r"[/~@]|(?:.*[/:=])?\.[^/]", re.DOTALL)
+_OUTSIDE = re.compile(r"[/~@]|(?:.*[/:=)])?\.[^/]", re.DOTALL)
 """Operands that are not plain words or paths of the workspace: absolute paths, a home, a file of arguments
 (`pytest @file`), `..`, and what is hidden (`.env`, `.git`)."""
+Inside = Callable[[str], bool]
+"""Whether a word, if it is a path, leads to nothing outside of the workspace: a clone can bring links."""
 
 
-def harmless_prefix(command: SimpleCommand) -> tuple[str, ...]:
+def harmless_prefix(command: SimpleCommand, inside: Inside = lambda _: True) -> tuple[str, ...]:
     """The beginning of a command that "always" may cover with other arguments; empty when it is to be kept exact."""
     prefix = next((prefix for size in (1, 2) if (prefix := command.texts[:size]) in _HARMLESS), ())
-    return prefix if covers(prefix, command) else ()
+    return prefix if covers(prefix, command, inside) else ()
 
 
 def is_prefix(words: tuple[str, ...]) -> bool:
@@ -59,11 +62,12 @@ def is_prefix(words: tuple[str, ...]) -> bool:
     return words in _HARMLESS
 
 
-def covers(prefix: tuple[str, ...], command: SimpleCommand) -> bool:
+def covers(prefix: tuple[str, ...], command: SimpleCommand, inside: Inside = lambda _: True) -> bool:
     """Whether a command is one of those that begin with `prefix` and have only harmless arguments."""
     if not prefix or command.texts[: len(prefix)] != prefix:
         return False
-    return all(_is_harmless(word, _HARMLESS[prefix]) for word in command.words[len(prefix) :])
+    words = command.words[len(prefix) :]
+    return all(_is_harmless(word, _HARMLESS[prefix]) and inside(word.text) for word in words)
 
 
 def _is_harmless(word: Word, options: HarmlessOptions) -> bool:

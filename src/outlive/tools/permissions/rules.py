@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from outlive.errors import ConfigError
 from outlive.shell.strict import SimpleCommand, commands, pattern
-from outlive.tools.permissions.harmless import covers, harmless_prefix, is_prefix
+from outlive.tools.permissions.harmless import Inside, covers, harmless_prefix, is_prefix
 from outlive.tools.permissions.path_rules import matches
 
 _FORM = re.compile(r"(?P<tool>[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.DOTALL)
@@ -76,10 +76,10 @@ class Rule:
             )
         return cls(text, tool, about, command)
 
-    def covers_command(self, given: SimpleCommand, *, moved: bool) -> bool:
+    def covers_command(self, given: SimpleCommand, *, moved: bool, inside: Inside) -> bool:
         """For allowing: word by word. A `*` at the end stands for any arguments, not for a longer program name."""
         if self.harmless:
-            return not moved and covers(self.harmless, given)
+            return not moved and covers(self.harmless, given, inside)
         if self.command is None:
             return not self.exact
         wanted = [word.pattern for word in self.command.words]
@@ -161,29 +161,32 @@ class Rules:
         long = tool in COMMAND_TOOLS and len(subject) > LONGEST_SEARCHED
         return long and any(rule.tool in (tool, "*") for rule in self._deny)
 
-    def allowed(self, tool: str, subject: str, paths: Iterable[str]) -> bool:
-        """Whether rules cover all of a call: every command of a line, every path."""
+    def allowed(self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True) -> bool:
+        """Whether rules cover all of a call: every command of a line, every path. `inside` is asked about the
+        arguments of commands that are covered because they stay in the workspace."""
         rules = [rule for rule in self._allow if rule.tool == tool]
         if any(rule.about is None for rule in rules):
             return True
         if tool in COMMAND_TOOLS:
             line = commands(subject)
             exact = any(rule.exact and rule.about == subject for rule in rules)
-            return line is not None and (exact or all(_covered(line, rules)))
+            return line is not None and (exact or all(_covered(line, rules, inside)))
         if paths := tuple(paths):
             return all(any(rule.covers_path(path) for rule in rules) for path in paths)
         return any(rule.about == subject if rule.exact else fnmatchcase(subject, rule.about or "*") for rule in rules)
 
-    def always(self, tool: str, subject: str, paths: Iterable[str]) -> tuple[str, ...]:
+    def always(
+        self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True
+    ) -> tuple[str, ...]:
         """The rules that "always allow this" would remember; none when rules cannot say it."""
         if tool not in COMMAND_TOOLS:
             return tuple(f"{tool}(={about})" for about in tuple(paths) or (subject,) if about)
         line = commands(subject)
         if line is None:
             return ()
-        known = _covered(line, [rule for rule in self._allow if rule.tool == tool])
+        known = _covered(line, [rule for rule in self._allow if rule.tool == tool], inside)
         prefixes = dict.fromkeys(
-            harmless_prefix(command) for command, covered in zip(line, known, strict=True) if not covered
+            harmless_prefix(command, inside) for command, covered in zip(line, known, strict=True) if not covered
         )
         if () in prefixes or len(prefixes) > MOST_AT_ONCE or _moves(line):
             return (f"{tool}(={subject})",)
@@ -213,11 +216,11 @@ def _moves(line: Sequence[SimpleCommand]) -> bool:
     return any(command.program == "cd" for command in line)
 
 
-def _covered(line: Sequence[SimpleCommand], rules: Sequence[Rule]) -> list[bool]:
+def _covered(line: Sequence[SimpleCommand], rules: Sequence[Rule], inside: Inside) -> list[bool]:
     """Which commands of a line rules cover. After a `cd`, `./program` is another program: not covered."""
     moved = _moves(line)
     return [
-        any(rule.covers_command(command, moved=moved) for rule in rules)
+        any(rule.covers_command(command, moved=moved, inside=inside) for rule in rules)
         and not (moved and "/" in command.program and not command.program.startswith("/"))
         for command in line
     ]

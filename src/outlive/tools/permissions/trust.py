@@ -12,6 +12,7 @@ from typing import Any
 
 from outlive.config import Workspace, home
 from outlive.config.home import LARGEST, keep, project_folder
+from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
 from outlive.regular import read_regular
 from outlive.secrets import mask
@@ -71,6 +72,7 @@ def grants(workspace: Workspace) -> list[str]:
     kept, _ = _narrowed(workspace)
     lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
     lines += [f"[store] url = {mask(workspace.named)!r}"] if workspace.names_store else []
+    lines += [f"[store] durability = {workspace.durability!r}"] if workspace.durability != DURABILITIES[0] else []
     lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks

@@ -23,7 +23,7 @@ from outlive.events import Process
 from outlive.secrets import Masker, mask
 from outlive.tools.permissions.sandbox import Launch, passing_shell
 from outlive.tools.processes.output import Edges, MaskedBytes, Spool
-from outlive.tools.processes.process_table import identify
+from outlive.tools.processes.process_table import MARK, carries, identify
 from outlive.tools.processes.process_table import running as running_processes
 from outlive.tools.processes.watchdog import WATCHDOG
 
@@ -67,6 +67,7 @@ class RunningCommand:
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
         self._launch = launch
+        self._marked = env.get(MARK, "")
         out = self._start(cwd, env, record)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
@@ -182,13 +183,15 @@ class RunningCommand:
         WATCHDOG.leave(self.process)
 
     def _signal(self, number: signal.Signals) -> None:
-        """To the group and its session. Once its first process is reaped, the number may be somebody else's."""
-        if self._popen.returncode is not None and _exists(self.pid):
-            return
+        """To the group, its session, and what left both. Once its first process is reaped, the number of the group
+        may be somebody else's."""
+        ours = self._popen.returncode is None or not _exists(self.pid)
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
+            if ours:
+                os.killpg(self.pid, number)
         for row in running_processes():
-            if row.session == self.pid != row.group:  # a job that a shell put into a group of its own
+            job = ours and row.session == self.pid  # a shell put it into a group of its own
+            if row.group != self.pid and (job or carries(row.pid, self._marked)):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(row.pid, number)
 

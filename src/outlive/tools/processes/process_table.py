@@ -80,13 +80,16 @@ def living(process: Process, marked: str = "", *, anywhere: bool = False) -> lis
     if process.machine != machine():
         return []
     leads = bool(process.started) and start_time(process.group) == process.started
-    wanted = f"{MARK}={marked}".encode()
     return [
         row.pid
         for row in running()
-        if (leads and process.group in row)
-        or (marked and (anywhere or row.group == process.group) and wanted in _environment(row.pid))
+        if (leads and process.group in row) or ((anywhere or row.group == process.group) and carries(row.pid, marked))
     ]
+
+
+def carries(pid: int, marked: str) -> bool:
+    """Whether the environment of a process is `marked`; one that cannot be read is not."""
+    return bool(marked) and f"{MARK}={marked}".encode() in _environment(pid)
 
 
 def _stat(pid: int) -> list[str]:

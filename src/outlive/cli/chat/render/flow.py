@@ -10,6 +10,14 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 
 
+LONGEST = 8_000
+"""Characters of a block. The tail is rendered many times a second, and Markdown takes long for long texts."""
+
+
+LONGEST_MARK = 80
+"""Characters of the line that opens a fence, which is repeated for every part of its code."""
+
+
 class Block(Struct, frozen=True):
     """A complete piece of Markdown. `tight`: it goes on from the one before, without a blank line between."""
 
@@ -22,6 +30,7 @@ class Flow:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._size = 0
         self._part = ""
         self._fence = ""
         self._tight = False
@@ -29,12 +38,14 @@ class Flow:
     def feed(self, text: str) -> list[Block]:
         """Take in a piece; what it completed."""
         *whole, self._part = (self._part + text).split("\n")
-        return [block for line in whole for block in self._line(line)]
+        if len(self._part) > LONGEST:
+            whole, self._part = [*whole, self._part], ""
+        return [block for line in whole for piece in _pieces(line) for block in self._bounded(piece)]
 
     def finish(self) -> list[Block]:
         """No more will come."""
         last, self._part = self._part, ""
-        made = list(self._line(last)) if last else []
+        made = list(self._bounded(last)) if last else []
         made.extend(self._take())
         self._fence, self._tight = "", False
         return made
@@ -57,17 +68,35 @@ class Flow:
 
     def spill(self, most: int) -> list[Block]:
         """Blocks out of a tail that has grown beyond `most` lines: code line by line, lists item by item."""
-        if len(self._lines) <= most:
-            return []
+        return list(self._spilt()) if len(self._lines) > most else []
+
+    def _spilt(self, *, paragraphs: bool = False) -> Iterator[Block]:
+        """What can be printed of the tail: lines of code, whole items of a list, and `paragraphs` if asked for."""
         if self._fence and _FENCE.match(self._lines[0]):
             head, *code = self._lines
-            self._lines = [head]
-            return [self._made("\n".join([head, *code, self._fence]), then_tight=True)]
+            head = head[:LONGEST_MARK]
+            self._keep([head])
+            if code:
+                yield self._made("\n".join([head, *code, self._fence]), then_tight=True)
+            return
+        whole = len(self._lines) if paragraphs else 0
         if not self._fence and self._is_list():
             items = [number for number, line in enumerate(self._lines) if _ITEM.match(line)]
-            done, self._lines = self._lines[: items[-1]], self._lines[items[-1] :]
-            return [self._made("\n".join(done), then_tight=True)] if done else []
-        return []
+            whole = items[-1] or whole
+        done, rest = self._lines[:whole], self._lines[whole:]
+        if done:
+            self._keep(rest)
+            yield self._made("\n".join(done), then_tight=True)
+
+    def _bounded(self, line: str) -> Iterator[Block]:
+        """One more line; what has become too long is cut."""
+        yield from self._line(line)
+        self._size += len(line) + 1 if self._lines else 0
+        if self._size > LONGEST:
+            yield from self._spilt(paragraphs=True)
+
+    def _keep(self, lines: list[str]) -> None:
+        self._lines, self._size = lines, sum(map(len, lines))
 
     def _line(self, line: str) -> Iterator[Block]:
         if self._fence:
@@ -103,7 +132,8 @@ class Flow:
         return bool(self._lines) and bool(_ITEM.match(self._lines[0]))
 
     def _take(self) -> Iterator[Block]:
-        lines, self._lines = self._lines, []
+        lines = self._lines
+        self._keep([])
         text = "\n".join(lines).strip("\n")
         if text.strip() and not (self._tight and _only_marks(lines)):
             yield self._made(text)
@@ -113,6 +143,13 @@ class Flow:
         block = Block(text, self._tight)
         self._tight = then_tight
         return block
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line, or the parts of one that is too long."""
+    yield line[:LONGEST]
+    for at in range(LONGEST, len(line), LONGEST):
+        yield line[at : at + LONGEST]
 
 
 def _only_marks(lines: list[str]) -> bool:

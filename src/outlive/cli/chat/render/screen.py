@@ -84,7 +84,7 @@ class Screen:
         self._jobs: set[asyncio.Task[None]] = set()
         self.input = Buffer(
             name="input",
-            history=ProjectHistory(around.root / ".outlive"),
+            history=ProjectHistory(around.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
             completer=ChatCompleter(around.root, self.talk.sessions),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
