@@ -74,7 +74,7 @@ def needs_confirmation(memory: Memory) -> bool:
     return not memory.provenance.is_users and (memory.type == "user" or instructs(memory))
 
 
-def withheld(memory: Memory) -> str:
+def blocked_reason(memory: Memory) -> str:
     """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
     if memory.provenance.foreign:
         return "came with the folder"

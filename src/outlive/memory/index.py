@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from urllib.parse import quote
 
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
@@ -19,6 +19,7 @@ MAX_BYTES = 25 * 1024
 LONGEST_LINE = 240
 _NAMED = 700
 """Bytes for the last line, which names what was left out."""
+_LABELS = {"user": "", "model": " (the model's reading)", "tool": " (from a tool)", "web": " (from the web)"}
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 
 
@@ -53,17 +54,18 @@ def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
 
 def entry(memory: Memory, folder: str = "") -> tuple[str, str]:
     """The line of a memory and its short name; nothing for one that must not reach a model."""
-    if withheld(memory):
+    if blocked_reason(memory):
         return "", ""
     return index_line(memory, folder), mask(_one_line(memory.name, 60))
 
 
 def index_line(memory: Memory, folder: str = "") -> str:
-    """`- [name](file.md) — description`, on one line whatever is in them."""
+    """`- [name](file.md) — description`, on one line whatever is in them; what is not the user's word says so."""
     name = _one_line(memory.name, 100).replace("[", "(").replace("]", ")")
     file = f"{folder}{quote(memory.slug)}.md"
     about = _one_line(memory.description or memory.body, LONGEST_LINE - 100)
-    return mask(f"- [{name}]({file}) — {about}")
+    label = "" if memory.provenance.is_users else _LABELS[memory.provenance.who]
+    return mask(f"- [{name}]({file}) — {about}{label}")
 
 
 def _left_out(count: int, names: Iterable[str]) -> str:
