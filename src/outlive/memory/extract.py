@@ -42,8 +42,8 @@ KNOWN = 30
 """Memories that a request for extraction names at most."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that are in the system prompt, from which on it restates the system prompt."""
-_NOW = re.compile(r"(?i)\b(?:now|actually,?)\s+|,?\s+now\b")
-_NOT = re.compile(r",\s+not\s[^,;.]*")
+_NOW = re.compile(r"^actually,? |\bnow |,? now$")
+_NOT = re.compile(r", not (.+)$")
 _WORD = re.compile(r"\w+")
 _PROMPT = re.compile(
     r"(?i)^\W*(?:you are|you're|as) (?:an?|the)\b[^.\n]{0,80}\b(?:assistant|agent|model|AI|expert|harness)\b"
@@ -309,13 +309,14 @@ def _placed(candidate: Candidate, action: Literal["update", "supersede"], memory
 def corrects(new: str, old: str) -> bool:
     """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z". Without the "now" or
     the ", not Z" it is the same text but for one word, which is not among the first two."""
-    plain = _NOT.sub("", _NOW.sub("", new, count=1), count=1)
-    mine, theirs = (normalized(given).split() for given in (plain, _NOW.sub("", old, count=1)))
-    if plain == new or len(mine) != len(theirs):
+    said = normalized(new)
+    plain = _NOT.sub("", _NOW.sub("", said, count=1), count=1)
+    mine, theirs = plain.split(), _NOW.sub("", normalized(old), count=1).split()
+    if plain == said or len(mine) != len(theirs):
         return False
     other = [number for number, words in enumerate(zip(mine, theirs, strict=True)) if len({*words}) > 1]
-    denied = _NOT.search(new)
-    return len(other) == 1 and other[0] > 1 and (denied is None or theirs[other[0]] in normalized(denied[0]).split())
+    denied = _NOT.search(said)
+    return len(other) == 1 and other[0] > 1 and (denied is None or theirs[other[0]] in denied[1].split())
 
 
 def _name_of_its_own(candidate: Candidate, taken: set[str]) -> str:

@@ -41,22 +41,18 @@ def unknown(ref: str, slugs: Sequence[str]) -> UnknownMemory:
 
 def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
     """Raise MemoryExists where one of these has the same name or the same text."""
-    name, text = memory.name.casefold(), _all_text(memory)
-    enough = bool(memory.body.strip()) and len(text.split()) > 2
+    name, (description, body) = memory.name.casefold(), map(normalized, (memory.description, memory.body))
+    enough = bool(body) and len(f"{description} {body}".split()) > 2
     for other in present:
         if other.name.casefold() == name:
-            if normalized(other.body) == normalized(memory.body):
+            if normalized(other.body) == body:
                 raise MemoryExists(f"{memory.name!r} is remembered already ({other.slug})")
             raise MemoryExists(
                 f"there is a memory called {memory.name!r} already ({other.slug}); "
                 "supersede it, update it, or choose another name"
             )
-        if enough and _all_text(other) == text:
+        if enough and normalized(other.body) == body and normalized(other.description) == description:
             raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
-
-
-def _all_text(memory: Memory) -> str:
-    return normalized(f"{memory.description}\n{memory.body}")
 
 
 def normalized(text: str) -> str:
