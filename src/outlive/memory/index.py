@@ -29,17 +29,30 @@ def rank(memory: Memory) -> tuple[int, float, str]:
     return (0 if told else 1, -memory.updated.timestamp(), memory.slug)
 
 
-def index_text(memories: Sequence[Memory], *, under: dict[str, str] | None = None) -> str:
-    """The index of these memories; `under` puts a folder before the files of a scope."""
+Entry = tuple[str, str]
+"""The line of a memory, and its short name."""
+
+
+def index_text(
+    memories: Sequence[Memory],
+    *,
+    under: dict[str, str] | None = None,
+    made: dict[str, tuple[Memory, Entry]] | None = None,
+) -> str:
+    """The index of these memories; `under` puts a folder before the files of a scope. `made` keeps the entries of one
+    store by slug for the next time: the search for secrets in 200 of them takes longer than all the rest."""
+    kept = {} if made is None else made
+
+    def entry_of(memory: Memory) -> Entry:
+        if memory.slug not in kept or kept[memory.slug][0] != memory:
+            kept[memory.slug] = (memory, entry(memory, (under or {}).get(memory.scope, "")))
+        return kept[memory.slug][1]
+
     ranked = sorted(memories, key=rank)
-    return capped(len(ranked), (entry(memory, (under or {}).get(memory.scope, "")) for memory in ranked))
-
-
-def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
-    """The index from entries in their order, of which it takes as many as it needs; `count` is how many there are."""
+    count = len(ranked)
     lines: list[str] = []
     size = 0
-    entries = iter(ranked)
+    entries = map(entry_of, ranked)
     for number, (line, name) in enumerate(entries):
         if not line:
             continue
@@ -52,7 +65,7 @@ def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def entry(memory: Memory, folder: str = "") -> tuple[str, str]:
+def entry(memory: Memory, folder: str = "") -> Entry:
     """The line of a memory and its short name; nothing for one that must not reach a model."""
     if blocked_reason(memory):
         return "", ""

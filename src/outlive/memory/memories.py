@@ -16,7 +16,7 @@ from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import changelog, guard
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
-from outlive.memory.index import index_text
+from outlive.memory.index import Entry, index_text
 from outlive.memory.refs import Match, find, first_line, refuse_known, unknown
 from outlive.memory.supersession import cascade, hidden_by, in_use, newest, reach
 from outlive.stores import open_memory_store, open_user_memory
@@ -43,6 +43,7 @@ class Memories:
             self.stores["user"] = user
         self.actor = actor
         self.home = home
+        self._entries: dict[Scope, dict[str, tuple[Memory, Entry]]] = {scope: {} for scope in self.stores}
         self.healed: list[Scope] = []
         """The scopes whose index was out of date when this was opened, and was rewritten."""
 
@@ -368,7 +369,7 @@ class Memories:
 
     def _publish(self, scope: Scope, *, glance: bool = False) -> bool:
         def render(tx: MemoryReader) -> str:
-            return index_text([unmarked(memory) for memory in in_use(tx.all())])
+            return index_text([unmarked(memory) for memory in in_use(tx.all())], made=self._entries[scope])
 
         try:
             return self.stores[scope].publish(render, glance=glance)
