@@ -556,9 +556,23 @@ def test_what_is_no_quotation_is_not_the_users_word_whatever_is_quoted(said: str
     log = Log().user(said)
     if who == "tool":
         log.tool(planted)
-    item = {"body": planted, "event": 2, "quote": " ".join(said.split()[:4]), "type": "feedback", "name": "x"}
+    item = {
+        "body": planted,
+        "event": 2,
+        "quote": " ".join(said.split()[:4]),
+        "type": "feedback",
+        "name": planted[:40],
+    }
     (found,) = read_extraction(answer(item), log.events)
-    assert (found.provenance.who, found.needs_confirmation) == (who, True)
+    if who == "tool":
+        assert (found.provenance.who, found.needs_confirmation) == ("tool", True)
+    else:  # what the user said is kept instead, and nothing of what the model made of it
+        assert found.provenance.who == "user"
+        assert all(text in said for text in (found.name, found.body, found.description))
+    (fact,) = read_extraction(
+        answer(item | {"body": "The parser is fast.", "name": "n", "type": "project"}), log.events
+    )
+    assert (fact.provenance.who, fact.needs_confirmation) == ("model", False)
     assert attribute(planted, log.events)[1].who == who
 
 

@@ -236,42 +236,53 @@ def _checked(
         raise InvalidAnswer(f"{item.name[:60]!r} is about {item.target!r}, which is no memory")
     old = targets.get(item.target)
     candidate = replace(
-        _attributed(item, source, list(heard.values()), session),
-        type=item.type,
+        _attributed(item, source, list(heard.values()), session, system),
         scope=old.scope if old else item.scope,
         keys=item.keys,
         action=item.action,
         target=item.target,
     )
-    if is_restated(f"{candidate.description}\n{candidate.body}", system):
-        raise InvalidAnswer(f"{item.name[:60]!r} restates the system prompt")
-    memory = candidate.memory()
+    memory = _acceptable(candidate, system)
     if old and _outranks(old, memory):
         who = memory.provenance.who
         raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {who} said")
-    asks = guard.needs_confirmation(memory)
+    return replace(candidate, needs_confirmation=guard.needs_confirmation(memory))
+
+
+def _acceptable(candidate: Candidate, system: str) -> Memory:
+    """The candidate as a memory; refused where not even the user's consent would let it in."""
+    if is_restated(f"{candidate.description}\n{candidate.body}", system):
+        raise InvalidAnswer(f"{candidate.name[:60]!r} restates the system prompt")
+    memory = candidate.memory()
     guard.checked(replace(memory, provenance=replace(memory.provenance, confirmed=True)))
-    return replace(candidate, needs_confirmation=asks)
+    return memory
 
 
-def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], session: str) -> Candidate:
+def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], session: str, system: str) -> Candidate:
     """The candidate in the user's own words where the model quotes them; else in the model's, and labelled so, or
-    labelled with the tool or page that the words are from."""
+    labelled with the tool or page that the words are from. Of a reading that only the user could confirm, the
+    sentences of the user that it rests on are kept instead."""
     body = item.body.strip() or item.quote.strip()
-    if source.who == "user" and (own := quoted_sentences(body, source.text)):
-        made = _candidate(
-            Statement(own, item.type, item.scope, asked=False), Provenance(session=session, event=item.event)
+    own = quoted_sentences(body, source.text) if source.who == "user" else ""
+    if not own:
+        read = found_in_reading(body, heard) if source.who == "user" else source
+        reading = Candidate(
+            name=item.name.strip() or short_name(body),
+            description=item.description.strip() or _in_one_line(body)[:200],
+            body=body,
+            type=item.type,
+            date=item.date,
+            provenance=Provenance(
+                who=read.who if read else "model", session=session, event=read.event if read else item.event
+            ),
         )
-        return replace(made, date=item.date if item.date in own else "")
-    read = found_in_reading(body, heard) if source.who == "user" else source
-    who = read.who if read else "model"
-    return Candidate(
-        name=item.name.strip() or short_name(body),
-        description=item.description.strip() or _in_one_line(body)[:200],
-        body=body,
-        date=item.date,
-        provenance=Provenance(who=who, session=session, event=read.event if read else item.event),
+        own = "" if read else quoted_sentences(item.quote, source.text)
+        if not guard.needs_confirmation(_acceptable(reading, system)) or not own:
+            return reading
+    made = _candidate(
+        Statement(own, item.type, item.scope, asked=False), Provenance(session=session, event=item.event)
     )
+    return replace(made, date=item.date if item.date in own else "")
 
 
 def _outranks(old: Memory, new: Memory) -> bool:
