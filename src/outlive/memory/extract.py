@@ -20,7 +20,7 @@ from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.explicit_requests import FENCE, Statement, asks_to_remember, kind_and_scope, statements
-from outlive.memory.refs import normalized
+from outlive.memory.refs import json_of, normalized
 from outlive.memory.utterances import (
     WALL,
     Utterance,
@@ -377,13 +377,6 @@ def short_name(text: str) -> str:
 def _in_one_line(text: str) -> str:
     bare = " ".join(" ".join(line for line in text.splitlines() if not FENCE.match(line)).split())
     return bare or " ".join(text.split())
-
-
-def json_of(answer: str) -> str:
-    """The JSON in an answer: all of it, or what stands in its only fence."""
-    text = answer.strip()
-    fences = re.findall(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
-    return fences[0].strip() if len(fences) == 1 else text
 
 
 def _triples(text: str) -> set[tuple[str, str, str]]:

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.extract import json_of
-from outlive.memory.refs import normalized
+from outlive.memory.refs import json_of, normalized
 from outlive.memory.supersession import in_use
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Memory, Provenance

@@ -1,5 +1,6 @@
-"""Finding a memory by what it is called, and telling that a text is known already."""
+"""Finding a memory by what it is called, telling that a text is known already, and small helpers for texts."""
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -59,6 +60,13 @@ def normalized(text: str) -> str:
     """A text without its case, its kinds of whitespace and the punctuation at its end. Texts for which this is equal
     say the same."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".!… ")
+
+
+def json_of(answer: str) -> str:
+    """The JSON in a model's answer: all of it, or the content of its only fence."""
+    text = answer.strip()
+    fences = re.findall(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
+    return fences[0].strip() if len(fences) == 1 else text
 
 
 def first_line(text: str) -> str:

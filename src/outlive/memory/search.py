@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from outlive.memory.extract import json_of
 from outlive.memory.memories import Memories, shown
 from outlive.memory.prompt_block import key_of
+from outlive.memory.refs import json_of
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
