@@ -161,7 +161,7 @@ class Remembering:
         return self._keep(candidate)
 
     def told(self, text: str) -> str:
-        """Keep what the user said to keep, in so many words."""
+        """Keep a text that the user said to keep."""
         source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
         return self._keep(asked_for(text, source))
 

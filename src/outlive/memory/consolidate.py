@@ -72,10 +72,10 @@ def _last(steps: Sequence[MemoryStep]) -> int:
 def consolidate(
     memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
 ) -> ConsolidationReport:
-    """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it. With `most`,
-    for whoever was not told to do it, the model is left out where it takes more requests or is not worth it.
+    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does. With `most` the
+    model is left out where it takes more requests than that, or is not worth one.
 
-    The model is asked outside of any lock on writing; what others change meanwhile makes the plan void, not theirs.
+    The model is asked without a lock on writing; a change by others meanwhile voids the plan.
     """
     store = memories.stores[scope]
     with store.exclusive("consolidate") as mine:

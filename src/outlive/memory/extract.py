@@ -149,7 +149,7 @@ def _candidate(statement: Statement, source: Provenance) -> Candidate:
 def extraction_request(
     events: Sequence[Event], existing: Sequence[Memory], *, after: int = 0, longest: int = 60_000
 ) -> str:
-    """The prompt. Words of tools and pages stand in it as short quotations, marked as what they are. Of the memories
+    """The prompt. Words of tools and pages are in it as short quotations, marked as such. Of the memories
     that exist it names the first, those nearest to what was said, without those that must not reach a model."""
     heard = utterances(events, after=after)
     shown = {one.event: f"[event {one.event}, {_WHO[one.who]}]\n{_quoted(one)}" for one in heard}
@@ -343,7 +343,7 @@ def _is_kept_from(candidate: Candidate, memory: Memory) -> bool:
 
 
 def asked_for(text: str, source: Provenance) -> Candidate:
-    """What the user said to keep, in so many words."""
+    """The candidate for a text that the user said to keep."""
     body = text.strip()
     kind, scope = kind_and_scope(body, asked=False)
     return _candidate(Statement(body, kind, scope, asked=True), source)

@@ -13,7 +13,7 @@ from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
 TITLE = "What is remembered (memory_search finds the rest of each)"
-"""Over the index in a system prompt, where it stands last."""
+"""Heading of the index, which is the last part of a system prompt."""
 MAX_LINES = 200
 MAX_BYTES = 25 * 1024
 LONGEST_LINE = 240
@@ -96,7 +96,7 @@ def _left_out(count: int, names: Iterable[str]) -> str:
 
 
 def _one_line(text: str, longest: int) -> str:
-    """No line ends, no control characters, no tags: it stands in a system prompt."""
+    """No line ends, no control characters, no tags: it is shown in a system prompt."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text[: longest * 8]).split())
     shown = _TAG.sub("&lt;", shown)
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"

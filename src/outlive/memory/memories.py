@@ -132,11 +132,11 @@ class Memories:
         return found
 
     def foreign(self) -> list[Memory]:
-        """Those in use that came with the project's folder, and that nobody here vouches for."""
+        """Those in use that came with the project's folder, and are not trusted yet."""
         return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
 
     def adopt(self) -> None:
-        """The user vouches for all memories of the project, also for what is added to them elsewhere."""
+        """Trust all memories of the project, also those that are added elsewhere later."""
         self.stores["project"].adopt()
 
     def disown(self) -> bool:
@@ -298,7 +298,7 @@ class Memories:
         return list(found.values())
 
     def forget(self, *refs: str, note: str = "") -> list[Memory]:
-        """Move memories into the archive, with what stands on them. One step for each scope."""
+        """Move memories and what `would_forget` names into the archive, as one step for each scope."""
         found = self.would_forget(*refs)
         gone = []
         for scope in self.stores:

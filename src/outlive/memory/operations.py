@@ -244,7 +244,7 @@ they are, so you write none. Merge words of the user only with words of the user
 other, the newer word of the user counts ("supersede"). Retire what is clearly no longer true. When in doubt, keep.
 One marked only_keep is shown in part and can only be kept.
 
-Answer with JSON and nothing else, in which each id stands exactly once under keep, merge, supersede (as old) or
+Answer with JSON and nothing else, in which each id is exactly once under keep, merge, supersede (as old) or
 retire; "new" of supersede stays under keep:
 {"keep": ["id"], "merge": [{"ids": ["id", "id"]}], "supersede": [{"old": "id", "new": "id"}],
 "retire": [{"id": "", "reason": ""}]}

@@ -23,7 +23,7 @@ def block(memories: Sequence[Memory]) -> str:
 
 
 def shown_in(text: str) -> set[str]:
-    """Which memories stand in blocks of this text, as scope/slug: so that none is injected while it is in view."""
+    """The memories in blocks of this text, as scope/slug: none is shown again while it is in view."""
     return set(re.findall(r"^\[memory (\S+)[ \]]", text, re.MULTILINE))
 
 

@@ -71,7 +71,7 @@ class Finder:
         self._lock = threading.Lock()
 
     def look(self) -> "Finder":
-        """Take in what is in use now, whoever changed it."""
+        """Take in what is in use now."""
         with self._lock:
             now = self._memories.in_use()
             entries = [entry_of(memory) for key, memory in now.items() if self._held.get(key) is not memory]
