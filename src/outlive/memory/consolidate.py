@@ -72,8 +72,8 @@ def _last(steps: Sequence[MemoryStep]) -> int:
 def consolidate(
     memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
 ) -> ConsolidationReport:
-    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does. With `most` the
-    model is left out where it takes more requests than that, or is not worth one.
+    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does. With `most`,
+    the model is left out where it takes more requests than that, or is not worth one.
 
     The model is asked without a lock on writing; a change by others meanwhile voids the plan.
     """

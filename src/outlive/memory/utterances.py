@@ -142,13 +142,15 @@ def quoted_sentences(text: str, message: str) -> str:
 
     They are taken whole, and a list with the line above it: a part may say the opposite ("never" + "push to main").
     """
+    if len(text) > WALL or len(message) > WALL or _words_of(text) not in _words_of(message):
+        return ""
     wanted = normalized(text)
     for statement in statements(message):
         if normalized(statement.body) == wanted:
             return statement.body
-    words = text.strip().rstrip(".!? ").split()
-    if len(text) > WALL or len(message) > WALL or not is_quote(text, message):
+    if not is_quote(text, message):
         return ""
+    words = text.strip().rstrip(".!? ").split()
     found = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)", message, re.IGNORECASE)
     if found is None:
         return ""
@@ -160,8 +162,12 @@ def quoted_sentences(text: str, message: str) -> str:
 
 def is_quote(quote: str, text: str) -> bool:
     """Whether a text contains these words in a row. Fewer than `QUOTE` have to be the whole text."""
-    part, whole = (f" {' '.join(_WORD.findall(given.casefold()))} " for given in (quote, text))
+    part, whole = _words_of(quote), _words_of(text)
     return part.strip() != "" and (part == whole or (part.count(" ") > QUOTE and part in whole))
+
+
+def _words_of(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def found_in_reading(text: str, heard: Sequence[Utterance]) -> Utterance | None:
