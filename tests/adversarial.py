@@ -14,7 +14,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -148,9 +147,9 @@ def _context() -> dict[str, Reader]:
 
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
-    from outlive.memory import corrections, dates, extract, similar
-    from outlive.memory.refs import unknown
-    from outlive.memory.said import without_harness
+    from outlive.memory import extract
+    from outlive.memory.refs import normalized, unknown
+    from outlive.memory.utterances import is_quote, quoted_sentences, without_harness
     from outlive.messages import Text
     from outlive.stores.memories.records import Provenance
 
@@ -162,9 +161,9 @@ def _memory() -> dict[str, Reader]:
         "what to remember": lambda text: extract.candidates(said(text)),
         "what was not heard": lambda text: extract.unheard(said(text)),
         "an extraction": lambda text: extract.read_extraction(text, [], []),
-        "dates": lambda text: dates.absolute(text, date(2024, 5, 5)),
         "a memory that was asked for": lambda text: extract.asked_for(text, Provenance()).memory(),
-        "two memories": lambda text: (similar.same(text, text + "x"), corrections.corrects(text, text + " not x")),
+        "two memories": lambda text: (normalized(text), extract.corrects(f"{text}, not x", text)),
+        "a quotation": lambda text: (is_quote(text, f"{text} x"), quoted_sentences(text[:3_000], text[:6_000])),
         "blocks of a harness": without_harness,
         "frontmatter": lambda text: text.parse(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
         "the body of a memory": lambda text: text.parse((front + text).encode(), slug="a", where="a"),

@@ -5,6 +5,7 @@ python -m tests.memory_worker some URL HOME NAME              ten memories, once
 python -m tests.memory_worker points CHANGE TEMPLATE TARGET   dies at every step in turn (tests.crash_points)
 """
 
+import json
 import os
 import shutil
 import sys
@@ -17,6 +18,13 @@ from outlive.memory.transfer import Imported, import_memories, read_lines
 from tests.crash_points import die_at
 
 LINES = b'{"name": "i one", "body": "first of the import"}\n{"name": "i two", "body": "second of the import"}\n'
+
+OPERATIONS = {
+    "keep": ["derived"],
+    "merge": [{"ids": ["same-too", "alone"]}],
+    "supersede": [{"old": "base", "new": "derived"}],
+    "retire": [{"id": "dated", "reason": "it is over"}],
+}
 
 
 def take_in(memories: Memories) -> None:
@@ -31,14 +39,15 @@ CHANGES: dict[str, Callable[[Memories], object]] = {
     "forget": lambda memories: memories.forget("base"),
     "undo": lambda memories: memories.undo(),
     "consolidate": lambda memories: consolidate(memories),
+    "operations": lambda memories: consolidate(memories, lambda _: json.dumps(OPERATIONS)),
     "import": take_in,
 }
 
 
 def template(memories: Memories) -> None:
-    """Two that say the same, one with a relative date, one derived from another, one alone, one forgotten."""
+    """Two with the same text, one with a date, one derived from another, one alone, one forgotten."""
     memories.add("same", "The build needs Python 3.11.")
-    memories.add("same too", "The build needs Python 3.11. It runs on Linux.")
+    memories.add("same too", "the build needs Python 3.11", description="said again")
     memories.add("dated", "The freeze began yesterday evening.", date="2026-03-02")
     memories.add("base", "Deploys go through staging.")
     memories.add("derived", "So ask before deploying on Fridays.", derived_from=["base"])

@@ -75,19 +75,23 @@ def context(tmp_path: Path) -> Iterator[Desk]:
 def test_what_the_user_corrects_is_corrected_within_a_turn_and_after_it(context: Desk) -> None:
     at = context.open("s")
     context.turn(at, "Remember that the port is 8080.")
-    context.turn(at, "Remember that the port is 80. Remember that the port is 443.")
-    assert context.bodies() == ["The port is 443."]
+    context.turn(at, "Remember that the port is now 80. Remember that the port is now 443.")
+    assert context.bodies() == ["The port is now 443."]
 
 
 def test_the_remember_tool_and_the_command_correct_too(context: Desk) -> None:
     at = context.open("s")
     at.told("The staging port is 80.")
-    at.told("The staging port is 443.")
-    assert context.bodies() == ["The staging port is 443."]
-    assert "already" in at.told("The staging port is 443!")
-    at.session.user_said((Text("The staging port is 8443 since the move."),))
-    at.remember("The staging port is 8443 since the move.", "another name", "project", "project")
-    assert context.bodies() == ["The staging port is 8443 since the move."]
+    at.told("The staging port is now 443.")
+    assert context.bodies() == ["The staging port is now 443."]
+    assert "already" in at.told("The staging port is now 443!")
+    at.session.user_said((Text("Thanks. The staging port is now 8443. Go on."),))
+    at.remember("the staging port is now 8443", "another name", "project", "project")
+    assert context.bodies() == ["The staging port is now 8443."]
+    (kept,) = context.memories.all()
+    assert (kept.name, kept.provenance.who) == (kept.body, "user")
+    at.remember("The staging port is open.", "a reading", "project", "project")
+    assert context.memories.get("a reading").provenance.who == "model"
 
 
 def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: Desk) -> None:
@@ -95,17 +99,17 @@ def test_what_is_known_is_said_to_be_and_what_is_corrected_is_named(context: Des
     context.turn(at, "Remember that the staging port is 80.")
     (again,) = context.turn(at, "Remember that the staging port is 80!")
     assert again == "remembered already as The staging port is 80."
-    (instead,) = context.turn(at, "Remember that the staging port is 443.")
+    (instead,) = context.turn(at, "Remember that the staging port is 443, not 80.")
     assert ", in place of The staging port is 80." in instead
-    assert at.told("The staging port is 443") == "remembered already as The staging port is 443."
+    assert at.told("The staging port is 443, not 80") == "remembered already as The staging port is 443, not 80."
 
 
 def test_a_model_does_not_correct_the_user_and_both_are_shown_the_newer_first(context: Desk) -> None:
     at = context.open("s")
     at.told("The staging port is 80.")
     (old,) = context.memories.all()
-    at.remember("The staging port is 443.", old.name, "project", "project")
-    assert context.bodies() == ["The staging port is 443.", "The staging port is 80."]
+    at.remember("The staging port is now 443.", old.name, "project", "project")
+    assert context.bodies() == ["The staging port is 80.", "The staging port is now 443."]
 
     async def ask(prompt: str) -> str:
         raise AssertionError(prompt)
@@ -130,8 +134,8 @@ def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_f
     monkeypatch.setattr(session_memory, "against", counted)
     at = context.open("s")
     assert "already" in at.told("The port of room 17 is 1017!")
-    at.told("The port of room 17 is 443.")
-    assert "The port of room 17 is 443." in context.bodies()
+    at.told("The port of room 17 is now 443.")
+    assert "The port of room 17 is now 443." in context.bodies()
     assert "The port of room 17 is 1017." not in context.bodies()
     assert len(context.bodies()) == 600
     assert at.told("The room with number 18 has plants.").startswith("remembered")
@@ -369,7 +373,7 @@ def test_what_goes_wrong_is_said_and_disturbs_nothing(context: Desk, monkeypatch
     def broken(*_: object) -> None:
         raise StoreUnavailable("the disk is gone")
 
-    monkeypatch.setattr(context.memories, "changed", broken)
+    monkeypatch.setattr(context.memories, "in_use", broken)
     notes = context.turn(at, "Remember that we deploy on Mondays.")
     assert any("nothing was learned" in note and "the disk is gone" in note for note in notes)
     monkeypatch.undo()

@@ -127,8 +127,8 @@ def test_whoever_is_cancelled_waits_for_what_is_being_written(
 
 def merged(ids: list[str]) -> dict[str, Any]:
     """Two of them as one."""
-    one = {"ids": ["n1", "n2"], "name": "thing", "description": "", "body": "Thing 1 is so. Thing 2 is so."}
-    return {"keep": [slug for slug in ids if slug not in one["ids"]], "merge": [one | {"type": "project"}]}
+    one = ["n1", "n2"]
+    return {"keep": [slug for slug in ids if slug not in one], "merge": [{"ids": one}]}
 
 
 def test_a_model_is_asked_when_it_is_due_and_what_it_did_is_said_and_can_be_undone(
@@ -138,7 +138,7 @@ def test_a_model_is_asked_when_it_is_due_and_what_it_did_is_said_and_can_be_undo
     fill(memories)
     before = memories.all()
     run(at.when_due(merged))
-    assert memories.superseded() == {"project/one": "two", "project/n1": "thing", "project/n2": "thing"}
+    assert memories.superseded() == {"project/one": "two", "project/n1": "n2-2", "project/n2": "n2-2"}
     (line,) = at.said
     assert "merged n1, n2" in line
     memories.undo(line.partition("memory undo ")[2].rstrip(")"))

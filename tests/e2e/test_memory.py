@@ -73,15 +73,15 @@ def test_a_correction_takes_the_place_of_what_was_wrong(folder: Path) -> None:
     with Simulator(brain=answering) as sim:
         client = Client(folder, sim)
         client("-p", "Remember that the deploy branch of this project is called release.")
-        client("-p", "Remember that the deploy branch of this project is called production.")
+        client("-p", "Remember that the deploy branch of this project is called production, not release.")
         start = len(sim.requests)
         client("-p", "Which is the deploy branch of this project?")
         shown = injected(next(request for request in sim.requests[start:] if request.tools))
         assert "production" in shown
-        assert "release" not in shown
+        assert "is called release" not in shown
         undone = client("memory", "undo")
         assert undone.code == 0, undone.err
-        assert "release" in client("memory", "list").out
+        assert "is called release" in client("memory", "list").out
 
 
 def test_a_memory_that_is_not_used_is_named_when_a_session_begins(folder: Path) -> None:
@@ -173,9 +173,9 @@ def test_the_model_finds_what_is_worth_remembering(folder: Path) -> None:
     with Simulator(brain=brain) as sim:
         client = Client(folder, sim)
         client("-p", words)
-        assert [memory["name"] for memory in client("memory", "list", "--json").json] == ["no emojis in commits"]
+        assert [memory["body"] for memory in client("memory", "list", "--json").json] == [words]
         client("-p", "Write the commit messages for these changes.")
-        assert "without emojis" in injected([request for request in sim.requests if request.tools][-1])
+        assert "never use emojis" in injected([request for request in sim.requests if request.tools][-1])
 
 
 def test_a_second_look_by_the_model_where_the_settings_ask_for_it(folder: Path) -> None:
@@ -218,14 +218,12 @@ def due(client: Client) -> None:
 
 
 def test_a_model_consolidates_when_it_is_due_and_it_can_be_undone(folder: Path) -> None:
-    body = "Makefiles are indented with tabs. Tabs are for Makefiles and scripts."
-
     def brain(request: SeenRequest) -> Step:
         if "Bring them into order" not in request.text:
             return answering(request)
         ids = [json.loads(line)["id"] for line in request.text.splitlines() if line.startswith('{"id"')]
-        merge = {"ids": ["indentation", "tabs"], "name": "tabs", "description": "", "body": body, "type": "project"}
-        return say(json.dumps({"keep": [slug for slug in ids if slug not in merge["ids"]], "merge": [merge]}))
+        both = ["indentation", "tabs"]
+        return say(json.dumps({"keep": [slug for slug in ids if slug not in both], "merge": [{"ids": both}]}))
 
     with Simulator(brain=brain) as sim:
         client = Client(folder, sim)
@@ -233,7 +231,9 @@ def test_a_model_consolidates_when_it_is_due_and_it_can_be_undone(folder: Path) 
         result = client("-p", "hello", "--output-format", "json").json
         (line,) = result["learned"]
         assert "merged indentation, tabs" in line
-        assert body in {memory["body"] for memory in client("memory", "list", "--json").json}
+        (body,) = (m["body"] for m in client("memory", "list", "--json").json if m["derived_from"])
+        assert "Makefiles are indented with tabs." in body
+        assert "Tabs are for Makefiles and scripts." in body
         assert len([request for request in sim.requests if not request.tools]) == 1
         client("-p", "hello again")
         assert len([request for request in sim.requests if not request.tools]) == 1

@@ -94,7 +94,7 @@ def test_what_came_with_a_folder_reaches_no_model(mine: Machine, cloned: Path) -
 
 def test_a_person_who_searches_sees_what_came_with_the_folder(mine: Machine, cloned: Path) -> None:
     memories = mine.open(cloned)
-    hits = Finder(memories, dense=False).look().search("run the tests before", 10, foreign=True)
+    hits = Finder(memories, dense=False).look().search("run the tests before", 10, untrusted=True)
     assert {memory.slug for memory, _ in hits} >= {"tests", "parser"}
 
 

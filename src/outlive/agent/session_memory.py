@@ -30,13 +30,12 @@ from outlive.memory.extract import (
     talk,
     unheard,
 )
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.memory.index import TITLE
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block, key_of, shown_in
-from outlive.memory.rerank import CANDIDATES, read_rerank, rerank_request
-from outlive.memory.search import Finder
-from outlive.memory.whose import origin
+from outlive.memory.search import CANDIDATES, Finder, read_rerank, rerank_request
+from outlive.memory.utterances import attribute
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionBusy
@@ -82,7 +81,7 @@ class Remembering:
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._finder = Finder(memories)
         self._tidying = Tidying(memories, store, self._tell, consolidation)
-        self._looked: dict[Scope, int] = {}
+        self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0
         self._caught_up = False
@@ -95,12 +94,12 @@ class Remembering:
         what is relevant comes with the user's words anyway."""
         engine = self.session.engine
         warm = not engine.is_cold(time.time())
-        self._looked, changes = self.memories.changed(self._looked)
-        if warm and not changes:
+        before, self._looked = self._looked, self.memories.in_use()
+        if warm and before == self._looked:
             return self._index
         text = self.memories.index().strip()
-        before, _, had = engine.history.system.partition(f"\n{TITLE}\n")
-        if before and warm and {*had.splitlines()} <= {*text.splitlines()}:
+        head, _, had = engine.history.system.partition(f"\n{TITLE}\n")
+        if head and warm and {*had.splitlines()} <= {*text.splitlines()}:
             text = had
         self._index = f"{TITLE}\n{text}" if text else ""
         return self._index
@@ -110,7 +109,7 @@ class Remembering:
         memories = self.memories.all()
         mine = [memory for memory in memories if not memory.provenance.foreign]
         found = [f"{p.where} ({p.what})" for store in self.memories.stores.values() for p in store.left_out()]
-        found += [f"{key_of(memory)} ({reason})" for memory in mine[:LOOKED_AT] if (reason := withheld(memory))]
+        found += [f"{key_of(memory)} ({reason})" for memory in mine[:LOOKED_AT] if (reason := blocked_reason(memory))]
         more = f", and {len(found) - NAMED} more" if len(found) > NAMED else ""
         said = []
         if found:
@@ -147,10 +146,10 @@ class Remembering:
     # -- what tools ask for
 
     def remember(self, text: str, name: str, type: Kind, scope: Scope) -> str:
-        """Keep something that the model found worth it; whose words they are is found out, not believed."""
-        source = origin(text, self.session.events, session=self.session.id)
+        """Keep something that the model found worth it. It is the user's word only if it quotes the user."""
+        text, source = attribute(text, self.session.events, session=self.session.id)
         candidate = Candidate(
-            name=name or short_name(text),
+            name=name if name and source.who != "user" else short_name(text),
             body=text,
             description=text[:200],
             type=type,
@@ -160,7 +159,7 @@ class Remembering:
         return self._keep(candidate)
 
     def told(self, text: str) -> str:
-        """Keep what the user said to keep, in so many words."""
+        """Keep a text that the user said to keep."""
         source = Provenance(who="user", session=self.session.id, event=self.session.last_event, confirmed=True)
         return self._keep(asked_for(text, source))
 

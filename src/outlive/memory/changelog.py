@@ -16,7 +16,7 @@ _EPOCH = datetime.min
 
 
 class ChangelogEntry(msgspec.Struct, frozen=True):
-    """A step, and whose memory it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
+    """A step and the scope it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
 
     scope: Scope
     step: MemoryStep
@@ -45,7 +45,7 @@ def last_undoable(found: Sequence[ChangelogEntry]) -> ChangelogEntry | None:
 
 
 def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
-    """Put everything as it was before the step; refuse where later changes stand on it."""
+    """Put everything as it was before the step; refuse where later changes depend on it."""
     step = entry.step
     for change in step.changes:
         now = tx.get(change.slug)
@@ -62,7 +62,7 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
             now = tx.get(change.slug)
             used = now.last_used if now else change.before.last_used
             revision = (now.revision if now else change.before.revision) + 1
-            source = replace(change.before.provenance, foreign=True)  # nobody vouches anew for what the log says
+            source = replace(change.before.provenance, foreign=True)  # the log alone does not make it trusted
             tx.put(replace(change.before, last_used=used, revision=revision, provenance=source))
 
 
@@ -75,18 +75,18 @@ def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
         freed, taken = _superseded(change.after) - _superseded(change.before), _superseded(change.before)
         taken -= _superseded(change.after)
         for other in others:
-            stands = change.before is None and change.slug in (*other.supersedes, *other.derived_from)
-            if stands or (freed and other.archived is None and change.slug in other.supersedes):
-                raise UndoConflict(_stands_on(tx, entry, other, change.slug))
+            depends = change.before is None and change.slug in (*other.supersedes, *other.derived_from)
+            if depends or (freed and other.archived is None and change.slug in other.supersedes):
+                raise UndoConflict(_depends_on(tx, entry, other, change.slug))
             if other.archived is None and (both := sorted(taken.intersection(other.supersedes))):
-                raise UndoConflict(_stands_on(tx, entry, other, both[0]))
+                raise UndoConflict(_depends_on(tx, entry, other, both[0]))
 
 
 def _superseded(memory: Memory | None) -> set[str]:
     return set(memory.supersedes) if memory and memory.archived is None else set()
 
 
-def _stands_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> str:
+def _depends_on(tx: MemoryWriter, entry: ChangelogEntry, other: Memory, slug: str) -> str:
     what = f"step {entry.id} cannot be undone: {other.slug!r} stands on {slug!r}"
     for later in reversed(tx.steps()):
         for change in later.changes:

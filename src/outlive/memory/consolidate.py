@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from outlive.memory.changelog import bare
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.memory.memories import Memories
-from outlive.memory.merging import MergePlan, by_rules
-from outlive.memory.rewriting import batches, consolidation_request, read_consolidation
-from outlive.memory.supersession import hidden_by, reach
+from outlive.memory.operations import MergePlan, batches, by_rules, consolidation_request, read_operations
+from outlive.memory.supersession import in_use, reach
 from outlive.stores.memories.protocol import MemoryWriter
 from outlive.stores.memories.records import Memory, MemoryStep, OversizedMemory, Scope
 
@@ -73,10 +72,10 @@ def _last(steps: Sequence[MemoryStep]) -> int:
 def consolidate(
     memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
 ) -> ConsolidationReport:
-    """Do it now: by rules, and with `ask` by a model too. Raises Busy when another process is at it. With `most`,
-    for whoever was not told to do it, the model is left out where it takes more requests or is not worth it.
+    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does. With `most`,
+    the model is left out where it takes more requests than that, or is not worth one.
 
-    The model is asked outside of any lock on writing; what others change meanwhile makes the plan void, not theirs.
+    The model is asked without a lock on writing; a change by others meanwhile voids the plan.
     """
     store = memories.stores[scope]
     with store.exclusive("consolidate") as mine:
@@ -98,15 +97,14 @@ def consolidate(
 
 def _with_model(snapshot: Sequence[Memory], plan: MergePlan, ask: Ask, most: int | None) -> MergePlan:
     """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
-    after = {memory.slug: plan.puts.get(memory.slug, memory) for memory in snapshot}
-    hidden = hidden_by(after.values())
-    shown = [memory for slug, memory in after.items() if slug not in hidden and not withheld(memory)]
+    after = [plan.puts.get(memory.slug, memory) for memory in snapshot]
+    shown = [memory for memory in in_use(after) if not blocked_reason(memory)]
     before = {memory.slug: memory.revision for memory in snapshot}
     portions = batches(shown)
     if most is not None and (len(portions) > most or len(shown) < _FEW):
         return plan
     for batch in portions:
-        more = read_consolidation(ask(consolidation_request(batch)), batch)
+        more = read_operations(ask(consolidation_request(batch)), batch)
         plan.puts |= {slug: replace(memory, revision=before[slug] + 1) for slug, memory in more.puts.items()}
         plan.adds += more.adds
         plan.retire |= more.retire

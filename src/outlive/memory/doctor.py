@@ -24,7 +24,7 @@ def problems(memories: Memories) -> list[Problem]:
 
 
 def repair(memories: Memories) -> list[str]:
-    """Set damaged and poisoned memories apart, and write indexes anew. Nothing is deleted."""
+    """Set damaged and poisoned memories apart, and rewrite indexes. Nothing is deleted."""
     done = []
     for scope, store in memories.stores.items():
         looked = store.check()

@@ -7,7 +7,7 @@ OutliveError
 │   ├── MemoryExists        it is known already, or another has that name
 │   ├── NeedsConfirmation   a tool or a page said it, and it instructs: the user has to agree
 │   ├── PoisonedMemory      it tries to take over the harness
-│   ├── UndoConflict        the step cannot be taken back, because later ones stand on it
+│   ├── UndoConflict        the step cannot be taken back, because later ones depend on it
 │   └── InvalidAnswer       a model's answer is empty, partial or not what was asked for
 └── SecretFound             (outlive.secrets) it contains a secret
 """

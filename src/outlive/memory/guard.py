@@ -20,7 +20,7 @@ _TAKES_OVER = re.compile(
     r"|\b(?:reveal|print|repeat|send|post|upload|exfiltrate)\b[^.\n]{0,40}\b(?:system prompt|api keys?|credentials)\b"
     r"|\b(?:auto-?approve|skip|bypass|disable)\b[^.\n]{0,30}\b(?:permissions?|approvals?|confirmations?|safety)\b"
 )
-"""Texts that speak to a harness rather than to whoever reads a note."""
+"""Texts that speak to a harness rather than to the reader of a note."""
 _SUSPECT = re.compile(
     r"(?i)ignor|disreg|forget|overr|are now|the user|prompt|credential|api key|ermission|pprov|nfirm|safety"
 )
@@ -74,7 +74,7 @@ def needs_confirmation(memory: Memory) -> bool:
     return not memory.provenance.is_users and (memory.type == "user" or instructs(memory))
 
 
-def withheld(memory: Memory) -> str:
+def blocked_reason(memory: Memory) -> str:
     """Why a memory that is stored does not reach a model, or nothing. Files come from anywhere."""
     if memory.provenance.foreign:
         return "came with the folder"

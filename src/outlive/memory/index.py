@@ -8,17 +8,18 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from urllib.parse import quote
 
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
 TITLE = "What is remembered (memory_search finds the rest of each)"
-"""Over the index in a system prompt, where it stands last."""
+"""Heading of the index, which is the last part of a system prompt."""
 MAX_LINES = 200
 MAX_BYTES = 25 * 1024
 LONGEST_LINE = 240
 _NAMED = 700
 """Bytes for the last line, which names what was left out."""
+_LABELS = {"user": "", "model": " (the model's reading)", "tool": " (from a tool)", "web": " (from the web)"}
 _TAG = re.compile(r"<(?=[/!?A-Za-z])")
 
 
@@ -28,17 +29,30 @@ def rank(memory: Memory) -> tuple[int, float, str]:
     return (0 if told else 1, -memory.updated.timestamp(), memory.slug)
 
 
-def index_text(memories: Sequence[Memory], *, under: dict[str, str] | None = None) -> str:
-    """The index of these memories; `under` puts a folder before the files of a scope."""
+Entry = tuple[str, str]
+"""The line of a memory, and its short name."""
+
+
+def index_text(
+    memories: Sequence[Memory],
+    *,
+    under: dict[str, str] | None = None,
+    made: dict[str, tuple[Memory, Entry]] | None = None,
+) -> str:
+    """The index of these memories; `under` puts a folder before the files of a scope. `made` keeps the entries of one
+    store by slug for the next time: the search for secrets in 200 of them takes longer than all the rest."""
+    kept = {} if made is None else made
+
+    def entry_of(memory: Memory) -> Entry:
+        if memory.slug not in kept or kept[memory.slug][0] != memory:
+            kept[memory.slug] = (memory, entry(memory, (under or {}).get(memory.scope, "")))
+        return kept[memory.slug][1]
+
     ranked = sorted(memories, key=rank)
-    return capped(len(ranked), (entry(memory, (under or {}).get(memory.scope, "")) for memory in ranked))
-
-
-def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
-    """The index from entries in their order, of which it takes as many as it needs; `count` is how many there are."""
+    count = len(ranked)
     lines: list[str] = []
     size = 0
-    entries = iter(ranked)
+    entries = map(entry_of, ranked)
     for number, (line, name) in enumerate(entries):
         if not line:
             continue
@@ -51,19 +65,20 @@ def capped(count: int, ranked: Iterable[tuple[str, str]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def entry(memory: Memory, folder: str = "") -> tuple[str, str]:
+def entry(memory: Memory, folder: str = "") -> Entry:
     """The line of a memory and its short name; nothing for one that must not reach a model."""
-    if withheld(memory):
+    if blocked_reason(memory):
         return "", ""
     return index_line(memory, folder), mask(_one_line(memory.name, 60))
 
 
 def index_line(memory: Memory, folder: str = "") -> str:
-    """`- [name](file.md) — description`, on one line whatever is in them."""
+    """`- [name](file.md) — description`, on one line whatever is in them; what is not the user's word says so."""
     name = _one_line(memory.name, 100).replace("[", "(").replace("]", ")")
     file = f"{folder}{quote(memory.slug)}.md"
     about = _one_line(memory.description or memory.body, LONGEST_LINE - 100)
-    return mask(f"- [{name}]({file}) — {about}")
+    label = "" if memory.provenance.is_users else _LABELS[memory.provenance.who]
+    return mask(f"- [{name}]({file}) — {about}{label}")
 
 
 def _left_out(count: int, names: Iterable[str]) -> str:
@@ -81,7 +96,7 @@ def _left_out(count: int, names: Iterable[str]) -> str:
 
 
 def _one_line(text: str, longest: int) -> str:
-    """No line ends, no control characters, no tags: it stands in a system prompt."""
+    """No line ends, no control characters, no tags: it is shown in a system prompt."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text[: longest * 8]).split())
     shown = _TAG.sub("&lt;", shown)
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"

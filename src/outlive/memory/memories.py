@@ -1,13 +1,12 @@
-"""The memories of a project and of its user, and the rules: what may be written, what is hidden, what follows what.
+"""The memories of a project and of its user, and the rules for changing them.
 
-A memory that another one supersedes stays where it is and is no longer selected. Forgetting moves into the archive,
-and takes along what was derived from it and what it had superseded, so that nothing wrong comes back. Each change is
-one step of the log and can be undone.
+A superseded memory stays where it is and is no longer selected. Forgetting moves a memory into the archive, together
+with what was derived from it and what it had superseded, so that nothing wrong comes back. Each change is one step of
+the log and can be undone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,15 +15,13 @@ from msgspec.structs import replace
 from outlive.config import home as home_folder
 from outlive.errors import StoreUnavailable
 from outlive.memory import changelog, guard
-from outlive.memory.catalog import Catalog, CatalogHit
 from outlive.memory.errors import InvalidMemory, UndoConflict, UnknownMemory
-from outlive.memory.index import index_text
-from outlive.memory.refs import first_line, unknown
-from outlive.memory.supersession import reach
+from outlive.memory.index import Entry, index_text
+from outlive.memory.refs import Match, find, first_line, refuse_known, unknown
+from outlive.memory.supersession import cascade, hidden_by, in_use, newest, reach
 from outlive.stores import open_stores
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
 from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Provenance, Scope, unmarked
-from outlive.stores.memories.table import NOTHING
 from outlive.stores.tasks.protocol import Problem
 
 if TYPE_CHECKING:
@@ -46,9 +43,9 @@ class Memories:
             self.stores["user"] = user
         self.actor = actor
         self.home = home
-        self._catalogs: dict[Scope, Catalog] = {scope: Catalog() for scope in self.stores}
+        self._entries: dict[Scope, dict[str, tuple[Memory, Entry]]] = {scope: {} for scope in self.stores}
         self.healed: list[Scope] = []
-        """Whose index was out of date when this was opened, and has been written anew."""
+        """The scopes whose index was out of date when this was opened, and was rewritten."""
 
     @classmethod
     def open(
@@ -82,7 +79,8 @@ class Memories:
         """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
         found = self._find(ref)
         if found is None:
-            raise unknown(ref, [slug for scope in self.stores for slug in self._look(scope, Catalog.slugs)])
+            live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
+            raise unknown(ref, [memory.slug for memory in live])
         return found
 
     def all(
@@ -97,61 +95,47 @@ class Memories:
         found: list[Memory] = []
         for where in self.stores:
             if scope in (None, where):
-                found += self._look(where, lambda catalog: catalog.all(superseded=superseded, archived=archived))
+                everything = self._everything(where)
+                hidden = {} if superseded else hidden_by(everything)
+                found += (m for m in everything if (archived or not m.archived) and m.slug not in hidden)
         return [memory for memory in found if memory.type == type] if type else found
 
-    def changed(self, since: Mapping[Scope, int]) -> tuple[dict[Scope, int], dict[str, Memory | None]]:
-        """The moment of this look for each scope, and what came into use, changed or went out of use (None) since
-        those of an earlier one, by key (scope/slug)."""
-        now: dict[Scope, int] = {}
-        found: dict[str, Memory | None] = {}
-        for scope in self.stores:
-            now[scope], changes = self._look(scope, partial(Catalog.changed, since=since.get(scope, NOTHING)))
-            found |= {f"{scope}/{slug}": memory for slug, memory in changes.items()}
-        return now, found
+    def in_use(self) -> dict[str, Memory]:
+        """Those that are neither forgotten nor superseded, by key (scope/slug)."""
+        return {f"{memory.scope}/{memory.slug}": memory for memory in self.all()}
 
-    def pick(self, keys: Iterable[str], *, look: bool = True, foreign: bool = False) -> list[Memory]:
-        """The memories behind keys (scope/slug) of the retriever, in that order, as far as they may reach a model:
-        in use, not superseded, neither poisoned nor instructing without the user's consent. `look=False` is for
-        whoever has just taken a look at the stores; `foreign` for a person, who sees what came with the folder."""
-        for scope in self.stores if look else ():
-            self._look(scope, bool)
-        return [m for m in self.held(keys) if not guard.withheld(unmarked(m) if foreign else m)]
-
-    def held(self, keys: Iterable[str]) -> list[Memory]:
-        """Those behind keys that were in use at the last look, in that order; they may not be fit for a model."""
-        places = (key.partition("/") for key in dict.fromkeys(keys))
-        found = (self._catalogs[scope].in_use.get(slug) for scope, _, slug in places if scope in self._catalogs)
-        return [memory for memory in found if memory is not None]
+    def pick(self, keys: Iterable[str], *, untrusted: bool = False) -> list[Memory]:
+        """The memories behind keys (scope/slug), in that order, that may be shown to a model; with `untrusted` also
+        those that came with the folder, for a person."""
+        return shown(keys, self.in_use(), untrusted=untrusted)
 
     def called(self, name: str) -> list[Memory]:
-        """Those in use that have this name, whatever its case."""
-        return [memory for scope in self.stores for memory in self._look(scope, partial(Catalog.called, name=name))]
+        """Those in use that have this name, whatever its case, and that are trusted."""
+        found = (memory for memory in self.all() if memory.name.casefold() == name.casefold())
+        return [memory for memory in found if not memory.provenance.foreign]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
-        found = {}
-        for scope in self.stores:
-            hidden = self._look(scope, lambda catalog: dict(catalog.hidden))
-            found.update({f"{scope}/{old}": new for old, new in hidden.items()})
-        return found
+        return {
+            f"{scope}/{old}": new for scope in self.stores for old, new in hidden_by(self._everything(scope)).items()
+        }
 
     def left_out(self) -> list[Problem]:
         """What could not be read, or must not be shown."""
         found = [problem for store in self.stores.values() for problem in store.left_out()]
         for memory in self.all():
-            if reason := guard.withheld(memory):
+            if reason := guard.blocked_reason(memory):
                 where = f"{memory.scope}/{memory.slug}"
                 way = f"confirm {where}" if not guard.poison(memory) else "doctor --repair"
                 found.append(Problem(where, reason, f"edit it, or: outlive memory {way}"))
         return found
 
     def foreign(self) -> list[Memory]:
-        """Those in use that came with the project's folder, and that nobody here vouches for."""
+        """Those in use that came with the project's folder, and are not trusted yet."""
         return [memory for memory in self.all(scope="project") if memory.provenance.foreign]
 
     def adopt(self) -> None:
-        """The user vouches for all memories of the project, also for what is added to them elsewhere."""
+        """Trust all memories of the project, also those that are added elsewhere later."""
         self.stores["project"].adopt()
 
     def disown(self) -> bool:
@@ -182,8 +166,9 @@ class Memories:
         """Remember something new. Refused when it is known already, or may not be remembered at all."""
 
         def work(tx: MemoryWriter) -> Memory:
-            catalog = self._catalogs[scope].follow(tx)
-            olds = list(dict.fromkeys(catalog.newest(catalog.slug_of(ref)) for ref in supersedes))
+            live = tx.all()
+            hidden = hidden_by(live)
+            olds = list(dict.fromkeys(newest(_slug_of(ref, live, hidden), hidden) for ref in supersedes))
             memory = Memory(
                 slug="-",
                 name=name.strip(),
@@ -197,10 +182,11 @@ class Memories:
                 created=tx.now,
                 updated=tx.now,
                 supersedes=tuple(olds),
-                derived_from=tuple(catalog.slug_of(ref) for ref in derived_from),
+                derived_from=tuple(_slug_of(ref, live, hidden) for ref in derived_from),
             )
             guard.checked(memory)
-            catalog.refuse_known(memory)
+            present = (m for m in live if m.slug not in hidden and m.slug not in olds)
+            refuse_known(memory, (m for m in present if not m.provenance.foreign))
             memory = replace(memory, slug=tx.new_slug(memory.name))
             tx.put(memory)
             tx.record("supersede" if olds else "add", actor=self.actor, note=note)
@@ -247,7 +233,7 @@ class Memories:
         """Put a correction in the place of a memory: new words, or (`by`) a memory that is there already. Where the
         memory has a correction already, the new one takes the place of that: a thing has one word that counts."""
         named = self._glance(ref)
-        slug = self._look(named.scope, partial(Catalog.newest, slug=named.slug), glance=True)
+        slug = newest(named.slug, hidden_by(self._everything(named.scope, glance=True)))
         old = self._glance(f"{named.scope}/{slug}")
         if not by:
             kept = {"type": old.type, "keys": old.keys}
@@ -306,12 +292,12 @@ class Memories:
         for memory in map(self.get, refs):
             if memory.archived:
                 raise UnknownMemory(f"{memory.name!r} is forgotten already; bring it back with: outlive memory undo")
-            gone = self._look(memory.scope, partial(Catalog.cascade, slug=memory.slug), glance=True)
+            gone = cascade(memory.slug, self._everything(memory.scope, glance=True))
             found |= {f"{other.scope}/{other.slug}": other for other in gone}
         return list(found.values())
 
     def forget(self, *refs: str, note: str = "") -> list[Memory]:
-        """Move memories into the archive, with what stands on them. One step for each scope."""
+        """Move memories and what `would_forget` names into the archive, as one step for each scope."""
         found = self.would_forget(*refs)
         gone = []
         for scope in self.stores:
@@ -362,31 +348,33 @@ class Memories:
         return result
 
     def heal(self) -> list[Scope]:
-        """Write indexes anew that are not what the memories say; says which. A store that is not there stays so."""
+        """Rewrite the indexes that are out of date; returns their scopes."""
         return [scope for scope in self.stores if self._publish(scope)]
 
     def _publish(self, scope: Scope, *, glance: bool = False) -> bool:
-        catalog = self._catalogs[scope]
+        def render(tx: MemoryReader) -> str:
+            return index_text([unmarked(memory) for memory in in_use(tx.all())], made=self._entries[scope])
+
         try:
-            return self.stores[scope].publish(lambda tx: catalog.follow(tx).index(), glance=glance)
+            return self.stores[scope].publish(render, glance=glance)
         except StoreUnavailable:
             return False  # it is derived, and heals where it can be written; `doctor` names the difference
 
-    def _look(self, scope: Scope, use: Callable[[Catalog], T], *, glance: bool = False) -> T:
-        """Have something out of the catalog of a store, brought up to date."""
-        catalog = self._catalogs[scope]
-        return self.stores[scope].read(lambda tx: use(catalog.follow(tx)), glance=glance)
+    def _everything(self, scope: Scope, *, glance: bool = False) -> list[Memory]:
+        """All of a store, forgotten ones too."""
+        return self.stores[scope].read(lambda tx: tx.all(archived=True), glance=glance)
 
     def _find(self, ref: str, *, glance: bool = False) -> Memory | None:
         scopes, bare = self._places(ref)
 
-        def find(tx: MemoryReader, scope: Scope) -> CatalogHit | None:
+        def look(tx: MemoryReader) -> Match | None:
             if glance:
                 tx.get(bare.removesuffix(".md"))  # a slug is found as it is now, whatever a glance overlooks
-            return self._catalogs[scope].follow(tx).find(bare)
+            everything = tx.all(archived=True)
+            return find(bare, everything, hidden_by(everything))
 
-        found = [self.stores[scope].read(partial(find, scope=scope), glance=glance) for scope in scopes]
-        best = min(filter(None, found), key=lambda one: one.standing, default=None)
+        found = [self.stores[scope].read(look, glance=glance) for scope in scopes]
+        best = min(filter(None, found), key=lambda match: match.rank, default=None)
         return best.memory if best else None
 
     def _glance(self, ref: str) -> Memory:
@@ -416,6 +404,20 @@ class Memories:
             tx.put(gone[-1])
         tx.record("forget", actor=self.actor, note=note)
         return gone
+
+
+def shown(keys: Iterable[str], memories: Mapping[str, Memory], *, untrusted: bool = False) -> list[Memory]:
+    """The memories behind keys, in that order, that may be shown to a model; with `untrusted` also those that came
+    with the folder."""
+    found = [memories[key] for key in dict.fromkeys(keys) if key in memories]
+    return [memory for memory in found if not guard.blocked_reason(unmarked(memory) if untrusted else memory)]
+
+
+def _slug_of(ref: str, live: Sequence[Memory], hidden: Mapping[str, str]) -> str:
+    found = find(ref, live, hidden)
+    if found is None:
+        raise unknown(ref, [memory.slug for memory in live])
+    return found.memory.slug
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

@@ -1,8 +1,7 @@
-"""The block in which selected memories stand in a request: marked, quoted, and unable to be anything but data."""
+"""The block that shows selected memories in a request: quoted as data, each with who said it and when."""
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
@@ -18,16 +17,13 @@ _TAG = re.compile(r"[<＜‹](?=\s*[/!?]?\s*[A-Za-z])")
 """Whatever could be taken for a tag. Everything in the block is quoted, so it may be spelled differently."""
 
 
-def block(memories: Sequence[Memory], *, now: datetime | None = None) -> str:
+def block(memories: Sequence[Memory]) -> str:
     """The block for these memories, or nothing for none."""
-    if not memories:
-        return ""
-    now = now or datetime.now(UTC)
-    return "\n".join([OPEN, _PREFACE, *(_one(memory, now) for memory in memories), CLOSE])
+    return "\n".join([OPEN, _PREFACE, *map(_one, memories), CLOSE]) if memories else ""
 
 
 def shown_in(text: str) -> set[str]:
-    """Which memories stand in blocks of this text, as scope/slug: so that none is injected while it is in view."""
+    """The memories in blocks of this text, as scope/slug: none is shown again while it is in view."""
     return set(re.findall(r"^\[memory (\S+)[ \]]", text, re.MULTILINE))
 
 
@@ -36,18 +32,8 @@ def key_of(memory: Memory) -> str:
     return f"{memory.scope}/{memory.slug}"
 
 
-def age(moment: datetime, now: datetime) -> str:
-    """In the largest unit that fits: people and models know what "3 months" means."""
-    days = (now - moment).days
-    for unit, length in (("year", 365), ("month", 30), ("day", 1)):
-        if days >= length:
-            count = days // length
-            return f"{count} {unit}{'s' if count > 1 else ''} old"
-    return "from today"
-
-
-def _one(memory: Memory, now: datetime) -> str:
-    facts = [memory.type, age(memory.updated, now), _source(memory)]
+def _one(memory: Memory) -> str:
+    facts = [memory.type, _said_on(memory), _source(memory)]
     facts += [f"about {_line(memory.date)}"] if memory.date else []
     head = f"[memory {key_of(memory).replace(' ', '%20')} · {_line(memory.name)} · {' · '.join(facts)}]"
     text = memory.body if memory.body.strip() else memory.description
@@ -60,9 +46,15 @@ def _one(memory: Memory, now: datetime) -> str:
     return "\n".join([head, *(f"> {_plain(line)}" for line in text.splitlines())])
 
 
+def _said_on(memory: Memory) -> str:
+    """The day a memory was said on, from which its "yesterday" counts, and that of its last change."""
+    said, changed = memory.created.date(), memory.updated.date()
+    return f"said on {said}" + (f", changed on {changed}" if changed != said else "")
+
+
 def _source(memory: Memory) -> str:
     source = memory.provenance
-    who = {"user": "said by the user", "tool": "from a tool", "web": "from the web", "model": "noted by the model"}
+    who = {"user": "the user's words", "tool": "from a tool", "web": "from the web", "model": "the model's reading"}
     said = who[source.who] + (", confirmed by the user" if source.confirmed and source.who != "user" else "")
     return said + (f" in session {_line(source.session)}" if source.session else "")
 

@@ -1,85 +1,73 @@
-"""How memories stand to each other: what hides what, and what goes with what. Pure."""
+"""How memories relate to each other: which one hides which, and what is forgotten together. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from outlive.stores.memories.records import Memory
 
 
 def hidden_by(memories: Iterable[Memory]) -> dict[str, str]:
-    """Slugs of superseded memories, each with the one that took its place. One in a ring hides no other, and what
-    came with the folder hides nothing that is the user's."""
+    """Slugs of superseded memories, each with the one that took its place. Memories that supersede each other in a
+    ring hide nothing, and an untrusted one hides nothing of the user's."""
     live = {memory.slug: memory for memory in memories if memory.archived is None}
-    edges = {slug: memory.supersedes for slug, memory in live.items() if memory.supersedes}
-    hidden = {}
+    edges = {slug: tuple(o for o in m.supersedes if o in live) for slug, m in live.items() if m.supersedes}
+    rings = _may_be_in_a_ring(edges)
+    hidden: dict[str, str] = {}
     for slug, olds in edges.items():
         for old in olds:
-            if old in live and old != slug and slug not in reach(old, edges) and _may_hide(live[slug], live[old]):
-                hidden[old] = slug
+            untrusted = live[slug].provenance.foreign and not live[old].provenance.foreign
+            ring = slug == old or (slug in rings and old in rings and slug in reach(old, edges))
+            if not ring and not untrusted:
+                hidden[old] = max(slug, hidden.get(old, ""))
     return hidden
 
 
-def _may_hide(new: Memory, old: Memory) -> bool:
-    return old.provenance.foreign or not new.provenance.foreign
-
-
-class Hiding:
-    """The same as `hidden_by`, kept up to date by what changes."""
-
-    def __init__(self) -> None:
-        self.by: dict[str, str] = {}
-        self._live: set[str] = set()
-        self._edges: dict[str, tuple[str, ...]] = {}
-        self._above: dict[str, set[str]] = {}
-        """Who supersedes a slug."""
-        self._foreign: set[str] = set()
-        """What came with the folder hides nothing that is the user's."""
-
-    def put(self, slug: str, supersedes: tuple[str, ...] | None, *, foreign: bool = False) -> set[str]:
-        """It is live and supersedes these, or with None is not; returns which others are hidden or not since."""
-        before = self._edges.get(slug, ())
-        same = (slug in self._live) == (supersedes is not None) and before == (supersedes or ())
-        if same and (slug in self._foreign) == foreign:
-            return set()
-        (self._foreign.add if foreign else self._foreign.discard)(slug)
-        # Whether one is hidden depends on rings through what it reaches, and so on what is below this one.
-        affected = {slug, *reach(slug, self._edges)}
-        for old in before:
-            self._above[old].discard(slug)
-        for old in supersedes or ():
-            self._above.setdefault(old, set()).add(slug)
-        (self._live.discard if supersedes is None else self._live.add)(slug)
-        if supersedes:
-            self._edges[slug] = supersedes
-        else:
-            self._edges.pop(slug, None)
-        affected |= reach(slug, self._edges)
-        return {other for other in affected if self._settle(other)} - {slug}
-
-    def _settle(self, slug: str) -> bool:
-        """Find out anew what hides one; whether that changed anything."""
-        before = self.by.pop(slug, None)
-        if slug in self._live and (above := self._above.get(slug)):
-            below = reach(slug, self._edges)
-            rivals = above if slug in self._foreign else above - self._foreign
-            hides = [other for other in rivals if other != slug and other not in below]
-            if hides:
-                self.by[slug] = max(hides)
-        return self.by.get(slug) != before
-
-
-def cascade(slug: str, follows: Callable[[str], Iterable[str]]) -> list[str]:
-    """What goes when this one goes, itself first, where `follows` says what goes with one."""
-    found, pending = {slug: None}, [slug]
+def _may_be_in_a_ring(edges: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """What is left after removing, again and again, all that supersedes nothing: empty where there is no ring."""
+    above: dict[str, list[str]] = defaultdict(list)
+    for slug, olds in edges.items():
+        for old in olds:
+            above[old].append(slug)
+    open_edges = {slug: len(olds) for slug, olds in edges.items()}
+    pending = [slug for slug in {*above, *edges} if not open_edges.get(slug)]
+    left = {*above, *edges}
     while pending:
-        for other in follows(pending.pop()):
-            if other not in found:
-                found[other] = None
+        slug = pending.pop()
+        left.discard(slug)
+        for other in above.get(slug, ()):
+            open_edges[other] -= 1
+            if not open_edges[other]:
                 pending.append(other)
-    return list(found)
+    return left
 
 
-def reach(slug: str, edges: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """All that a memory supersedes, by way of others too."""
+def in_use(memories: Sequence[Memory]) -> list[Memory]:
+    """Those that are neither forgotten nor superseded."""
+    hidden = hidden_by(memories)
+    return [memory for memory in memories if memory.archived is None and memory.slug not in hidden]
+
+
+def newest(slug: str, hidden: Mapping[str, str]) -> str:
+    """The last correction of a memory, or itself."""
+    seen = {slug}
+    while (above := hidden.get(slug)) and above not in seen:
+        seen.add(slug := above)
+    return slug
+
+
+def cascade(slug: str, memories: Iterable[Memory]) -> list[Memory]:
+    """A memory and what is forgotten with it: what was derived from it and what it had superseded."""
+    live = {memory.slug: memory for memory in memories if memory.archived is None}
+    edges = defaultdict(list, {other: list(memory.supersedes) for other, memory in live.items()})
+    for other, memory in live.items():
+        for source in live.keys() & set(memory.derived_from):
+            edges[source].append(other)
+    others = reach(slug, edges) - {slug}
+    return [live[other] for other in (slug, *sorted(others)) if other in live]
+
+
+def reach(slug: str, edges: Mapping[str, Sequence[str]]) -> set[str]:
+    """All that can be reached from a memory along these edges."""
     found: set[str] = set()
     pending = [slug]
     while pending:

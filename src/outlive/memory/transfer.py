@@ -15,7 +15,6 @@ from outlive.memory import guard
 from outlive.memory.errors import InvalidMemory
 from outlive.memory.memories import Memories
 from outlive.memory.refs import first_line
-from outlive.memory.similar import words
 from outlive.memory.supersession import hidden_by, reach
 from outlive.regular import read_named
 from outlive.secrets import mask_value
@@ -299,4 +298,4 @@ def _forms(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:
-    return memory.name.casefold(), words(memory.description), words(memory.body), memory.date
+    return memory.name.casefold(), tuple(memory.description.split()), tuple(memory.body.split()), memory.date

@@ -190,9 +190,9 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
 @command()
 @scope_option
 @click.option("--if-due", is_flag=True, help="Only if enough has changed since the last time.")
-@click.option("-m", "--model", metavar="PROVIDER:NAME", help="Let a model resolve contradictions too.")
+@click.option("-m", "--model", metavar="PROVIDER:NAME", help="Let a model merge, supersede and retire too.")
 def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: str | None, as_json: bool) -> None:
-    """Merge what says the same, let newer words of the user on one key count, write relative dates as dates.
+    """Let one of several memories with the same text count, and the user's newest word on one key.
 
     By rules, and with --model by a model too; all or nothing, as one step that `outlive memory undo` takes back.
     What is hidden is not deleted.

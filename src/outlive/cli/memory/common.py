@@ -12,7 +12,7 @@ import msgspec
 from outlive.cli.echo import named_input
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.memory.memories import Memories
 from outlive.secrets import mask, mask_value
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
@@ -100,7 +100,7 @@ def line_of(memory: Memory, *, mark: str = "") -> str:
     about = clean(memory.description or memory.body)
     head = f"{click.style(memory.slug, bold=True)}  {click.style(memory.type, fg='cyan')}"
     where = click.style("  user", fg="magenta") if memory.scope == "user" else ""
-    if not mark and (reason := withheld(memory)):
+    if not mark and (reason := blocked_reason(memory)):
         mark = f"not shown to a model: {reason}"
     said = click.style(f"  {mark}", fg="yellow") if mark else ""
     return f"{head}{where}{said}  {about}"

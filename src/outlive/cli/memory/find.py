@@ -56,7 +56,7 @@ def search(
         queries = list(_queries(batch))
     finder = Finder(memories, dense=dense).look()
     for one in queries:
-        found = finder.select(one, most) if relevant else finder.search(one, most, foreign=True)
+        found = finder.select(one, most) if relevant else finder.search(one, most, untrusted=True)
         if as_json:
             results = [{"name": m.name, "score": score, "slug": m.slug, "scope": m.scope} for m, score in found]
             form = {"query": one, "results": results}

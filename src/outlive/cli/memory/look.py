@@ -14,7 +14,7 @@ from outlive.cli.memory.common import (
     type_option,
 )
 from outlive.memory.changelog import ChangelogEntry, diff
-from outlive.memory.guard import withheld
+from outlive.memory.guard import blocked_reason
 from outlive.memory.memories import Memories
 from outlive.secrets import mask
 from outlive.stores.memories.records import Kind, Memory, Scope
@@ -110,7 +110,8 @@ def log(memories: Memories, ref: str, limit: int, diffs: bool, as_json: bool) ->
 
 def _speaker(memory: Memory) -> str:
     source = memory.provenance
-    said = source.who + (", confirmed" if source.confirmed else "")
+    who = "model (its reading, not the user's words)" if source.who == "model" else source.who
+    said = who + (", confirmed" if source.confirmed else "")
     return f"{said}, as the file has it, which came with the folder" if source.foreign else said
 
 
@@ -131,7 +132,7 @@ def _full(memory: Memory, by: str) -> str:
         "derived from": ", ".join(memory.derived_from),
         "superseded by": by,
         "forgotten": f"{memory.archived.astimezone():%Y-%m-%d %H:%M}" if memory.archived else "",
-        "not shown to a model": withheld(memory),
+        "not shown to a model": blocked_reason(memory),
     }
     lines = [click.style(memory.slug, bold=True)]
     lines += [f"  {click.style(f'{label}:', dim=True)} {value}" for label, value in facts.items() if value]

@@ -9,7 +9,14 @@ from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolOutcome
 
 
 class RememberInput(Struct, forbid_unknown_fields=True):
-    text: Annotated[str, Meta(description="What to remember, complete in itself.", min_length=8)]
+    text: Annotated[
+        str,
+        Meta(
+            description="What to remember, complete in itself. What the user said, in their exact words: else it is "
+            "kept as your reading, and cannot say who they are or how they want things done.",
+            min_length=8,
+        ),
+    ]
     name: Annotated[str, Meta(description="A few words to call it by.")] = ""
     type: Annotated[
         Literal["user", "feedback", "project", "reference"],

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from outlive.memory.similar import words
 from outlive.stores.memories.records import Kind, Scope
 
 LONGEST = 600
@@ -76,7 +75,7 @@ def statements(text: str) -> list[Statement]:
     """Of one message of the user."""
     found, rest = [], text
     while rest:
-        sentence, after = _first(rest)
+        sentence, after = first_sentence(rest)
         asked = _REMEMBER.match(sentence.strip())
         if asked and (opened := _opened(asked["what"] or "", sentence, after)):
             body, after = opened
@@ -114,7 +113,7 @@ def _of_sentence(sentence: str, asked: re.Match[str] | None) -> Statement | None
         return _statement(sentence, asked=False) if standing and not reports else None
     body = (asked["what"] or "").strip()
     body = body.rstrip("? ") if question else body
-    if (len(words(body)) < 2 and len(body) < _SHORTEST) or (_ASKS.match(body) and (question or "," not in body)):
+    if (len(body.split()) < 2 and len(body) < _SHORTEST) or (_ASKS.match(body) and (question or "," not in body)):
         return None
     if _OPENS.match(body):
         return None
@@ -130,7 +129,7 @@ def _statement(body: str, *, asked: bool) -> Statement:
     return Statement(body, kind, scope, asked)
 
 
-def _first(text: str) -> tuple[str, str]:
+def first_sentence(text: str) -> tuple[str, str]:
     """The first sentence, and what follows it. A sentence does not end after "Dr."."""
     end = 0
     while match := _SENTENCE.match(text, end):
@@ -147,7 +146,7 @@ def asks_for_what_follows(text: str) -> bool:
     """Whether a text ends in asking to remember, and goes on: "… remember this command:"."""
     last, rest = "", text.strip()
     while rest:
-        last, rest = _first(rest)
+        last, rest = first_sentence(rest)
     asked = _REMEMBER.match(last.strip())
     return bool(asked and _goes_on(asked["what"] or "", last.strip()))
 
