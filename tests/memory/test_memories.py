@@ -13,7 +13,7 @@ from outlive.memory.errors import (
     UndoConflict,
     UnknownMemory,
 )
-from outlive.memory.memories import Memories
+from outlive.memory.memories import Memories, shown
 from outlive.secrets import SecretFound
 from outlive.stores.memories.records import OversizedMemory, Provenance
 
@@ -149,7 +149,7 @@ def test_a_correction_hides_what_it_corrects_and_undo_brings_it_back(shared: Mem
     assert shared.all() == [new]
     assert (new.type, new.keys, new.supersedes) == (old.type, old.keys, (old.slug,))
     assert shared.superseded() == {f"project/{old.slug}": new.slug}
-    assert shared.pick([f"project/{old.slug}", f"project/{new.slug}"]) == [new]
+    assert shown([f"project/{old.slug}", f"project/{new.slug}"], shared.in_use()) == [new]
     assert old.name not in shared.index()
     assert shared.get(old.slug) == old
     shared.undo()

@@ -104,11 +104,6 @@ class Memories:
         """Those that are neither forgotten nor superseded, by key (scope/slug)."""
         return {f"{memory.scope}/{memory.slug}": memory for memory in self.all()}
 
-    def pick(self, keys: Iterable[str], *, untrusted: bool = False) -> list[Memory]:
-        """The memories behind keys (scope/slug), in that order, that may be shown to a model; with `untrusted` also
-        those that came with the folder, for a person."""
-        return shown(keys, self.in_use(), untrusted=untrusted)
-
     def called(self, name: str) -> list[Memory]:
         """Those in use that have this name, whatever its case, and that are trusted."""
         found = (memory for memory in self.all() if memory.name.casefold() == name.casefold())
