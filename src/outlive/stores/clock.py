@@ -1,12 +1,9 @@
 """The time that leases are measured with where no server tells it: this machine's clock, checked against the file
 system's, which is the server's where several machines share it."""
 
-import logging
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-log = logging.getLogger("outlive.stores")
 
 TOLERANCE = timedelta(minutes=5)
 
@@ -29,7 +26,9 @@ def store_time(path: Path) -> datetime:
     own, theirs = machine_time(), file_time(path)
     if theirs is None or abs(own - theirs) <= TOLERANCE:
         return own
-    log.warning(
+    import logging  # a command that only reads would spend a tenth of its time on it
+
+    logging.getLogger("outlive.stores").warning(
         "the clock of this machine is %s the file system of %s; leases are measured with the file system's time",
         apart(own - theirs),
         path,
