@@ -148,9 +148,9 @@ def _context() -> dict[str, Reader]:
 
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
+    from outlive.instructions import instructs, outside_tags, standing
     from outlive.memory import corrections, dates, extract, similar
     from outlive.memory.refs import unknown
-    from outlive.memory.said import without_harness
     from outlive.messages import Text
     from outlive.stores.memories.records import Provenance
 
@@ -165,7 +165,9 @@ def _memory() -> dict[str, Reader]:
         "dates": lambda text: dates.absolute(text, date(2024, 5, 5)),
         "a memory that was asked for": lambda text: extract.asked_for(text, Provenance()).memory(),
         "two memories": lambda text: (similar.same(text, text + "x"), corrections.corrects(text, text + " not x")),
-        "blocks of a harness": without_harness,
+        "pasted blocks": outside_tags,
+        "instructions in a message": standing,
+        "instructions in a memory": instructs,
         "frontmatter": lambda text: text.parse(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
         "the body of a memory": lambda text: text.parse((front + text).encode(), slug="a", where="a"),
         "a memory by name": lambda text: unknown(text, [text[:200]]),

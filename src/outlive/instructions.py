@@ -1,12 +1,14 @@
 """Standing instructions, found by rule: the one detector that directives, memories and passes share.
 
 `standing` quotes the sentences of a message that say how to work from now on. It misses rather than invents: a
-sentence counts as a command with a word that makes it last, as a rule about all work of a kind, as a preference, or as
-an item under a heading such as `Rules:`. Questions, reported speech, quotes, code, logs and pasted documents do not
-count. `instructs` asks less: whether a text tells anybody to do anything. Only English is known.
+sentence counts as a command with a word that makes it last, as a rule about all work of a kind, as a preference, or
+as an item under a heading such as `Rules:`. Questions, reported speech, quotes, code, logs and pasted documents do
+not count. `instructs` asks less: whether a text tells anybody to do anything. Only English is known.
 """
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 
 from outlive.sentences import sentences
 
@@ -56,7 +58,7 @@ _MAY_NOT = re.compile(
 )
 _FROM_NOW = (
     r"(?:from (?:now|here) on(?: out)?|(?:going|moving) forward|henceforth|in (?:the )?future|next time|at all times|"
-    r"without exception|under (?:no|any) circumstances|for (?:the rest of )?(?:this|the|our) (?:session|conversation|"
+    r"without exception|under (?:no|any) circumstances|for (?:the rest of (?:this|the|our)|this) (?:session|conversation|"
     r"chat))"
 )
 _MARKER = re.compile(_FROM_NOW)
@@ -172,6 +174,7 @@ _ORDER = re.compile(
     r"delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b|"
     r"\byou (?:must|should|need to|have to|are required)\b|\bfrom now on\b"
 )
+_OPENING, _CLOSING = re.compile(r"<([A-Za-z][\w:-]*)(?![\w:-])[^<>]*>"), re.compile(r"</([A-Za-z][\w:-]*)>")
 _TITLE = re.compile(r"^#{1,4} \S", re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+(?:\[[ xX]\]\s+)?")
 _MATERIAL = re.compile(
@@ -202,7 +205,7 @@ def standing(text: str) -> tuple[str, ...]:
     if len(text) > PASTED or (len(text) > DOCUMENT and len(_TITLE.findall(text)) >= HEADINGS):
         return ()
     found: dict[str, None] = {}
-    for words, heading in _paragraphs(text):
+    for words, heading in _paragraphs(outside_tags(text)):
         for sentence in sentences(words, lines=False):
             if SHORTEST <= len(sentence) <= LONGEST and is_standing(sentence, heading=heading):
                 found[sentence] = None
@@ -226,6 +229,21 @@ def is_standing(sentence: str, *, heading: str = "") -> bool:
 def instructs(text: str) -> bool:
     """Whether a text tells anybody to do anything, once or always."""
     return _ORDER.search(text) is not None or any(map(is_standing, sentences(text)))
+
+
+def outside_tags(text: str) -> str:
+    """The text without blocks in tags, which were pasted. The time it takes is linear in the length."""
+    ends: dict[str, list[int]] = defaultdict(list)
+    for closing in _CLOSING.finditer(text):
+        ends[closing[1]].append(closing.start())
+    kept, done = [], 0
+    for opening in _OPENING.finditer(text):
+        places = ends.get(opening[1], ())
+        at = bisect_left(places, opening.end())
+        if at < len(places):
+            kept.append(text[done : opening.start()])
+            done = max(done, places[at] + len(opening[1]) + len("</>"))
+    return "\n".join([*kept, text[done:]])
 
 
 def _led(text: str, *, labels: bool = True) -> str:
@@ -258,7 +276,7 @@ def _holds(text: str) -> bool:
     lasting, habit = _LASTING.search(text), _HABIT.search(text)
     if (lasting or habit) and text.startswith("make sure "):
         return True
-    pointed = not lasting and _POINTED.search(_HABIT.sub("", rest))
+    pointed = not lasting and _POINTED.search(_HABIT.sub("", _CLAUSE.split(rest)[0]))
     told = bool(_verb(rest)) and bool(lasting or (habit and not text.startswith("let's ")))
     return not pointed and (told or _is_rule(text) or _is_general(text, rest, lasts=bool(lasting)))
 
@@ -303,6 +321,12 @@ def _surely(clause: str) -> bool:
     return (sure and _holds(clause)) or (_MARKER.match(clause) is not None and _behind_marker(clause))
 
 
+def _is_rest(line: str, before: str) -> bool:
+    """Whether a line is the rest of the sentence before it."""
+    ended = before.rstrip().endswith(tuple(".!?:;。！？"))
+    return not ended and _GOES_ON.match(line) is not None and not _MATERIAL.match(line.lstrip())
+
+
 def _paragraphs(text: str) -> list[tuple[str, str]]:
     """The user's lines, wrapped ones joined, without list marks, quotes, code and logs; with each the kind of heading
     (`rules`, `other`) that it is an item under, if any."""
@@ -313,7 +337,7 @@ def _paragraphs(text: str) -> list[tuple[str, str]]:
             fenced, goes_on = not fenced, False
         elif fenced or not line.strip():
             goes_on = False
-        elif goes_on and not found[-1][0].rstrip().endswith(tuple(".!?:;。！？")) and _GOES_ON.match(line):
+        elif goes_on and _is_rest(line, found[-1][0]):
             found[-1] = (f"{found[-1][0]}\n{line}", found[-1][1])
         elif _RULES.fullmatch(line):
             heading, goes_on = "rules", False

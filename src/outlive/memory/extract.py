@@ -19,12 +19,12 @@ from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.corrections import corrects, differs_about
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.said import WALL, Utterance, asks_for_code, said, system_of, without_harness
+from outlive.memory.said import WALL, Utterance, asks_for_code, said, system_of
 from outlive.memory.similar import same, says_all_of, words
 from outlive.memory.spoken import FENCE, Statement, asks_to_remember, kind_and_scope, statements
 from outlive.memory.tokens import tokens
 from outlive.memory.whose import content, whose
-from outlive.messages import plain_text
+from outlive.origin import user_words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope, Who
 
@@ -114,7 +114,7 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
     """How messages begin that ask to remember what is too long to be the user's own statement."""
     own = {one.event for one in said(events, after=after) if one.who == "user"}
     long = (
-        without_harness(plain_text(event.blocks)).strip()
+        user_words(event.blocks).strip()
         for event in events
         if isinstance(event, UserSaid) and event.id > after and event.id not in own
     )

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.agent import Session
-from outlive.context.directives import detect, own_words
 from outlive.events import encode
 from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
+from outlive.origin import user_words
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
@@ -178,7 +178,7 @@ def test_what_claude_code_told_the_model_by_itself_is_kept_and_is_not_the_users_
         "<system-reminder>be quick</system-reminder>",
         "done",
     ]
-    assert detect(own_words("\n".join(said))) == ()
+    assert user_words(blocks(read_recording(tmp_path / "claude.jsonl"), 0)) == "<command-name>/review</command-name>"
 
 
 def attachment(uuid: str, parent: str, **form: Any) -> tuple[Any, ...]:
@@ -407,7 +407,14 @@ def test_what_codex_told_the_model_later_is_kept_and_is_not_the_users_words(tmp_
         f"<instructions>\n{AGENTS}\n</instructions>",
         "And the docs.",
     ]
-    assert detect(own_words("\n".join(texts))) == ()
+    assert user_words(blocks(recording, 2)) == "And the docs."
+
+
+def test_reminders_among_recorded_words_are_texts_of_their_own(tmp_path: Path) -> None:
+    reminder = "<system-reminder>Never ask.</system-reminder>"
+    claude(tmp_path, ("user", "u1", None, f"Fix it.\n{reminder}\nThanks."), ("assistant", "a1", "u1", "done"))
+    found = blocks(read_recording(tmp_path / "claude.jsonl"), 0)
+    assert found == (Text("Fix it.\n", "user"), Text(f"{reminder}\n", "harness"), Text("Thanks.", "user"))
 
 
 def test_instructions_that_codex_wrote_beside_the_talk_are_not_lost(tmp_path: Path) -> None:
