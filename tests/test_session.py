@@ -156,7 +156,7 @@ def test_a_session_that_cannot_write_its_pass_stops(store: FileLogStore, monkeyp
 
 def test_text_that_cannot_be_written_is_mended(store: FileLogStore) -> None:
     with begin(store) as session:
-        assert session.user_said("half \ud83d of a pair").blocks == (Text("half \ufffd of a pair"),)
+        assert session.user_said("half \ud83d of a pair").blocks == (Text("half \ufffd of a pair", "user"),)
         session.assistant_said((ToolCall("c", "bash", {"command": ["echo", "\udc00"]}),))
         session.tool_finished("c", "\ud800" + "x" * 40_000)
         expected = raw(session.next_request())

@@ -58,8 +58,8 @@ _MAY_NOT = re.compile(
 )
 _FROM_NOW = (
     r"(?:from (?:now|here) on(?: out)?|(?:going|moving) forward|henceforth|in (?:the )?future|next time|at all times|"
-    r"without exception|under (?:no|any) circumstances|for (?:the rest of (?:this|the|our)|this) (?:session|conversation|"
-    r"chat))"
+    r"without exception|under (?:no|any) circumstances|for (?:the rest of (?:this|the|our)|this) (?:session|"
+    r"conversation|chat))"
 )
 _MARKER = re.compile(_FROM_NOW)
 _LASTING = re.compile(
@@ -93,9 +93,9 @@ _ONCE = re.compile(
     r"again)\W*$"
 )
 _POINTED = re.compile(
-    r"\b(?:its?|them|this|that|these|those|him|her|here|there|now|yet|else|above|below|we discussed|the (?:above|"
-    r"same|other|following|last|first|next|second|previous|new|current|latest|rest)|you (?:just|did|made|wrote|"
-    r"suggested|mentioned))\b|:\s*$|#\d+|\bline \d+"
+    r"\b(?:its?|them|this(?! (?:repo|repository|project|codebase)\b)|that|these|those|him|her|here|there|now|yet|"
+    r"else|above|below|we discussed|the (?:above|same|other|following|last|first|next|second|previous|new|current|"
+    r"latest|rest)|you (?:just|did|made|wrote|suggested|mentioned))\b|:\s*$|#\d+|\bline \d+"
 )
 _THE = re.compile(r"\b(?:the|a|an|my|his|their|your)\b")
 _KEPT = re.compile(
