@@ -1,6 +1,6 @@
 """The user's own words: verbatim up to their share of the window. Walls of text give way first, short words last.
 
-What a harness put into the user's mouth (reminders, notifications, listings) is not the user's words; it takes what
+What a harness put into the user's turn (reminders, notifications, listings) is not the user's words; it takes what
 room they leave, and a wall of it is shortened however much room there is.
 """
 
