@@ -63,11 +63,10 @@ _FROM_NOW = (
 )
 _MARKER = re.compile(_FROM_NOW)
 _LASTING = re.compile(
-    rf"\b(?:{_FROM_NOW}|until (?:further notice|i (?:say|tell))|(?:every(?: single)?|each) time|ever\W*$|"
-    rf"no matter what|"
-    r"whenever(?! (?:you (?:like|want|can|are|feel)|possible|it suits))|(?:unless|only when) i (?:say|ask|tell|"
-    r"explicitly)|when i (?:ask|tell) you to\b|unless (?:told|asked|instructed)|without (?:asking|checking with me|"
-    r"being asked|(?:my )?(?:ok|okay|approval|permission|consent)))\b"
+    rf"\b(?:{_FROM_NOW}|until (?:further notice|i (?:say|tell))|(?:every(?: single)?|each) time|"
+    r"ever(?=\W*$)|no matter what|whenever(?! (?:you (?:like|want|can|are|feel)|possible|it suits))|(?:unless|"
+    r"only when) i (?:say|ask|tell|explicitly)|when i (?:ask|tell) you to\b|unless (?:told|asked|instructed)|"
+    r"without (?:asking|checking with me|being asked|(?:my )?(?:ok|okay|approval|permission|consent)))\b"
 )
 _EVENT = (
     r"(?:(?:new|future|single|public|bug|larger|big) )?(?:commit|change|edit|push(?:e)?|pr|pull request|merge|"
@@ -97,12 +96,7 @@ _POINTED = re.compile(
     r"else|above|below|we discussed|the (?:above|same|other|following|last|first|next|second|previous|new|current|"
     r"latest|rest)|you (?:just|did|made|wrote|suggested|mentioned))\b|:\s*$|#\d+|\bline \d+"
 )
-_THE = re.compile(r"\b(?:the|a|an|my|his|their|your)\b")
-_KEPT = re.compile(
-    r"\bthe (?:main|master|production|prod|default|vendor(?:ed)?|generated|public|git|ci|lock ?files?|secrets?|"
-    r"credentials|(?:commit |git )?history|network)\b|\bthe \.?[\w-]+/|\bthe \w+ (?:folder|directory)\b"
-)
-"""Things with an article that are there for as long as the project is."""
+_THE = re.compile(r"\b(?:the(?! (?:main|master|production|generated|vendored|public)\b)|an?|my|his|their|your)\b")
 _RELATIVE = re.compile(r"\s(?:that|which|who|because|since|so)\s")
 _CLAUSE = re.compile(
     r"\s*[;—–→]\s*|\s+-+\s+|,\s+(?:and|but|so|or|also)?\s*|[.:]\s+|\s+(?:and|but)\s+(?=(?:please |also )?(?:always|"
@@ -113,11 +107,7 @@ _NOT_MINE = re.compile(
     r"\b(?:said|says?|told|tells|reads|wrote|claims?|thinks?|docs?|readme|according|asks|asked)\b|^(?:when|if|while|"
     r"once|after|before|until)\b(?! (?:you|i|we)\b)"
 )
-_IDIOM = re.compile(
-    r"never (?:mind|say never|again\W*$|ever\W*$)|(?:always|never) (?:be )?(?:good|nice|great|an?|the|so|too|been|in|"
-    r"on)\b|(?:don't|do not) (?:worry|bother|mind|care|know|think|see|get|understand|like|have|need|want|feel|"
-    r"believe|say|be|panic|hesitate|spend)\b"
-)
+_IDIOM = re.compile(r"never (?:mind|(?:again|ever)\W*$)|(?:don't|do not) (?:think|get|have|say|be)\b")
 _FRONTED = re.compile(
     rf"{_FROM_NOW}(?:,\s*|\s+)|in (?:this|our|the) (?:repo|repository|project|codebase),?\s+|"
     rf"(?:as a (?:general )?rule|"
@@ -138,9 +128,8 @@ _RULE = re.compile(
     r"needs?|(?:always|never) (?:go|get|come|need|use|have|start|end)) \S"
 )
 _PREDICTED = re.compile(
-    r"\b(?:should|must|has to|have to) (?:now |already |still )?(?:be \w+ing|have (?:been|\w+ed)|work|pass|"
-    r"be (?:fine|ok|okay|there|done|green|wrong|broken|an?|the|fixed|renamed|moved|changed|removed|deleted|rewritten|"
-    r"converted|migrated|ported|replaced))\b"
+    r"\b(?:should|must) (?:now |already |still )?(?:have (?:been|\w+ed)|work|pass|be (?:\w+ing|fine|ok|done|green|"
+    r"an?|the|(?:re)?named|moved|changed|removed|fixed|rewritten|converted|replaced))\b"
 )
 _GENERAL = re.compile(
     r"(?:only ever|use only|stick (?:to|with)|avoid|only (?:use|edit|change|touch|run|write|commit|push|work|modify|"
@@ -153,9 +142,8 @@ _GENERAL = re.compile(
 _MANNER = re.compile(
     r"(?:ask|check with|consult|tell|warn|notify)(?: me)?(?: first)? (?:before (?:you|we|\w+ing)|whenever)\b|"
     r"(?:i (?:\w+ly |always |much )?)?(?:prefer|favou?r) \S.* (?:over|to|rather than|instead of) \S|"
-    r"i prefer that you \S|(?:answer|reply|respond|speak|talk)(?: me| to me)? in (?:(?:british |american |"
-    r"plain )?english|german|french|spanish|italian|portuguese|dutch|japanese|chinese)\b|be (?:more |"
-    r"very )?(?:concise|brief|terse|succinct|direct|precise)\b|(?:keep|make|treat|name|format) (?:your |"
+    r"i prefer that you \S|(?:answer|reply|respond|speak|talk)(?: me| to me)? in (?!the\b|this\b|an?\b)\w+\W*$|"
+    r"be (?:more |very )?(?:concise|brief|terse|succinct|direct|precise)\b|(?:keep|make|treat|name|format) (?:your |"
     r"all )?(?:[\w-]+ )?\w+s (?:short|small|brief|concise|simple|to|under|below|within|as|after)\b|stop (?:\w+ing \S|"
     r"apologi[sz]ing)|i (?:always|never) want (?:you|to see|to be|any|the|an?)\b|i (?:don't|"
     r"do not) (?:ever )?want (?:you to ever|you ever|any|to ever see)\b|"
@@ -184,17 +172,16 @@ _MATERIAL = re.compile(
 )
 """How lines of quotes, tables, code, shells and logs begin."""
 _GOES_ON = re.compile(
-    r"\s*(?:in|on|to|of|for|with|without|and|or|but|nor|when|whenever|unless|because|that|which|than|the|an?|any|"
-    r"before|after|if|by|from|at|as|until|instead|into|is|are|it|not)\b"
+    r"\s*(?:in|on|to|of|for|with|without|and|or|but|when|unless|because|that|which|than|the|an?|any|before|after|if|"
+    r"by|from|at|as|until|instead|into|not)\b"
 )
 """How a line goes on with the sentence of the line before it."""
 _RULES = re.compile(
-    r"\s*(?:#{1,6}\s*|\*\*)?(?:(?:some|my|our|the|a few|these|here are|please|follow|general|project|coding|code|"
-    r"repo|team|commit|house|ground|standing|working|basic|important)\s+){0,4}(?:rules?|guidelines|conventions|"
-    r"preferences|instructions|orders|standards|principles)(?:\s+(?:for|of|in|to|"
-    r"when)\s+(?:\w+\s+){0,2}?(?:repo(?:sitory)?|project|codebase|session|you|follow|work|code|coding|commits|future|"
-    r"team)\b[^.!?]{0,40})?\s*:?\**:?\s*|"
-    r"\s*(?:please )?(?:from now on|going forward|in (?:the )?future|always|never|in (?:this|our) \w+)\s*:\s*",
+    r"\W*(?:(?:some|my|our|the|a few|these|here are|please|follow|general|project|coding|repo|team|commit|house|"
+    r"ground|standing|working)\s+){0,4}(?:rules?|guidelines|conventions|preferences|instructions|orders|standards|"
+    r"principles)(?:\s+(?:for|of|in|to|when)\s+(?:\w+\s+){0,2}?(?:repo|repository|project|codebase|session|follow|"
+    r"code|commits|team)\b"
+    r"[^.!?]{0,40})?\W*|\s*(?:please )?(?:from now on|going forward|always|never|in (?:this|our) \w+)\s*:\s*",
     re.IGNORECASE,
 )
 """A heading whose items are rules, whatever their form."""
@@ -289,7 +276,7 @@ def _is_rule(text: str) -> bool:
 
 def _is_general(text: str, rest: str, *, lasts: bool) -> bool:
     """Said without a word that makes it last, yet of a kind that is not about one change."""
-    particular = not lasts and _THE.search(text) and not _KEPT.search(text)
+    particular = not lasts and _THE.search(text)
     bare = not particular and (_GENERAL.match(text) or _NO_SUCH.match(text))
     return bool(_MANNER.match(text) or _MANNER.match(rest) or bare or (lasts and _CHOICE.match(text)))
 
@@ -302,7 +289,7 @@ def _forbids(text: str, *, ever: bool, firm: bool = False) -> bool:
     thing = _RELATIVE.split(_CLAUSE.split(f" {thing}")[0])[0].strip()
     if thing in ("", "anything"):
         return firm or _verb(verb) in _ALONE
-    return not _POINTED.search(thing) and (not _THE.search(thing) or bool(_KEPT.search(thing)))
+    return not _POINTED.search(thing) and not _THE.search(thing)
 
 
 def _behind_marker(text: str) -> bool:

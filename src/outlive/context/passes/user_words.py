@@ -10,12 +10,14 @@ from itertools import chain
 from outlive.context.passes.stubs import GAP, handles
 from outlive.context.pieces import Line, Piece
 from outlive.context.tokens import CHARS_PER_TOKEN
-from outlive.instructions import is_standing
+from outlive.instructions import standing
 
 SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
 """Tokens that even the longest text keeps."""
 WALL = 2_000.0
 """Tokens above which a text of a harness is a wall. A memory is none: it is meant for all that follows."""
+READ_FOR_RULES = 1_000
+"""Lines of a wall that are read for standing instructions: each takes a tenth of a millisecond."""
 CHEAPEST = 4 / CHARS_PER_TOKEN
 """Tokens of a line of one character: there is no smaller one."""
 
@@ -81,7 +83,9 @@ def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
 def _rules(piece: Piece) -> tuple[int, ...]:
     """Which lines are standing instructions; every pass asks again."""
     if piece.rules is None:
-        piece.rules = tuple(at for at in range(len(piece.named)) if is_standing(piece.line_text(at)))
+        piece.rules = tuple(
+            at for at in range(min(len(piece.named), READ_FOR_RULES)) if standing(piece.line_text(at))
+        )
     return piece.rules
 
 
