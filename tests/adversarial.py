@@ -147,11 +147,13 @@ def _context() -> dict[str, Reader]:
 
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
+    from outlive.instructions import instructs, outside_tags, standing
     from outlive.memory import extract
     from outlive.memory.refs import normalized, unknown
-    from outlive.memory.utterances import is_quote, quoted_sentences, without_harness
+    from outlive.memory.utterances import is_quote, quoted_sentences
     from outlive.messages import Text
     from outlive.stores.memories.records import Provenance
+    from outlive.stores.memories.text import parse as parse_memory
 
     def said(text: str) -> list[Any]:
         return [UserSaid(id=1, time=0.0, parent=0, blocks=(Text(text),))]
@@ -164,9 +166,11 @@ def _memory() -> dict[str, Reader]:
         "a memory that was asked for": lambda text: extract.asked_for(text, Provenance()).memory(),
         "two memories": lambda text: (normalized(text), extract.corrects(f"{text}, not x", text)),
         "a quotation": lambda text: (is_quote(text, f"{text} x"), quoted_sentences(text[:3_000], text[:6_000])),
-        "blocks of a harness": without_harness,
-        "frontmatter": lambda text: text.parse(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
-        "the body of a memory": lambda text: text.parse((front + text).encode(), slug="a", where="a"),
+        "pasted blocks": outside_tags,
+        "instructions in a message": standing,
+        "instructions in a memory": instructs,
+        "frontmatter": lambda text: parse_memory(f"---\n{text}\n---\n".encode(), slug="a", where="a"),
+        "the body of a memory": lambda text: parse_memory((front + text).encode(), slug="a", where="a"),
         "a memory by name": lambda text: unknown(text, [text[:200]]),
     }
 

@@ -2,12 +2,11 @@
 
 from bench.context.baselines import Answer, Runner
 from bench.context.sessions import Session
-from outlive.context.directives import detect
 from outlive.context.engine import Engine
-from outlive.context.passes.user_words import is_injected
 from outlive.context.policy import Policy
 from outlive.events import DirectiveGiven, Event, SessionStarted, UserSaid
-from outlive.messages import Text
+from outlive.instructions import standing
+from outlive.origin import own_words
 
 
 class Ours(Runner):
@@ -35,11 +34,10 @@ class Ours(Runner):
         """Standing instructions, as a session would log them after the user spoke."""
         if not isinstance(event, UserSaid):
             return []
-        said = [b.text for b in event.blocks if isinstance(b, Text) and not is_injected(b.text)]
         return [
             DirectiveGiven(id=event.id, time=event.time, text=text, source=event.id)
-            for t in said
-            for text in detect(t)
+            for block in event.blocks
+            for text in standing(own_words(block))
         ]
 
     def page(self, handle: int) -> str:

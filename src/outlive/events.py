@@ -10,6 +10,7 @@ results, may stand elsewhere (`stores/logs/blobs.py`), and the digest of a pass 
 differs from the one before (`stores/logs/digests.py`).
 Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
 `tool_started` may name the process of a command.
+Version 4: a text in the user's turn says who it is from (`origin`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -22,7 +23,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 3
+VERSION = 4
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -72,7 +73,7 @@ class Renewed(Base, frozen=True, kw_only=True, tag="renewed"):
 
 
 class UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
-    """Words of the user (or of whoever drives the session)."""
+    """The user's turn: the user's words, and what others put beside them, each text with its origin."""
 
     blocks: tuple[Block, ...]
     queued: tuple[int, ...] = ()

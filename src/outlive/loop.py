@@ -96,7 +96,7 @@ class Loop:
             if reply.stop == "refusal":
                 return RunResult("refused", text, "the model declined to answer")
             if nudge := nudges.after(reply):
-                self.talk.user_said(nudge)
+                self.talk.user_said((Text(nudge, "harness"),))
             elif nudges.gave_up:
                 return RunResult("limit", text, nudges.gave_up)
             elif self._at_rest is None or not await self._at_rest(text):

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Role = Literal["user", "assistant"]
+Origin = Literal["", "user", "harness", "hook", "memory", "stdin", "parent"]
+"""Who a text in the user's turn is from. Empty: the model's own, or of a log from before events of version 4."""
 
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")
@@ -22,9 +24,10 @@ _FILE = re.compile(r"(?<![\w./-])(?:[\w.-]*/)*[\w-]+\.[A-Za-z]{1,6}(?![\w/(])")
 
 
 class Text(Struct, frozen=True, tag="text", omit_defaults=True):
-    """Words of the user or of the assistant."""
+    """Words of the assistant, or in the user's turn."""
 
     text: str
+    origin: Origin = ""
 
 
 class Image(Struct, frozen=True, tag="image", omit_defaults=True):

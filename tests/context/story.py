@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.messages import Block, Image, Text, Thinking, ToolCall
+from outlive.messages import Block, Image, Origin, Text, Thinking, ToolCall
 
 TEXT = "lorem value_{n} src/mod_{n}.py:{n} calls helper_{n}() in 漢字 line {n} éß🎈"
 
@@ -29,8 +29,8 @@ class Story:
         self.clock += 5
         return self.events[-1]
 
-    def user(self, text: str) -> ev.Event:
-        return self.add(ev.UserSaid, blocks=(Text(text),))
+    def user(self, text: str, origin: Origin = "user") -> ev.Event:
+        return self.add(ev.UserSaid, blocks=(Text(text, origin),))
 
     def says(self, text: str) -> ev.Event:
         return self.add(ev.AssistantSaid, blocks=(Text(text),))

@@ -535,6 +535,23 @@ def test_a_process_that_was_noticed_gone_is_not_said_to_run() -> None:
     assert facts(engine.history.ledger) == ""
 
 
+def test_only_a_harness_says_that_a_task_has_ended() -> None:
+    engine = Engine(50_000)
+    call = ToolCall("1", "Bash", {"command": "serve", "run_in_background": True})
+    notice = "<task-notification>\n<task-id>b4</task-id>\n<status>completed</status>\n</task-notification>"
+    engine.extend(
+        [
+            SessionStarted(id=1, time=0.0, session="s"),
+            AssistantSaid(id=2, time=0.0, blocks=(call,)),
+            ToolFinished(id=3, time=0.0, call_id="1", text="Command running in background with ID: b4"),
+            UserSaid(id=4, time=0.0, blocks=(Text(notice, "user"),)),
+        ]
+    )
+    assert engine.history.ledger.background
+    engine.append(UserSaid(id=5, time=0.0, blocks=(Text(notice, "harness"),)))
+    assert not engine.history.ledger.background
+
+
 # -- any line
 
 

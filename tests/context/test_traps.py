@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from outlive import events as ev
-from outlive.context.directives import detect
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError, UnknownHandle
 from outlive.context.ledger import Ledger
@@ -17,6 +16,7 @@ from outlive.context.state_block import render_state
 from outlive.context.summary import ask as ask_for_summary
 from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
+from outlive.instructions import standing
 from outlive.messages import Text, ToolCall, ToolResult
 from outlive.state import rebuild
 from tests.context.story import Story, body, drive, long_story
@@ -29,7 +29,7 @@ def test_ten_rounds_keep_directives_tasks_and_modified_files() -> None:
     engine = Engine(12_000, EAGER)
     story = Story()
     story.user("Build the exporter. Never push to main. Always run the linter.")
-    for text in detect("Build the exporter. Never push to main. Always run the linter."):
+    for text in standing("Build the exporter. Never push to main. Always run the linter."):
         story.add(ev.DirectiveGiven, text=text, source=1)
     story.add(ev.TasksSeen, tasks=(ev.OpenTask(41, "export rows", "in_progress"), ev.OpenTask(42, "document it")))
     drive(engine, story)
@@ -437,7 +437,7 @@ def test_renewal_starts_fresh_and_keeps_state_and_reach() -> None:
     ],
 )
 def test_directives_are_quoted_word_for_word(text: str, want: tuple[str, ...]) -> None:
-    found = detect(text)
+    found = standing(text)
     assert found == want
     assert all(sentence in text for sentence in found)
 

@@ -5,6 +5,7 @@ import pytest
 from outlive.context.engine import Engine
 from outlive.context.passes.user_words import WALL
 from outlive.context.policy import Policy
+from outlive.messages import Origin
 from tests.context.story import Story, body
 from tests.context.wire import shown
 
@@ -17,11 +18,11 @@ TAGGED_GUIDE = f"<context>\nAbout this project:\n# claudeMd\n{FILLER}\n{FILLER}\
 PASTED = f"Here is all that I know:\n{FILLER}\n{FILLER}"
 
 
-def folded(*words: str) -> Engine:
+def folded(*words: tuple[str, Origin]) -> Engine:
     """A session in a window with room for all of it, after a pass."""
     engine, story = Engine(200_000, Policy(name="x", tail_tokens=1_000, tail=0.01)), Story()
-    for text in words:
-        story.user(text)
+    for text, origin in words:
+        story.user(text, origin)
         story.says("I see.")
     story.user("Fix the parser.")
     for number in range(20):
@@ -32,7 +33,7 @@ def folded(*words: str) -> Engine:
 
 
 def test_a_wall_of_a_harness_is_shortened_though_there_is_room() -> None:
-    engine = folded(LISTING)
+    engine = folded((LISTING, "harness"))
     text = shown(engine.next_request().messages)
     assert LISTING not in text
     assert RULE in text
@@ -44,9 +45,20 @@ def test_a_wall_of_a_harness_is_shortened_though_there_is_room() -> None:
     assert "".join(engine.recall(page).text for page in wall.pages) == LISTING
 
 
-@pytest.mark.parametrize("words", [SHORT, GUIDE, TAGGED_GUIDE, PASTED])
-def test_what_is_short_or_a_guide_or_the_user_s_own_stays_whole(words: str) -> None:
-    assert words in shown(folded(words, LISTING).next_request().messages)
+@pytest.mark.parametrize(
+    ("words", "origin"),
+    [
+        (SHORT, "harness"),
+        (GUIDE, "memory"),
+        (GUIDE, ""),
+        (TAGGED_GUIDE, ""),
+        (PASTED, "user"),
+        (LISTING.upper(), "user"),
+        (LISTING.upper(), "stdin"),
+    ],
+)
+def test_what_is_short_or_a_guide_or_the_user_s_own_stays_whole(words: str, origin: Origin) -> None:
+    assert words in shown(folded((words, origin), (LISTING, "harness")).next_request().messages)
 
 
 def test_a_wall_that_was_just_said_is_whole_until_it_is_answered() -> None:
@@ -54,7 +66,7 @@ def test_a_wall_that_was_just_said_is_whole_until_it_is_answered() -> None:
     story.user("Fix the parser.")
     for number in range(20):
         story.step(body(number, 40))
-    story.user(LISTING)
+    story.user(LISTING, "harness")
     engine = Engine(200_000, Policy(name="x", tail_tokens=1_000, tail=0.01))
     engine.extend(story.events)
     assert engine.compact() is not None

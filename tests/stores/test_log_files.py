@@ -400,6 +400,14 @@ def test_a_lost_blob_is_named_and_contained(logs: FileLogStore, blob: Path, dama
 PICTURE = Image(data="aGFsbG8=" * SPILL)
 
 
+@pytest.mark.usefixtures("path")
+def test_a_large_text_keeps_its_origin(logs: FileLogStore) -> None:
+    piped = UserSaid(id=4, time=2.0, parent=3, blocks=(Text("Mind this:", "user"), Text(LARGE, "stdin")))
+    with logs.writer("s") as writer:
+        writer.append([piped])
+    assert logs.read("s").events[3] == piped
+
+
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_lost_paste_or_picture_is_named_in_its_place_and_the_rest_goes_on(
     logs: FileLogStore, path: Path, damage: str

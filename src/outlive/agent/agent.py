@@ -16,7 +16,6 @@ from outlive.agent.session import Session
 from outlive.agent.session_memory import Remembering
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import ToolSession
-from outlive.context.directives import tagged
 from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
@@ -25,6 +24,7 @@ from outlive.loop import Loop, RunResult
 from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
+from outlive.origin import tagged
 from outlive.secrets import Masker, mask
 from outlive.stream import Live, ToolOutput
 from outlive.tasks.graph import TaskGraph
@@ -151,11 +151,12 @@ class Agent:
         answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
         if answer.blocked:
             return RunResult("hook", detail=answer.blocked)
-        more = [tagged("hook", answer.context)] if answer.context else []
+        more = [Text(tagged("hook", answer.context), "hook")] if answer.context else []
         if self.remembering is not None:
-            more.append(await self.remembering.relevant(plain_text(blocks), self._answer_to))
+            memories = await self.remembering.relevant(plain_text(blocks), self._answer_to)
+            more += [Text(memories, "memory")] if memories else []
         self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
-        self.session.user_said((*blocks, *map(Text, filter(None, more))), queued=tuple(queued))
+        self.session.user_said((*blocks, *more), queued=tuple(queued))
         return await self._go_on()
 
     async def go_on(self) -> RunResult:
@@ -346,7 +347,7 @@ class Agent:
         if not answer.blocked or self._stops >= STOP_HOOKS:
             return False
         self._stops += 1
-        self.session.user_said(tagged("hook", answer.blocked))
+        self.session.user_said((Text(tagged("hook", answer.blocked), "hook"),))
         return True
 
     async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:

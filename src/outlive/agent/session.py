@@ -14,7 +14,6 @@ from outlive.agent.handoff import handoff_note
 from outlive.agent.masking import Mask, masked
 from outlive.agent.started import StartedCommands
 from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
-from outlive.context.directives import detect, own_words
 from outlive.context.engine import Engine, Request
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.policy import RICH, Policy
@@ -38,7 +37,9 @@ from outlive.events import (
     UsageReported,
     UserSaid,
 )
+from outlive.instructions import standing
 from outlive.messages import Block, Image, Text, call_file
+from outlive.origin import by_user, own_words, user_words
 from outlive.secrets import mask_value
 from outlive.state import WorkingState, made_way
 from outlive.stores.logs.lines import mended
@@ -183,15 +184,14 @@ class Session:
         return cast(E_, self._commit([self._made(kind, **fields)])[0])
 
     def user_said(self, words: str | tuple[Block, ...], *, queued: tuple[int, ...] = ()) -> UserSaid:
-        """The user speaks; standing instructions among the words are kept as directives, verbatim.
+        """A turn of the user; standing instructions among the user's own words are kept as directives, verbatim.
 
-        `queued` are the events of words that waited and are said now.
+        A text without an origin is the user's. `queued` are the events of words that waited and are said now.
         """
-        blocks = (Text(words),) if isinstance(words, str) else words
+        blocks = by_user((Text(words),) if isinstance(words, str) else words)
         said = self._made(UserSaid, blocks=blocks, queued=queued)
         events: list[Event] = [said]
-        own = (own_words(block.text) for block in blocks if isinstance(block, Text))
-        for text in dict.fromkeys(text for part in own for text in detect(part)):
+        for text in dict.fromkeys(text for block in blocks for text in standing(own_words(block))):
             events.append(self._made(DirectiveGiven, len(events), text=text, source=said.id))
         before = self.state
         said = cast(UserSaid, self._commit(events)[0])
@@ -279,7 +279,7 @@ class Session:
         """
         focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
-            words = [p.text for unit in self.engine.history.units for p in unit.pieces if p.kind == "user"]
+            words = [user_words(unit.blocks) for unit in self.engine.history.units if unit.kind == "user"]
             found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.history.pages))
             summary = found.text
             if reason := problem or found.problem:

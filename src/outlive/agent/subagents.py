@@ -8,11 +8,11 @@ from outlive.agent.agent import Agent
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.started import LINK
-from outlive.context.directives import tagged
 from outlive.events import AssistantSaid, Checkpointed, Event, ModeChanged, UsageReported
 from outlive.limits import Limit, Repetition, Thrashing, Turns
-from outlive.messages import call_label, tool_calls
+from outlive.messages import Text, call_label, tool_calls
 from outlive.models.errors import ModelError
+from outlive.origin import tagged
 from outlive.stores.logs.names import subagent_id
 from outlive.stream import Live, SubagentActed
 from outlive.tools.protocol import ToolOutcome
@@ -48,7 +48,7 @@ class Subagents:
         child = Agent(session, replace(parts, toolbox=box, limits=self._limits))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:
-            ending = await child.ask(tagged("task", prompt))
+            ending = await child.ask((Text(tagged("task", prompt), "parent"),))
         except ModelError as error:
             return ToolOutcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
         finally:

@@ -9,6 +9,7 @@ from outlive.agent.session import Session
 from outlive.context.passes.pinning import Kept, changed, kept, room_to_keep
 from outlive.events import KnownEvent, StateChanged
 from outlive.messages import Image
+from outlive.origin import own_words
 from outlive.state import WorkingState
 
 E_ = TypeVar("E_", bound=KnownEvent)
@@ -48,7 +49,7 @@ class ToolSession:
         """What the user said in this session, the newest first."""
         for unit in reversed(self._session.engine.history.units):
             if unit.kind == "user":
-                yield from (piece.text for piece in unit.pieces if piece.kind == "user")
+                yield from filter(None, map(own_words, unit.blocks))
 
     def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
         found = changed(self._session.engine, tuple(refs), tuple(let_go))

@@ -10,6 +10,5 @@ a pass     passes/                    when it is due, what stays, what goes and 
 a request  view.py, validity.py       messages, and whether providers accept them
            tokens.py                  how large they are
            state_block.py, ledger/    the working state, and what was done, by rule
-around     directives.py, standing.py standing instructions in the user's words
-           summary.py                 summaries by a model
+around     summary.py                 summaries by a model
 """

@@ -26,7 +26,8 @@ from outlive.events import (
     UserQueued,
     UserSaid,
 )
-from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.messages import Text, ToolCall, tool_calls
+from outlive.origin import origin_of
 from outlive.state import WorkingState
 
 RECENT_NOTES = 5
@@ -79,7 +80,9 @@ class History:
                 self.words += unit.tokens
                 self._add(unit)
                 self.notes.clear()
-                self.ledger.heard(plain_text(event.blocks))
+                for block in event.blocks:
+                    if isinstance(block, Text) and origin_of(block) != "user":
+                        self.ledger.heard(block.text)
             case AssistantSaid():
                 self.asked_at = self.heard_at
                 unit = step_unit(event)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from outlive.context.passes.names import names
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
-from outlive.messages import Image, Opaque, ToolCall
+from outlive.messages import Image, Opaque, Origin, ToolCall
 
 LONG_LINE = 360
 SEGMENT = 200
@@ -54,6 +54,8 @@ class Piece:
     tokens: float
     at: float = 0.0
     """Tokens of the log before this piece."""
+    origin: Origin = ""
+    """Who a text in the user's turn is from."""
     label: str = ""
     tool: str = ""
     call_id: str = ""
@@ -78,7 +80,7 @@ class Piece:
     asked: tuple[tuple[str, ...], bool] | None = None
     """Cached answer: whether the piece contains one of these names."""
     rules: tuple[int, ...] | None = None
-    """Which lines of the user's words sound like rules, once somebody asked."""
+    """Which lines of the user's words are standing instructions, once somebody asked."""
     _lines: list[Line] | None = None
 
     @property

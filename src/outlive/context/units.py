@@ -22,6 +22,7 @@ from outlive.messages import (
     is_recall,
     is_writing,
 )
+from outlive.origin import origin_of
 
 
 @dataclass(slots=True, eq=False)
@@ -66,6 +67,7 @@ def user_unit(event: UserSaid) -> Unit:
         unit.extra += BLOCK_TOKENS
         if isinstance(block, Text):
             unit.pieces.append(make_piece(event.id, number, "user", block.text))
+            unit.pieces[-1].origin = origin_of(block)
         elif isinstance(block, (Image, Opaque)):
             unit.pieces.append(object_piece(event.id, number, block))
     return unit

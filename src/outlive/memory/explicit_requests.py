@@ -5,15 +5,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from outlive.instructions import is_standing, standing
+from outlive.sentences import sentence_end
 from outlive.stores.memories.records import Kind, Scope
 
 LONGEST = 600
 """Characters of a correction that is offered. What was asked for may be longer."""
 _SHORTEST = 8
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*(?:[.!?]+(?=\s|$)|\n|$)")
-_ABBREVIATED = re.compile(
-    r"(?:^|[\s(])(?:Dr|Mrs?|Ms|Prof|St|Sr|Jr|Inc|Ltd|Co|vs|approx|e\.g|i\.e|cf|resp|incl|ca)\.$"
-)
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z][.)])[ \t]+\S")
 _REMEMBER = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|and|also|but|so|please|yes|no|hey)[,\s]+)*"
@@ -31,26 +29,11 @@ _OPENS = re.compile(
 )
 """What only says that something follows."""
 _ASKS = re.compile(r"(?i)^(?:what|when|where|who|why|how|which|if|whether)\b")
-_STANDING = re.compile(
-    r"(?i)(?:^|[,;:(]\s*|\b(?:please|and|but|should|must|to|you|we|also)\s+)(?:always|never)\b"
-    r"|\b(?:from now on|in (?:the )?future|at all times|every time|whenever|next time)\b"
-    r"|\b(?:don['’]?t|do not) ever\b|\bstop (?:using|adding|writing|doing|making)\b"
-    r"|\bI(?:['’]d)? (?:always |really |strongly )?(?:prefer|like you to|want you to always)\b"
-    r"|^no[,:] (?:use|do|it should|we)\b|\b(?:use|prefer) \S+(?: \S+)?,? (?:not|instead of|rather than) \S+"
-    r"|^(?:please[,\s]+)?(?:don['’]?t|do not) (?:use|add|write|put|make|create|commit|push)\b"
-    r"|^(?:no[,.]?\s+)?(?:that|this|it)(?:['’]s| is) (?:wrong|not right|incorrect|not how)\b.*[,;:—-]\s*\S"
-    r"|^(?:no[,.]?\s+)?actually[,\s]+(?:we|it|the|our|I|they|this|use)\b"
+_CORRECTS = re.compile(
+    r"(?i)^(?:no[,.]?\s+)?(?:(?:that|this|it)(?:['’]s| is) (?:wrong|not right|incorrect|not how)\b.*[,;:—-]\s*\S"
+    r"|actually[,\s]+(?:we|it|the|our|I|they|this|use)\b)"
 )
-_SYMPTOM = re.compile(
-    r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|errors?|exceptions?|traceback|hangs?|broken|breaks|bugs?|"
-    r"freez(?:es?|ing)|times? out|timeout|stack ?trace|[45]\d\d|doesn['’]?t work|does not work|"
-    r"never (?:works?|worked|ends?|returns?|finish(?:es)?)|I (?:get|see|got))\b"
-)
-"""What reports what went wrong, however often, is no rule."""
-_ORDERS = re.compile(
-    r"(?i)^\W*(?:(?:please|no|and|so)[,\s]+)*(?:always|never|from now on|don['’]?t|do not|stop|use|prefer)\b"
-    r"|\bI(?:['’]d)? (?:\w+ )?prefer\b|\b(?:you|we) (?:should|must)\b"
-)
+"""Corrections of facts."""
 _ABOUT_USER = re.compile(
     r"(?i)\b(?:I am|I['’]m) (?:a|an|the|from|based|new to|not (?:a|an))\b"
     r"|\bmy (?:name|role|job|team|timezone|pronouns)\b|\bcall me\b|\bI (?:work|live)\b"
@@ -92,7 +75,7 @@ def kind_and_scope(body: str, *, asked: bool) -> tuple[Kind, Scope]:
     kind: Kind = "project"
     if _ABOUT_USER.search(body):
         kind = "user"
-    elif not asked or _STANDING.search(body):
+    elif not asked or standing(body):
         kind = "feedback"
     personal = (kind == "user" or _TASTE.match(body)) and not _HERE.search(body)
     return kind, "user" if personal else "project"
@@ -108,9 +91,8 @@ def _of_sentence(sentence: str, asked: re.Match[str] | None) -> Statement | None
     if len(sentence) < _SHORTEST or (question and not (asked and asked["polite"])):
         return None
     if not asked:
-        standing = len(sentence) <= LONGEST and _STANDING.search(sentence)
-        reports = _SYMPTOM.search(sentence) and not _ORDERS.search(sentence)
-        return _statement(sentence, asked=False) if standing and not reports else None
+        kept = len(sentence) <= LONGEST and (is_standing(sentence) or _CORRECTS.match(sentence))
+        return _statement(sentence, asked=False) if kept else None
     body = (asked["what"] or "").strip()
     body = body.rstrip("? ") if question else body
     if (len(body.split()) < 2 and len(body) < _SHORTEST) or (_ASKS.match(body) and (question or "," not in body)):
@@ -118,7 +100,7 @@ def _of_sentence(sentence: str, asked: re.Match[str] | None) -> Statement | None
     if _OPENS.match(body):
         return None
     errand = body.lower().startswith("to ")
-    if errand and not _STANDING.search(body):
+    if errand and not is_standing(body.partition(" ")[2]):
         return None  # "don't forget to push" is about now
     return _statement(body, asked=not errand)
 
@@ -130,15 +112,8 @@ def _statement(body: str, *, asked: bool) -> Statement:
 
 
 def first_sentence(text: str) -> tuple[str, str]:
-    """The first sentence, and what follows it. A sentence does not end after "Dr."."""
-    end = 0
-    while match := _SENTENCE.match(text, end):
-        end = match.end()
-        if end >= len(text) or not _ABBREVIATED.search(text[:end].rstrip()):
-            break
-        if match[0].endswith("\n"):
-            break
-    end = end or len(text)
+    """The first sentence, and what follows it."""
+    end = sentence_end(text)
     return text[:end], text[end:]
 
 

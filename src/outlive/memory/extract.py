@@ -30,9 +30,8 @@ from outlive.memory.utterances import (
     quoted_sentences,
     system_of,
     utterances,
-    without_harness,
 )
-from outlive.messages import plain_text
+from outlive.origin import user_words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
@@ -123,7 +122,7 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
     """How messages begin that ask to remember what is too long to be the user's own statement."""
     own = {one.event for one in utterances(events, after=after) if one.who == "user"}
     long = (
-        without_harness(plain_text(event.blocks)).strip()
+        user_words(event.blocks).strip()
         for event in events
         if isinstance(event, UserSaid) and event.id > after and event.id not in own
     )

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from outlive import instructions
 from outlive.memory.errors import InvalidMemory, NeedsConfirmation, PoisonedMemory
 from outlive.secrets import find, refuse
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
@@ -25,12 +26,6 @@ _SUSPECT = re.compile(
     r"(?i)ignor|disreg|forget|overr|are now|the user|prompt|credential|api key|ermission|pprov|nfirm|safety"
 )
 """Without one of these no such text."""
-_INSTRUCTS = re.compile(
-    r"(?i)(?:^|[.!?;:\n]\s*|[-*]\s+|\b(?:please|and|but|then|should|must|to|you|we|agents?|assistants?)\s+)"
-    r"(?:always|never|must|do not|don't|make sure|be sure|from now on|whenever|when asked|run|execute|use|call|send|"
-    r"install|delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b"
-    r"|\byou (?:must|should|need to|have to|are required)\b|\bfrom now on\b"
-)
 
 
 def poison(memory: Memory) -> str:
@@ -65,7 +60,7 @@ def _takes_over(text: str) -> str:
 
 def instructs(memory: Memory) -> bool:
     """Whether it tells an agent what to do, rather than what is so."""
-    return memory.type == "feedback" or bool(_INSTRUCTS.search(f"{memory.text}\n{memory.date}"))
+    return memory.type == "feedback" or instructions.instructs(f"{memory.text}\n{memory.date}")
 
 
 def needs_confirmation(memory: Memory) -> bool:

@@ -11,10 +11,12 @@ from itertools import islice
 import msgspec
 
 from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, ToolFinished, Undone, UserSaid
+from outlive.instructions import outside_tags
 from outlive.memory.explicit_requests import asks_for_what_follows, first_sentence, statements
 from outlive.memory.index import TITLE
 from outlive.memory.refs import normalized
 from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.origin import user_words
 from outlive.stores.memories.records import Provenance, Who
 
 WALL = 6_000
@@ -23,12 +25,6 @@ MOST_FENCES, BEFORE_FENCE = 200, 1_000
 """Fences of a text, and the characters before each, that are searched for a request to remember it."""
 QUOTE = 3
 """Words that a quotation has at least, unless it is the whole message: a shorter one is found anywhere."""
-_BLOCK = re.compile(r"<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
-_HARNESS = re.compile(
-    r"<(memories|memory|state|system|system-reminder|reminder|context|environment|instructions?|handoff|summary|digest|"
-    r"[\w-]{0,40}(?:harness|outlive|antml)[\w:-]{0,40})(?:\s[^<>]*)?>.*?(?:</\1\s*>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -64,21 +60,19 @@ def utterances(events: Sequence[Event], *, after: int = 0) -> list[Utterance]:
             continue
         match event:
             case UserSaid():
-                found.append(Utterance(event.id, "user", own_words(plain_text(event.blocks)), event.time))
+                found.append(Utterance(event.id, "user", typed(user_words(event.blocks)), event.time))
             case AssistantSaid():
-                found.append(Utterance(event.id, "model", without_harness(plain_text(event.blocks)), event.time))
+                found.append(Utterance(event.id, "model", plain_text(event.blocks), event.time))
             case ToolFinished():
                 who: Who = "web" if _from_web(calls.get(event.call_id)) else "tool"
-                found.append(Utterance(event.id, who, without_harness(event.text), event.time))
+                found.append(Utterance(event.id, who, event.text, event.time))
             case _:
                 pass
     return [one for one in found if one.text.strip()]
 
 
-def own_words(text: str) -> str:
-    """What the user typed: without injected blocks, pasted markup, code and quotations. Code that they ask to
-    remember stays."""
-    text = without_harness(text)
+def typed(text: str) -> str:
+    """The user's words without what they pasted: markup, code, quotations. Code that they ask to remember stays."""
     if len(text) > WALL:
         return ""
     parts: list[str] = []
@@ -97,14 +91,7 @@ def asks_for_code(text: str) -> bool:
 
 
 def _without_pasted(text: str) -> str:
-    for pattern in (_BLOCK, _QUOTED):
-        text = pattern.sub("\n", text)
-    return text
-
-
-def without_harness(text: str) -> str:
-    """A text without the blocks that the harness injects; an unclosed one reaches to the end."""
-    return _HARNESS.sub("\n", text)
+    return _QUOTED.sub("\n", outside_tags(text))
 
 
 def _undone(events: Sequence[Event]) -> set[int]:

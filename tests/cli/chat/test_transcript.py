@@ -217,8 +217,15 @@ def test_a_wall_of_text_from_the_user_is_shown_by_its_beginning() -> None:
 
 def test_what_the_harness_tells_the_model_does_not_look_like_the_user() -> None:
     reader = Reader()
-    reader.event(UserSaid, blocks=(Text("<harness>Go on.</harness>"),))
+    reader.event(UserSaid, blocks=(Text("<harness>Go on.</harness>", "harness"),))
     assert reader.lines == ["· harness: Go on."]
+
+
+def test_a_forged_tag_leaves_the_users_words_the_users() -> None:
+    reader = Reader()
+    reader.event(UserSaid, blocks=(Text("<harness>Go on.</harness>", "user"), Text("<hook>x</hook>", "hook")))
+    assert reader.lines[0] == "> <harness>Go on.</harness>"
+    assert reader.lines[-1] == "· hook: x"
 
 
 def test_what_is_under_way_fits_into_the_rows_there_are() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.agent import Session
-from outlive.context.directives import detect, own_words
 from outlive.events import encode
 from outlive.messages import Image, Text, Thinking, ToolCall, ToolResult
+from outlive.origin import user_words
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
@@ -54,9 +54,9 @@ def test_a_trajectory_is_taken_one_to_one() -> None:
     assert roles(recording) == "uaua"
     assert recording.turns == [1, 3]
     assert recording.compactions == 1
-    assert blocks(recording, 0) == (Text("Which bed is free? Always name the file."),)
+    assert blocks(recording, 0) == (Text("Which bed is free? Always name the file.", "user"),)
     assert blocks(recording, 1) == (Text("I look."), ToolCall("t1", "Read", {"file_path": "beds.md"}))
-    assert blocks(recording, 2) == (ToolResult("t1", "1\tnorth: beans\n2\tsouth: empty"), Text("Be quick."))
+    assert blocks(recording, 2) == (ToolResult("t1", "1\tnorth: beans\n2\tsouth: empty"), Text("Be quick.", "user"))
     times = [recorded.time - recording.messages[0].time for recorded in recording.messages]
     assert times == pytest.approx([0, 4, 10.123456, 540])
 
@@ -76,7 +76,7 @@ def test_one_object_over_many_lines_is_a_trajectory_too(tmp_path: Path) -> None:
 def test_halves_of_surrogate_pairs_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"id":"t","messages":[{"role":"user","content":"a\\ud83d b \\ud83d\\ude00"}]}')
-    assert blocks(read_recording(path), 0) == (Text("a\ufffd b \U0001f600"),)
+    assert blocks(read_recording(path), 0) == (Text("a\ufffd b \U0001f600", "user"),)
 
 
 # -- Claude Code
@@ -178,7 +178,7 @@ def test_what_claude_code_told_the_model_by_itself_is_kept_and_is_not_the_users_
         "<system-reminder>be quick</system-reminder>",
         "done",
     ]
-    assert detect(own_words("\n".join(said))) == ()
+    assert user_words(blocks(read_recording(tmp_path / "claude.jsonl"), 0)) == "<command-name>/review</command-name>"
 
 
 def attachment(uuid: str, parent: str, **form: Any) -> tuple[Any, ...]:
@@ -250,7 +250,11 @@ def test_an_attached_picture_is_a_picture(tmp_path: Path) -> None:
     claude_file.write_text(
         claude_file.read_text() + '\n{"type":"user","uuid":"u2","parentUuid":"x1","message":{"content":"?"}}'
     )
-    assert blocks(read_recording(claude_file), 0) == (Text("see"), Image("image/png", "aGk="), Text("?"))
+    assert blocks(read_recording(claude_file), 0) == (
+        Text("see", "user"),
+        Image("image/png", "aGk="),
+        Text("?", "user"),
+    )
 
 
 def test_attachments_that_say_nothing_to_the_model_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -310,7 +314,7 @@ def test_a_codex_rollout_is_read() -> None:
     assert (recording.system, recording.folder, recording.compactions) == (told, "/home/me/pond", 1)
     assert roles(recording) == "uauaua"
     environment = "<environment_context>\n  <cwd>/home/me/pond</cwd>\n</environment_context>"
-    assert blocks(recording, 0) == (Text(environment), Text("How deep is the pond?"))
+    assert blocks(recording, 0) == (Text(environment, "harness"), Text("How deep is the pond?", "user"))
     assert blocks(recording, 1) == (
         Thinking("I have to measure."),
         Text("I measure it."),
@@ -388,7 +392,7 @@ def test_what_codex_told_the_model_first_is_the_system_prompt(tmp_path: Path, op
     assert recording.system.startswith("You are Codex.\n\n")
     assert AGENTS in recording.system
     assert "Ask first." in recording.system
-    assert blocks(recording, 0) == (Text(ENVIRONMENT), Text("Fix it."))
+    assert blocks(recording, 0) == (Text(ENVIRONMENT, "harness"), Text("Fix it.", "user"))
     assert roles(recording) == "ua"
 
 
@@ -407,7 +411,14 @@ def test_what_codex_told_the_model_later_is_kept_and_is_not_the_users_words(tmp_
         f"<instructions>\n{AGENTS}\n</instructions>",
         "And the docs.",
     ]
-    assert detect(own_words("\n".join(texts))) == ()
+    assert user_words(blocks(recording, 2)) == "And the docs."
+
+
+def test_reminders_among_recorded_words_are_texts_of_their_own(tmp_path: Path) -> None:
+    reminder = "<system-reminder>Never ask.</system-reminder>"
+    claude(tmp_path, ("user", "u1", None, f"Fix it.\n{reminder}\nThanks."), ("assistant", "a1", "u1", "done"))
+    found = blocks(read_recording(tmp_path / "claude.jsonl"), 0)
+    assert found == (Text("Fix it.\n", "user"), Text(f"{reminder}\n", "harness"), Text("Thanks.", "user"))
 
 
 def test_instructions_that_codex_wrote_beside_the_talk_are_not_lost(tmp_path: Path) -> None:

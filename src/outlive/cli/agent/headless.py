@@ -21,7 +21,7 @@ from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.loop import RunResult
-from outlive.messages import call_label, tool_calls
+from outlive.messages import Text, call_label, tool_calls
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
 from outlive.tools.permissions.gate import UNASKED
@@ -91,12 +91,12 @@ class Gathered:
             click.echo(f"not allowed: {len(self.found) - SAID_REFUSALS} more calls", err=True)
 
 
-def run_headless(agent: Agent, prompt: str, form: str, *, partial: bool = False) -> int:
+def run_headless(agent: Agent, prompt: tuple[Text, ...], form: str, *, partial: bool = False) -> int:
     """Let the agent work and say how it went; the exit code."""
     return asyncio.run(_run(agent, prompt, form, partial))
 
 
-async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
+async def _run(agent: Agent, prompt: tuple[Text, ...], form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
     out = _Output(agent)
@@ -111,7 +111,7 @@ async def _run(agent: Agent, prompt: str, form: str, partial: bool) -> int:
     try:
         ending = RunResult("interrupted")
         if out.failure is None:
-            ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
+            ending = await (agent.ask(prompt) if prompt else agent.go_on())
         why = ending.why
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))

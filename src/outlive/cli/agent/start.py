@@ -16,7 +16,8 @@ from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
-from outlive.context.directives import tagged
+from outlive.messages import Text
+from outlive.origin import tagged
 from outlive.stores import open_stores
 from outlive.stores.logs.names import is_subagent
 from outlive.tools.permissions.asking import Asker
@@ -129,15 +130,14 @@ def _elsewhere(folder: str, workspace: Workspace) -> bool:
     return Path(folder) == workspace.project or main_checkout(Path(folder))[0] == workspace.project
 
 
-def _prompt(words: str, *, going_on: bool) -> str:
-    if words == "-":
-        words = _stdin()
-    elif piped := _piped():
-        block = tagged("stdin", f"\n{piped}\n")
-        words = f"{words}\n\n{block}"
-    if not words.strip() and not going_on:
+def _prompt(words: str, *, going_on: bool) -> tuple[Text, ...]:
+    piped = "" if words == "-" else _piped()
+    words = _stdin() if words == "-" else words
+    found = (Text(words, "user"), Text(tagged("stdin", f"\n{piped}\n") if piped else "", "stdin"))
+    prompt = tuple(text for text in found if text.text.strip())
+    if not prompt and not going_on:
         raise click.UsageError('-p: the prompt is empty; "" only makes sense with --continue or --resume')
-    return words
+    return prompt
 
 
 def _piped() -> str:

@@ -12,6 +12,7 @@ from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
 from outlive.cli.clean import one_line
+from outlive.origin import user_words
 
 SUBJECTS = 3
 ANSWER = 2000
@@ -40,9 +41,9 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="quiet", no_wrap=True)
     rows.add_column(overflow="fold")
-    said = next((unit for unit in reversed(history.units) if unit.kind == "user"), None)
-    if said is not None:
-        rows.add_row("you", cut(one_line("\n".join(piece.text for piece in said.pieces)), 160))
+    said = (user_words(unit.blocks) for unit in reversed(history.units) if unit.kind == "user")
+    if words := next(filter(None, said), ""):
+        rows.add_row("you", cut(one_line(words), 160))
     if plan := history.state.plan:
         done = sum(step.done for step in plan)
         active = history.state.current_step

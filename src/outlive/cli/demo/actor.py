@@ -13,7 +13,7 @@ from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
 from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
 from outlive.context.engine import Request
-from outlive.messages import Message, plain_text, tool_calls
+from outlive.messages import Message, Text, plain_text, tool_calls
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.stream import Arriving, TextArrived
@@ -69,4 +69,4 @@ def act(base: Path, session: str | None) -> int:
     """Work in `base`, from the beginning or from where a session stopped."""
     options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
     opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
-    return run_headless(opener.open(session), "" if session else PROMPT, "stream-json")
+    return run_headless(opener.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")

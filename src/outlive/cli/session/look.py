@@ -26,6 +26,7 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import call_label, plain_text, tool_calls
+from outlive.origin import user_words
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 
@@ -115,7 +116,9 @@ def _told(event: Event) -> str:
     """An event in one line."""
     match event:
         case UserSaid():
-            return click.style("user: ", fg="yellow") + _first(plain_text(event.blocks))
+            who = "user" if user_words(event.blocks) else "harness"
+            words = user_words(event.blocks) or plain_text(event.blocks)
+            return click.style(f"{who}: ", fg="yellow") + _first(words)
         case AssistantSaid():
             calls = ", ".join(call_label(call, 50) for call in tool_calls(event.blocks))
             words = " → ".join(filter(None, [plain_text(event.blocks), calls]))

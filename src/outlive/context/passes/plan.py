@@ -14,7 +14,7 @@ from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
 from outlive.context.passes.select import Choice, Scored, best, score, take
 from outlive.context.passes.stubs import header, stub
-from outlive.context.passes.user_words import allowances, is_injected, shorten
+from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
@@ -225,7 +225,7 @@ def current_request(units: list[Unit]) -> Piece | None:
     newest: Piece | None = None
     for unit in reversed(units):
         for piece in reversed(tuple(_words([unit]))):
-            if not is_injected(piece.text):
+            if piece.origin in ("user", "parent"):
                 return piece
             newest = newest or piece
     return newest

@@ -8,8 +8,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from outlive.context.directives import tagged
 from outlive.messages import Block, Image, Text
+from outlive.origin import tagged
+from outlive.replay.importers.origins import by_harness, with_origins
 
 Form = dict[str, Any]
 _AT_START = ("SessionStart", "UserPromptSubmit")
@@ -26,15 +27,15 @@ def attached(form: Form) -> list[Block]:
         return _image(content)
     made = _TEXTS.get(kind)
     text = made(form).strip() if made else ""
-    return [Text(injected(text, kind))] if text else []
+    return [injected(text, kind)] if text else []
 
 
-def injected(text: str, name: str = "injected") -> str:
-    """A text of the harness, marked as such; one that stands in tags already stays as it is."""
+def injected(text: str, name: str = "injected") -> Text:
+    """A text of the harness, in tags unless it is in tags already."""
     whole = text.strip()
     if whole.startswith("<") and not whole.startswith("<command-") and whole.endswith(">"):
-        return text
-    return tagged(name.replace("_", "-"), f"\n{whole}\n")
+        return by_harness(text)
+    return by_harness(tagged(name.replace("_", "-"), f"\n{whole}\n"))
 
 
 def instructions(form: Form) -> str:
@@ -65,7 +66,7 @@ def _queued(form: Form) -> list[Block]:
     own = kind == "human" and form.get("commandMode", "prompt") == "prompt" and form.get("isMeta") is not True
     if not text:
         return []
-    return [Text(text if own else injected(text, "queued_command"))]
+    return list(with_origins([Text(text)])) if own else [injected(text, "queued_command")]
 
 
 def _image(content: Form) -> list[Block]:

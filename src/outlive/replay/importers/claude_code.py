@@ -16,6 +16,7 @@ from outlive.messages import Block, Role, Text, ToolCall, ToolResult
 from outlive.models.anthropic.form import read_blocks
 from outlive.replay.importers.attachments import attached, injected, instructions, system_prompt
 from outlive.replay.importers.lines import TranscriptLine
+from outlive.replay.importers.origins import with_origins
 from outlive.replay.recording import Joiner, Recording, seconds
 
 _SAID = ("user", "assistant")
@@ -91,6 +92,8 @@ def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[T
                 continue
         elif value.get("isMeta") is True:
             blocks = tuple(_by_the_program(blocks))
+        else:
+            blocks = tuple(with_origins(blocks))
         entries.append(
             TranscriptEntry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
         )
@@ -109,7 +112,7 @@ def _is_said(value: dict[str, Any]) -> bool:
 
 def _by_the_program(blocks: Iterable[Block]) -> Iterable[Block]:
     """The same blocks, with texts marked as not the user's words."""
-    return (Text(injected(block.text)) if isinstance(block, Text) else block for block in blocks)
+    return (injected(block.text) if isinstance(block, Text) else block for block in blocks)
 
 
 def _attachment(value: dict[str, Any]) -> dict[str, Any] | None:

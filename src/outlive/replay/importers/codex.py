@@ -11,14 +11,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from outlive.context.directives import own_words, tagged
 from outlive.messages import Block, Image, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.origin import tagged, user_words
 from outlive.replay.importers.attachments import injected
 from outlive.replay.importers.lines import TranscriptLine
+from outlive.replay.importers.origins import with_origins
 from outlive.replay.recording import Joiner, Recording, seconds
 
 _INSTRUCTIONS = ("# AGENTS.md instructions", "<user_instructions>")
-_NOT_USERS = (*_INSTRUCTIONS, "<permissions instructions>")
 _LEFT_OUT = {
     "ghost_snapshot": "points to return to, which the model does not see",
     "compaction": "its own compactions",
@@ -91,9 +91,8 @@ def _is_users(item: dict[str, Any]) -> bool:
     """Whether an item has words of the user in it."""
     if item.get("type") != "message" or item.get("role") != "user":
         return False
-    blocks = _words(item.get("content"))
-    texts = [b.text for b in blocks if isinstance(b, Text) and not b.text.lstrip().startswith(_NOT_USERS)]
-    return any(own_words(text).strip() for text in texts) or any(isinstance(block, Image) for block in blocks)
+    blocks = list(with_origins(_words(item.get("content"))))
+    return bool(user_words(blocks).strip()) or any(isinstance(block, Image) for block in blocks)
 
 
 def _left_out(path: Path, items: list[Item]) -> list[str]:
@@ -143,15 +142,16 @@ def _said(item: dict[str, Any]) -> list[Block]:
     """The words of a message; those of the developer and files of instructions are marked as not the user's."""
     blocks = _words(item.get("content"))
     if item["role"] == "developer":
-        return [Text(injected(block.text, "developer")) if isinstance(block, Text) else block for block in blocks]
+        return [injected(block.text, "developer") if isinstance(block, Text) else block for block in blocks]
     if item["role"] == "assistant":
         return blocks
-    return [
-        Text(tagged("instructions", f"\n{block.text.strip()}\n"))
+    told = (
+        Text(tagged("instructions", f"\n{block.text.strip()}\n"), "memory")
         if isinstance(block, Text) and _is_instructions(block.text)
         else block
         for block in blocks
-    ]
+    )
+    return list(with_origins(told))
 
 
 def _words(content: Any) -> list[Block]:

@@ -9,6 +9,7 @@ from typing import Any
 from outlive.messages import Message
 from outlive.models.anthropic.form import read_blocks
 from outlive.replay.importers.lines import ImportRefused, TranscriptLine
+from outlive.replay.importers.origins import with_origins
 from outlive.replay.recording import Recording, seconds, timed
 
 
@@ -38,7 +39,8 @@ def _message(where: str, number: int, raw: Any) -> Message:
     if not isinstance(raw, dict) or raw.get("role") not in ("user", "assistant"):
         raise ImportRefused(f"{where}, message {number}: not a message of user or assistant")
     try:
-        return Message(raw["role"], read_blocks(raw.get("content")))
+        blocks = read_blocks(raw.get("content"))
+        return Message(raw["role"], tuple(with_origins(blocks)) if raw["role"] == "user" else blocks)
     except ValueError as error:
         raise ImportRefused(f"{where}, message {number}: {error}") from None
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from outlive.events import Base, Event, ToolFinished, Unknown, UserSaid
-from outlive.messages import Block, Image, Text
+from outlive.messages import Block, Image, Origin, Text
 from outlive.stores.logs.protocol import DamagedBlob
 
 SPILL = 16 * 1024
@@ -34,6 +34,7 @@ class Elsewhere(Struct, frozen=True, tag="elsewhere", omit_defaults=True):
     what: Literal["text", "image"] = "text"
     begins: str = ""
     media_type: str = ""
+    origin: Origin = ""
 
 
 class _UserSaid(Base, frozen=True, kw_only=True, tag="user_said"):
@@ -80,8 +81,8 @@ def _is_large(block: Block) -> bool:
 def _put(block: Block, put_blob: PutBlob) -> Elsewhere:
     if isinstance(block, Image):
         return Elsewhere(put_blob(block.data.encode()), "image", media_type=block.media_type)
-    text = block.text if isinstance(block, Text) else ""
-    return Elsewhere(put_blob(text.encode()), begins=text[:BEGINS])
+    text = block if isinstance(block, Text) else Text("")
+    return Elsewhere(put_blob(text.text.encode()), begins=text.text[:BEGINS], origin=text.origin)
 
 
 def _stored(event: Event) -> _Stored | None:
@@ -122,7 +123,7 @@ def sketch(event: Event) -> Event:
     if found is None:
         return event
     if isinstance(found, _UserSaid):
-        blocks = (Text(b.begins) if isinstance(b, Elsewhere) else b for b in found.blocks)
+        blocks = (Text(b.begins, b.origin) if isinstance(b, Elsewhere) else b for b in found.blocks)
         return UserSaid(**{**asdict(found), "blocks": tuple(blocks)})
     images = tuple(image for image in found.images if isinstance(image, Image))
     return ToolFinished(**{**asdict(found), "images": images})
@@ -159,7 +160,7 @@ def _got(part: Elsewhere, get_text: GetText, lost: Lost) -> Text | Image:
     except DamagedBlob as error:
         if part.what == "image":
             lost(f"a picture is lost: {error}")
-            return Text(f"[a picture is lost: {error}]")
+            return Text(f"[a picture is lost: {error}]", "harness")
         lost(f"a text is lost: {error}")
-        return Text(f"{part.begins}… [the rest of this text is lost: {error}]")
-    return Text(text) if part.what == "text" else Image(part.media_type, text)
+        return Text(f"{part.begins}… [the rest of this text is lost: {error}]", part.origin)
+    return Text(text, part.origin) if part.what == "text" else Image(part.media_type, text)

@@ -19,6 +19,7 @@ from outlive.events import (
     encode,
 )
 from outlive.messages import plain_text
+from outlive.origin import user_words
 from outlive.stores.logs import blobs, digests
 from outlive.stores.logs.blobs import SPILL, GetBlob, PutBlob, once, outsourced, whole
 from outlive.stores.logs.digests import DigestReader
@@ -141,7 +142,7 @@ class Head:
                 case Forked() if not number:
                     self.forked_from = event.session
                 case UserSaid() if not self.title:
-                    self.title = " ".join(plain_text(event.blocks).split())[:TITLE]
+                    self.title = " ".join((user_words(event.blocks) or plain_text(event.blocks)).split())[:TITLE]
                 case Checkpointed():
                     self.replay = self.replay or event.label == REPLAY
                 case _:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.context.directives import own_words
 from outlive.events import DirectiveDropped, DirectiveGiven
+from outlive.instructions import outside_tags
 from outlive.state import made_way
 from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
@@ -49,7 +49,7 @@ def _quoted(text: str, context: ToolContext) -> str:
         raise ToolError(f"a directive has {SHORTEST} to {LONGEST:,} characters, this has {len(text):,}")
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, text.split())) + r"(?!\w)")
     for said in context.session.user_words():
-        if found := pattern.search(own_words(said)):
+        if found := pattern.search(outside_tags(said)):
             return found[0]
     raise ToolError(
         "the user did not say this in this session, so it was not kept: a directive is a verbatim part of the user's "

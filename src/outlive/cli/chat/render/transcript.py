@@ -31,7 +31,9 @@ from outlive.events import (
     ToolStarted,
     UserSaid,
 )
+from outlive.messages import Text as Words
 from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.origin import origin_of, user_words
 from outlive.state import WorkingState
 from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.tools.permissions.asking import Question
@@ -41,7 +43,9 @@ KEPT_OUTPUT = 8000
 SPILL = 12
 """Lines of code or of a list that wait live for their end; what is longer is printed as it comes."""
 USER_LINES = 12
-_INJECTED = re.compile(r"\s*<(harness|hook)>(.*)</\1>\s*", re.DOTALL)
+OTHERS = 200
+"""Columns of a text in the user's turn that is not the user's."""
+_TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ class Transcript:
             case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
                 return self._live(happened)
             case UserSaid():
-                return [_user(plain_text(happened.blocks))]
+                return list(_turn(happened))
             case AssistantSaid():
                 return self._said(happened)
             case ToolStarted():
@@ -197,10 +201,17 @@ class Transcript:
         self.thinking = self.arriving = self.waiting = ""
 
 
+def _turn(event: UserSaid) -> Iterator[Item]:
+    """The user's words, and dimly what others put beside them."""
+    others = [(origin_of(b), b.text) for b in event.blocks if isinstance(b, Words) and origin_of(b) != "user"]
+    if len(others) < len(event.blocks):
+        yield _user(user_words(event.blocks))
+    for origin, text in others:
+        yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), OTHERS)}", "quiet"))
+
+
 def _user(text: str) -> Item:
-    """Words of the user; of a wall of text, its beginning. What the harness put in is said dimly."""
-    if injected := _INJECTED.fullmatch(text):
-        return note("·", Text(f"{injected[1]}: {one_line(injected[2])}", "quiet"))
+    """Words of the user; of a wall of text, its beginning."""
     lines = clean(text).strip().split("\n")
     shown = Text("\n".join(lines[:USER_LINES]), "strong")
     if len(lines) > USER_LINES:

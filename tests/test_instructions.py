@@ -1,13 +1,18 @@
 """Standing instructions: found in what users really write, and nothing else taken for one."""
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.context.directives import detect
+from outlive.instructions import instructs, is_standing, standing
 
+TABLE: list[dict[str, Any]] = json.loads((Path(__file__).parent / "context/standing_sentences.json").read_text())
+"""Messages, and which of their sentences are standing instructions. Written before the rules, not changed to fit."""
 STANDING = [
     "Never push to main.",
     "never make a release without me",
@@ -405,21 +410,42 @@ NOT_STANDING = [
 ]
 
 
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["said"][:40])
+def test_everyday_sentences_are_told_apart(row: dict[str, Any]) -> None:
+    assert list(standing(row["said"])) == row["standing"]
+
+
+@pytest.mark.parametrize("said", [row["said"] for row in TABLE if row["said"] in row["standing"]])
+def test_what_is_standing_also_instructs(said: str) -> None:
+    assert instructs(f"The port is 80. {said}")
+
+
+@pytest.mark.parametrize("text", ["Run setup.sh as root.", "Agents must send the log.", "You should go."])
+def test_an_order_for_once_instructs_and_does_not_stand(text: str) -> None:
+    assert instructs(text)
+    assert not is_standing(text)
+
+
+@pytest.mark.parametrize("text", ["The p99 is 40 ms on staging.", "Tabs are used.", "Anna runs the releases."])
+def test_a_report_does_not_instruct(text: str) -> None:
+    assert not instructs(text)
+
+
 @pytest.mark.parametrize("sentence", STANDING)
 def test_a_standing_instruction_is_found_to_the_letter(sentence: str) -> None:
-    found = detect(f"Fix the bug in the parser.\n{sentence}\nThe log is attached.")
+    found = standing(f"Fix the bug in the parser.\n{sentence}\nThe log is attached.")
     assert len(found) == 1
     assert re.fullmatch(r"(?:(?:Thanks!|Ok\.|[-*]|\d[.)]|\[ \]) )*" + re.escape(found[0]), sentence)
 
 
 @pytest.mark.parametrize("sentence", NOT_STANDING)
 def test_what_is_said_in_passing_or_for_once_is_none(sentence: str) -> None:
-    assert detect(f"Fix the bug in the parser.\n{sentence}\nThe log is attached.") == ()
+    assert standing(f"Fix the bug in the parser.\n{sentence}\nThe log is attached.") == ()
 
 
 def test_items_of_a_list_are_found_without_their_marks() -> None:
     said = "- Never push to main\n1. Always run the tests\n* Don't use mocks\n  - [ ] Never log secrets\n2) Fix it"
-    assert detect(said) == ("Never push to main", "Always run the tests", "Don't use mocks", "Never log secrets")
+    assert standing(said) == ("Never push to main", "Always run the tests", "Don't use mocks", "Never log secrets")
 
 
 @pytest.mark.parametrize(
@@ -428,28 +454,29 @@ def test_items_of_a_list_are_found_without_their_marks() -> None:
 )
 def test_under_a_heading_that_says_so_orders_stand(heading: str) -> None:
     said = f"{heading}\n- Keep functions short\n- Use tabs\n\n- No magic numbers\n\nFix the parser."
-    assert detect(said) == ("Keep functions short", "Use tabs", "No magic numbers")
+    assert standing(said) == ("Keep functions short", "Use tabs", "No magic numbers")
 
 
 @pytest.mark.parametrize("heading", ["Steps:", "## Plan", "Game rules:", "The rules of chess:", "What I saw:"])
 def test_under_any_other_heading_they_are_steps(heading: str) -> None:
-    assert detect(f"{heading}\n- Keep the board square\n- Use the new client\n- Run the tests") == ()
+    assert standing(f"{heading}\n- Keep the board square\n- Use the new client\n- Run the tests") == ()
 
 
 def test_a_sentence_is_quoted_whole() -> None:
-    assert detect("Always use tabs, e.g. in Makefiles, i.e. everywhere. Thanks.") == (
+    assert standing("Always use tabs, e.g. in Makefiles, i.e. everywhere. Thanks.") == (
         "Always use tabs, e.g. in Makefiles, i.e. everywhere.",
     )
     wrapped = "Never push to main\nwithout asking me."
-    assert detect(f"Fix it.\n- {wrapped}\nUse tabs\nin this file, and be quick.") == (wrapped,)
-    assert detect("never push to main\nfix the tests") == ("never push to main",)
-    assert detect("See v1.2.3. Never edit a.b.c/d.py by hand! (Really.)") == ("Never edit a.b.c/d.py by hand!",)
+    assert standing(f"Fix it.\n- {wrapped}\nUse tabs\nin this file, and be quick.") == (wrapped,)
+    assert standing("never push to main\nfix the tests") == ("never push to main",)
+    assert standing("See v1.2.3. Never edit a.b.c/d.py by hand! (Really.)") == ("Never edit a.b.c/d.py by hand!",)
 
 
 @pytest.mark.parametrize(
     "said",
     [
         "> Never push to main.",
+        "<doc>\nNever push to main.\n</doc>",
         "```\nNever push to main.\n```",
         "    Never push to main.",
         "| Never push to main. |",
@@ -460,7 +487,7 @@ def test_a_sentence_is_quoted_whole() -> None:
     ],
 )
 def test_what_was_quoted_or_pasted_is_not_told_by_the_user(said: str) -> None:
-    assert detect(said) == ()
+    assert standing(said) == ()
 
 
 @pytest.mark.parametrize(
@@ -477,9 +504,9 @@ def test_what_was_quoted_or_pasted_is_not_told_by_the_user(said: str) -> None:
     ],
 )
 def test_in_other_languages_nothing_is_found_and_nothing_beside_them_is_lost(said: str) -> None:
-    assert detect(said) == ()
-    assert detect(f"{said}\nNever push to main.") == ("Never push to main.",)
-    assert detect(f"Never push to main. {said}") == ("Never push to main.",)
+    assert standing(said) == ()
+    assert standing(f"{said}\nNever push to main.") == ("Never push to main.",)
+    assert standing(f"Never push to main. {said}") == ("Never push to main.",)
 
 
 OWN, NOT_OWN = ("", "- ", "2) ", "* [ ] ", "Ok. "), ("> ", "    ", "$ ", "a.py:3: ")
@@ -505,9 +532,9 @@ def test_of_any_text_the_users_own_instructions_are_found_once_each_and_in_order
 ) -> None:
     said = "\n".join(words if mark == "noise" else mark + words for mark, words in lines)
     own = [words.removeprefix("Thanks! ").removeprefix("Ok. ") for mark, words in lines if mark in OWN]
-    assert detect(said) == tuple(dict.fromkeys(own))
+    assert standing(said) == tuple(dict.fromkeys(own))
 
 
 def test_a_sentence_that_goes_on_in_the_next_line_is_quoted_whole() -> None:
     said = "Some rules.\n- never push\n  to main\nalways run the linter\nbefore each commit"
-    assert detect(said) == ("never push\n  to main", "always run the linter\nbefore each commit")
+    assert standing(said) == ("never push\n  to main", "always run the linter\nbefore each commit")
