@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 from msgspec import Struct
@@ -24,13 +24,12 @@ class Given(Struct):
 class Some(Tool[Given]):
     """A tool of any effect."""
 
-    name: ClassVar[str] = "any"
-    description: ClassVar[str] = ""
-    input: ClassVar[type[Struct]] = Given
+    description = ""
+    input = Given
 
     def __init__(self, name: str, effect: Effect) -> None:
-        self.name = name  # type: ignore[misc] # one class for all of them
-        self.effect = effect  # type: ignore[misc]
+        self.name = name
+        self.effect = effect
 
     async def run(self, given: Given, context: ToolContext) -> ToolOutcome:
         raise AssertionError("the gate only decides")

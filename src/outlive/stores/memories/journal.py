@@ -60,8 +60,9 @@ class MemoryJournalFile:
         except (msgspec.DecodeError, ValueError, UnusableFile) as error:
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
-                f"{self.path}: the journal of a change cannot be read ({reason}); "
-                "set it apart with: outlive memory doctor --repair"
+                f"{self.path}: the journal of a change cannot be read ({reason})",
+                hint="`outlive memory doctor` can set it apart",
+                code="repair",
             ) from None
         return journal
 

@@ -47,8 +47,9 @@ class TaskJournalFile:
         except (msgspec.DecodeError, ValueError, UnusableFile) as error:
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
-                f"{self.path}: the journal of a change cannot be read ({reason}); "
-                "set it apart with: outlive task doctor --repair"
+                f"{self.path}: the journal of a change cannot be read ({reason})",
+                hint="`outlive task doctor` can set it apart",
+                code="repair",
             ) from None
 
     def carry_out(self) -> bool:
