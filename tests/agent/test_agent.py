@@ -67,7 +67,8 @@ def test_it_works_until_the_model_stops_calling_tools(tmp_path: Path) -> None:
     agent, seen = make_agent(tmp_path, model)
     ending = ask(agent)
     model.verify()
-    assert ending == RunResult("done", "done")
+    assert (ending.stop_reason, ending.text, ending.session, ending.requests) == ("done", "done", "s", 3)
+    assert (ending.usage.output, ending.cost, ending.denied) == (30, None, ())
     assert results(seen) == ["heard a", "written"]
     assert (tmp_path / "written.txt").read_text() == "b\n"
 
@@ -176,8 +177,8 @@ def test_a_window_that_is_too_small_for_the_work_is_said(tmp_path: Path) -> None
     model = ScriptedModel([next_one] * 60)
     agent, _ = make_agent(tmp_path, model, window=4_500, limits=lambda spending: [Thrashing(6, 8)])
     ending = ask(agent)
-    assert ending.stop_reason == "limit"
-    assert "--context-window" in ending.detail
+    assert (ending.stop_reason, ending.limit) == ("limit", "window")
+    assert "the window is too small" in ending.detail
 
 
 # -- the model
@@ -409,7 +410,7 @@ def test_hooks_block_add_and_send_back_to_work(tmp_path: Path) -> None:
 def test_a_hook_may_refuse_the_words_of_the_user(tmp_path: Path) -> None:
     model = ScriptedModel([])
     agent, seen = make_agent(tmp_path, model, hooks=HooksOf(UserPromptSubmit=HookAnswer(blocked="no secrets")))
-    assert ask(agent) == RunResult("hook", detail="no secrets")
+    assert ask(agent) == RunResult("hook", detail="no secrets", session="s", cost=0.0)
     assert not [event for event in seen if isinstance(event, UserSaid)]
 
 

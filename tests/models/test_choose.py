@@ -149,7 +149,7 @@ def test_whatever_else_listens_there_is_no_server(monkeypatch: pytest.MonkeyPatc
 def test_an_address_alone_is_asked_what_it_has() -> None:
     with quirky(models={"data": [{"id": "tiny"}]}) as server:
         assert choose(None, environment={"OPENAI_BASE_URL": server.url}).name == "openai:tiny"
-    with pytest.raises(NotSetUp, match="say which with --model"):
+    with pytest.raises(NotSetUp, match="is set, but no model"):
         choose(None, environment={"OPENAI_BASE_URL": "https://example.org/v1"})
 
 

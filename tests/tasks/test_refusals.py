@@ -68,7 +68,7 @@ OPERATIONS: dict[str, Callable[[TaskGraph, int | str], object]] = {
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_unknown_id_is_refused_by_every_operation(graph: TaskGraph, tasks: dict[str, int], operation: str) -> None:
-    refused(graph, UnknownTask, lambda: OPERATIONS[operation](graph, 777), 777, "outlive task list")
+    refused(graph, UnknownTask, lambda: OPERATIONS[operation](graph, 777), 777, "list all tasks")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -305,6 +305,4 @@ class Agent:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise AgentClosed(
-                f"the agent of session {self.session!r} is closed", hint="resume the session in a new one"
-            )
+            raise AgentClosed(f"the agent of session {self.session!r} is closed", hint="resume it in a new agent")

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
+from outlive.agent.masking import masked
 from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
 from outlive.agent.session_memory import Remembering
@@ -28,7 +29,7 @@ from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
 from outlive.result import DeniedCall, RunResult
-from outlive.secrets import Masker, mask, mask_value
+from outlive.secrets import Masker, mask
 from outlive.stream import Live, ToolOutput
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import keep_claims
@@ -236,12 +237,7 @@ class Runtime:
         return with_fields(ending, text=self.session.masked(ending.text), denied=self._masked(loop.denied))
 
     def _masked(self, denied: Iterable[DeniedCall]) -> tuple[DeniedCall, ...]:
-        """Without secrets, as the log has them."""
-        mask = self.session.masked
-        return tuple(
-            DeniedCall(with_fields(one.call, input=mask_value(one.call.input, by=mask)), mask(one.reason), one.denial)
-            for one in denied
-        )
+        return tuple(masked(one, self.session.masked) for one in denied)
 
     @property
     def working(self) -> bool:

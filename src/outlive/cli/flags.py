@@ -27,7 +27,7 @@ FLAGS = {
     "smaller_limit": "--context-window",
     "stale_lease": "outlive task release ID --owner NAME",
     "store_elsewhere": "--store URL",
-    "unknown_task": "outlive task list --all shows the ids",
+    "unknown_task": "outlive task list --all",
     "window": "--context-window",
 }
 

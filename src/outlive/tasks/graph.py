@@ -491,7 +491,8 @@ def _nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
     waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
     running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
     if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
-        return NothingReady(f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}")
+        message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
+        return NothingReady(message, hint=rules.RELEASE.format(stale.owner), code="stale_lease")
     if waiting or running:
         message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
         return NothingReady(message, code="nothing_ready_yet")

@@ -28,7 +28,7 @@ def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) ->
 
 
 def unknown(ids: Iterable[int]) -> UnknownTask:
-    return UnknownTask(f"no task has the id {some(sorted(ids))}")
+    return UnknownTask(f"no task has the id {some(sorted(ids))}", hint="list all tasks to see their ids")
 
 
 def some(items: Sequence[object], most: int = 20) -> str:

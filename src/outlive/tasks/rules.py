@@ -18,6 +18,7 @@ MAX_SUBJECT = 200
 MAX_TEXT = 100_000
 MAX_LABEL = 60
 PRIORITIES = range(5)
+RELEASE = "if the clock is right, release it in the name of {!r}"
 
 
 def subject(text: str) -> str:
@@ -139,7 +140,7 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
     if task.lease and task.status == "in_progress" and task.lease.stale(now):
         raise LeaseError(
             f"cannot claim task {task.id}: {stale_lease(task, now)}",
-            hint=f"if the clock is right, release it in the name of {task.lease.owner!r}",
+            hint=RELEASE.format(task.lease.owner),
             code="stale_lease",
         )
     if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):

@@ -21,7 +21,7 @@ MOST = 36
 READY = 12
 T = TypeVar("T")
 _FOR_MODELS = {
-    "unknown_task": "task_list with all shows the ids",
+    "unknown_task": "task_list with all",
     "cycle": "task_update with removeBlockedBy",
     "complete_blocked": "task_update with removeBlockedBy",
     "has_dependents": "task_update with removeBlockedBy",
