@@ -270,6 +270,8 @@ class Agent:
         """Stop what still runs and release everything; closing twice does nothing."""
         if not self._closed:
             self._closed = True
+            for task in () if self._runtime.working else self._running:  # a run that has not begun
+                task.cancel()
             await self._runtime.close()
             if self._running:
                 await asyncio.wait(self._running)

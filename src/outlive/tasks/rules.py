@@ -99,7 +99,7 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
 def ttl(value: timedelta) -> None:
     if not timedelta(0) < value <= LONGEST_LEASE:
         raise InvalidTask(
-            f"a lease lasts more than nothing and at most {LONGEST_LEASE.days} days",
+            f"the ttl of a lease is more than nothing and at most {LONGEST_LEASE.days} days",
             hint="a heartbeat extends it",
             code="lease_length",
         )

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -19,10 +19,10 @@ from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
-from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
+from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import call_label, tool_calls
 from outlive.models.protocol import Usage
-from outlive.result import DeniedCall, RunResult
+from outlive.result import RunResult
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
 
@@ -68,16 +68,19 @@ class Gathered:
     """What whoever started the run must hear of: what was not run because nobody could be asked, what was learned."""
 
     learned: list[str] = field(default_factory=list)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Every call by its id, as one reads it."""
     found: dict[str, str] = field(default_factory=dict)
     """What was refused, and what would allow it."""
 
     def take(self, happened: Event | Live) -> None:
-        if isinstance(happened, Noted) and happened.kind == LEARNED:
-            self.learned.append(happened.text)
-
-    def deny(self, denied: Iterable[DeniedCall]) -> None:
-        """What was not run because nobody could be asked."""
-        self.found |= {call_label(one.call): allowing(one.denial) for one in denied if one.denial.by == "unasked"}
+        match happened:
+            case AssistantSaid():
+                self.calls |= {call.id: call_label(call) for call in tool_calls(happened.blocks)}
+            case ToolFinished(denied=Denial(by="unasked") as denied):
+                self.found[self.calls.get(happened.call_id, happened.call_id)] = allowing(denied)
+            case Noted() if happened.kind == LEARNED:
+                self.learned.append(happened.text)
 
     def say(self) -> None:
         """One line for each, on stderr."""
@@ -111,7 +114,6 @@ async def _run(agent: Runtime, prompt: str, form: str, partial: bool) -> int:
         if out.failure is None:
             ending = await (agent.ask(prompt) if prompt.strip() else agent.go_on())
         why = ending.stop_reason
-        gathered.deny(ending.denied)
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))
     except OutliveError as error:
