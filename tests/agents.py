@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from outlive.agent import Session
-from outlive.agent.agent import Agent, AgentParts
+from outlive.agent.runtime import AgentParts, Runtime
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.events import Event
@@ -130,7 +130,7 @@ def make_agent(
     system: Callable[[], str] = lambda: "Be brief.",
     window: int = 200_000,
     **more: Any,
-) -> tuple[Agent, list[Event | Live]]:
+) -> tuple[Runtime, list[Event | Live]]:
     """An agent in `folder`, and the list that fills with what it does."""
     url = f"files:{folder}/.tasks"
     store = open_stores(url, durability="process").logs
@@ -153,7 +153,7 @@ def make_agent(
         system=system,
         limits=limits,
     )
-    agent = Agent(opened, parts)
+    agent = Runtime(opened, parts)
     agent.context.subagent = Subagents(agent, lambda id: Session.start(store, id=id, system=system(), window=window))
     seen: list[Event | Live] = []
     agent.watch(seen.append)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from outlive.agent import Session
-from outlive.agent.agent import Agent, AgentParts
+from outlive.agent.runtime import AgentParts, Runtime
 from outlive.messages import ToolCall
 from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
@@ -68,7 +68,7 @@ def _gaps(turns: int, durability: str) -> list[float]:
             limits=lambda _: (),
         )
         store = open_stores(url, durability=durability).logs
-        agent = Agent(Session.start(store, window=WINDOW, folder=name), parts)
+        agent = Runtime(Session.start(store, window=WINDOW, folder=name), parts)
 
         async def work() -> None:
             await agent.ask("Print them all.")

@@ -164,8 +164,8 @@ async def _work(place: Workspace, turns: int, watcher: Callable[[Any], None]) ->
     agent = opener.open(newest.id if newest else None)
     agent.watch(watcher)
     ending = await (agent.go_on() if newest and agent.unfinished else agent.ask("Work through all the rounds."))
-    if ending.why != "done":
-        raise SystemExit(f"it ended by {ending.why}: {ending.detail}")
+    if ending.stop_reason != "done":
+        raise SystemExit(f"it ended by {ending.stop_reason}: {ending.detail}")
     await agent.close()
     opener.close()
 

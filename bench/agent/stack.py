@@ -7,8 +7,8 @@ from typing import Any
 
 from bench.agent.instant import COLUMNS, WINDOW, Instant, row
 from bench.agent.workspace import MEMORIES, PROMPTS, call_for, workspace
-from outlive.agent.agent import Agent
 from outlive.agent.factory import AgentFactory, AgentOptions
+from outlive.agent.runtime import Runtime
 from outlive.config import Workspace
 
 RUN = 100
@@ -18,7 +18,7 @@ RUN = 100
 class Timed:
     """Seconds in tools, so that they can be taken off."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Runtime) -> None:
         self.spent = 0.0
         for tool in agent.parts.toolbox:
             tool.run = self._timed(tool.run)  # type: ignore[method-assign]
@@ -79,8 +79,8 @@ async def _work(place: Workspace, model: Watched, turns: int) -> tuple[str, list
     for number in range(turns // RUN):
         said, count = time.perf_counter(), len(model.asked)
         ending = await agent.ask(f"{PROMPTS[number % len(PROMPTS)]} This is round {number}.")
-        if ending.why != "done":
-            raise SystemExit(f"the run ended by {ending.why}: {ending.detail}")
+        if ending.stop_reason != "done":
+            raise SystemExit(f"the run ended by {ending.stop_reason}: {ending.detail}")
         prompts.append((model.asked[count] - said) * 1000)
     await agent.close()
     opener.close()

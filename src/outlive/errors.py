@@ -1,29 +1,90 @@
-"""Every error outlive raises on purpose. The message names the thing, the place and the way out.
+"""Every error that outlive raises on purpose, as a tree. All of them can be imported from `outlive`.
+
+An error has a `message` (what is wrong, and where), a `hint` (the way out) and a `code` that programs compare.
+Messages and hints name no command-line flags: a face adds its own words for a code (`OutliveError.told`).
 
 OutliveError
-├── ConfigError            settings that cannot be used (outlive.toml, environment, --store)
-├── TaskError              a request on the graph that is refused; nothing was changed
-│   ├── UnknownTask        no task has that id
-│   ├── InvalidTask        a field has a value it may not have
-│   ├── DependencyError    the edge cannot exist
-│   │   └── CycleError     ... because it would close a cycle (`.cycle`)
-│   ├── BlockedError       unfinished dependencies stand in the way (`.blocked_by`)
-│   ├── HasDependents      other tasks depend on it (`.dependents`)
-│   ├── ConflictError      the status does not allow it
-│   └── LeaseError         someone else holds it, or the fencing token is stale
-├── NothingReady           no task can be claimed now
-├── AgentBusy              an agent was asked for something while it works
-└── StoreError             the place where state is kept
-    ├── StoreUnavailable   cannot be reached, read or written (permissions, disk full, connection)
-    ├── DamagedRecord      a record exists but cannot be understood
-    └── FutureVersion      written by a newer outlive
+├── ConfigError              settings or options that cannot be used
+├── AgentBusy                an agent was asked for something while it works
+├── AgentClosed              an agent was used after it was closed
+├── InvalidOutput            a run ended without valid structured output (`.result`)   (agent/output.py)
+├── TaskError                a request on the graph that is refused; nothing was changed
+│   ├── UnknownTask          no task has that id
+│   ├── InvalidTask          a field has a value it may not have
+│   ├── DependencyError      the edge cannot exist
+│   │   └── CycleError       … because it would close a cycle (`.cycle`)
+│   ├── BlockedError         unfinished dependencies are in the way (`.blocked_by`)
+│   ├── HasDependents        other tasks depend on it (`.dependents`)
+│   ├── ConflictError        the status does not allow it
+│   └── LeaseError           someone else holds it, or the fencing token is stale
+├── NothingReady             no task can be claimed now
+├── MemoryRefused            a request on memories that is refused   (memory/errors.py)
+│   ├── UnknownMemory        no memory has that name
+│   ├── InvalidMemory        a field has a value it may not have
+│   ├── MemoryExists         it is known already, or another has that name
+│   ├── NeedsConfirmation    an instruction from a tool or a page: the user has to agree
+│   ├── PoisonedMemory       it tries to take over the harness
+│   ├── UndoConflict         later steps depend on this one
+│   ├── InvalidAnswer        a model's answer is empty, partial or not what was asked for
+│   └── Busy                 another process consolidates   (memory/consolidate.py)
+├── SecretFound              a text contains a secret and was not written   (secrets/)
+├── DenseUnavailable         search by meaning is not installed   (memory/retrieval/errors.py)
+├── StoreError               the place where state is kept
+│   ├── StoreUnavailable     cannot be reached, read or written (permissions, disk full, connection)
+│   ├── DamagedRecord        a record exists but cannot be understood
+│   ├── FutureVersion        written by a newer outlive
+│   ├── OversizedMemory      a memory is too large for its store   (stores/memories/)
+│   ├── UnknownSession       no session has that id   (stores/logs/, with the four below)
+│   ├── SessionExists        the id is taken
+│   ├── SessionBusy          another process writes to it
+│   ├── SessionTooLarge      the log has no room for more
+│   ├── InvalidSession       the id cannot be one
+│   └── DamagedBlob          a large text that was kept beside the log is gone or differs
+├── StateError               a change of the working state that makes no sense   (state.py)
+├── ContextError             the context engine   (context/errors.py)
+│   ├── FloorError           what must stay does not fit the window (`.window`, `.breakdown`)
+│   ├── BrokenContract       a pass would have lost something; it was not made (`.problems`)
+│   ├── UnknownHandle        no page has that number
+│   ├── InvalidRequest       the view is not a valid request (a bug; never sent)
+│   ├── KeepRefused          too much would be kept whole   (context/passes/pinning.py)
+│   ├── NothingToUndo        no pass, or no such event   (agent/session.py)
+│   └── CannotFork           no such event, or no such name   (agent/forking.py)
+├── BadPattern               a pattern or range that makes no sense   (agent/recall.py)
+├── ModelError               a model call failed   (models/errors.py)
+│   ├── Unavailable          overloaded, rate limited, a broken stream: try again (`.retry_after`)
+│   ├── PromptTooLong        the request does not fit (`.actual`, `.limit`)
+│   ├── NotSetUp             no key, a wrong key, no such model, no package
+│   └── RequestRefused       the provider does not take the request; trying again is of no use
+├── ToolError                a tool cannot do what it was called for; the model is told   (tools/errors.py)
+├── SandboxUnavailable       a sandbox was asked for and cannot be had   (tools/permissions/sandbox.py)
+└── ImportRefused            a file is not a recorded session   (replay/importers/)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class OutliveError(Exception):
-    """Base of all errors that are meant for the caller, not bugs."""
+    """Base of all errors that are meant for the caller. `code` is the name of the class unless another is given:
+    `unknown_task`."""
+
+    code = "outlive"
+
+    def __init_subclass__(cls) -> None:
+        letters = (f"_{letter.lower()}" if letter.isupper() else letter for letter in cls.__name__)
+        cls.code = "".join(letters).lstrip("_").removesuffix("_error")
+
+    def __init__(self, message: str = "", *, hint: str = "", code: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code or self.code
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+    def told(self, words: Mapping[str, str]) -> str:
+        """The text with what a face says for this code, such as the option that helps."""
+        return f"{self} ({words[self.code]})" if self.code in words else str(self)
 
 
 class ConfigError(OutliveError):
@@ -47,20 +108,20 @@ class DependencyError(TaskError):
 
 
 class CycleError(DependencyError):
-    def __init__(self, message: str, cycle: Sequence[int | str]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, cycle: Sequence[int | str], *, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint=hint, code=code)
         self.cycle = tuple(cycle)
 
 
 class BlockedError(TaskError):
-    def __init__(self, message: str, blocked_by: Sequence[int]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, blocked_by: Sequence[int], *, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint=hint, code=code)
         self.blocked_by = tuple(blocked_by)
 
 
 class HasDependents(TaskError):
-    def __init__(self, message: str, dependents: Sequence[int]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, dependents: Sequence[int], *, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint=hint, code=code)
         self.dependents = tuple(dependents)
 
 
@@ -77,6 +138,10 @@ class NothingReady(OutliveError):
 
 
 class AgentBusy(OutliveError):
+    pass
+
+
+class AgentClosed(OutliveError):
     pass
 
 

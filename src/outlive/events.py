@@ -118,6 +118,17 @@ class ToolStarted(Base, frozen=True, kw_only=True, tag="tool_started"):
     process: Process | None = None
 
 
+class Denial(Struct, frozen=True, omit_defaults=True):
+    """Why a call was not run, and what the user could set so that it runs."""
+
+    by: str = "user"
+    """`user` (answered no), `unasked` (nobody to ask), `rule` (a deny rule), `mode` (plan mode), `hook`, `fence`."""
+    rules: tuple[str, ...] = ()
+    """Allow rules that would cover the call."""
+    mode: str = ""
+    """A permission mode in which it would run."""
+
+
 class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     """A tool call came back. A store may keep `text` elsewhere (`blob`) and put it back on reading."""
 
@@ -128,6 +139,8 @@ class ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     images: tuple[Image, ...] = ()
     blob: str = ""
     seconds: float = 0.0
+    denied: Denial | None = None
+    """Set when the call was not allowed and did not run."""
 
 
 # -- working state

@@ -41,6 +41,8 @@ class Round(Struct, frozen=True):
 class Limit:
     """Base of all limits: never a reason to stop."""
 
+    name = ""
+    """As `RunResult.limit` says it; the same as the option that sets it, where there is one."""
     shared = False
     """Whether it holds for sub-agents together with the agent that sent them."""
     seconds: float | None = None
@@ -72,13 +74,15 @@ class Spent(Protocol):
 class Turns(Limit):
     """At most so many requests in one run."""
 
+    name = "max_turns"
+
     def __init__(self, most: int) -> None:
         self.most = most
         self.made = 0
 
     def before(self, request: Request) -> str:
         if self.made >= self.most:
-            return f"the limit of {self.most} turns is reached (--max-turns)"
+            return f"the limit of {self.most} turns is reached"
         self.made += 1
         return ""
 
@@ -86,6 +90,7 @@ class Turns(Limit):
 class Money(Limit):
     """At most so many dollars in one run."""
 
+    name = "max_cost"
     shared = True
 
     def __init__(self, most: float, spending: Spent) -> None:
@@ -95,12 +100,13 @@ class Money(Limit):
 
     def before(self, request: Request) -> str:
         spent = self.spending.dollars - self.start
-        return f"${spent:.2f} are spent, the limit is ${self.most:.2f} (--max-cost)" if spent >= self.most else ""
+        return f"${spent:.2f} are spent, the limit is ${self.most:.2f}" if spent >= self.most else ""
 
 
 class Tokens(Limit):
     """At most so many tokens, in and out, in one run."""
 
+    name = "max_tokens"
     shared = True
 
     def __init__(self, most: int, spending: Spent) -> None:
@@ -110,11 +116,13 @@ class Tokens(Limit):
 
     def before(self, request: Request) -> str:
         used = self.spending.tokens - self.start
-        return f"{used:,} tokens are used, the limit is {self.most:,} (--max-tokens)" if used >= self.most else ""
+        return f"{used:,} tokens are used, the limit is {self.most:,}" if used >= self.most else ""
 
 
 class Time(Limit):
     """At most so many seconds, be it in the middle of a call."""
+
+    name = "max_time"
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -125,6 +133,8 @@ class Repetition(Limit):
 
     `most` rounds end the run; halfway the model is told.
     """
+
+    name = "repetition"
 
     def __init__(self, most: int = 6) -> None:
         self.most = most
@@ -172,6 +182,8 @@ def _digest(step: Round) -> bytes:
 class Thrashing(Limit):
     """One pass after the other: the window is too small for what has to stay in it."""
 
+    name = "window"
+
     def __init__(self, most: int = 6, of: int = 8) -> None:
         self.most = most
         self.passes: deque[bool] = deque(maxlen=of)
@@ -181,7 +193,7 @@ class Thrashing(Limit):
         if sum(self.passes) < self.most:
             return ""
         passes = f"{sum(self.passes)} of the last {len(self.passes)} requests needed a compaction"
-        return f"{passes}: the window is too small for this work (--context-window, or a model that has more)"
+        return f"{passes}: the window is too small for this work; set a larger one, or use a model that has more"
 
 
 class Nudges:

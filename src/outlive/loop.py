@@ -7,9 +7,8 @@ there are tool calls, never because of a stop reason alone. Whenever it is cance
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-from msgspec import Struct
 from msgspec.structs import asdict
 
 from outlive.context.engine import Request
@@ -18,6 +17,7 @@ from outlive.limits import Limit, Nudges, Round
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
 from outlive.models.protocol import Model, Reply, Usage
+from outlive.result import DeniedCall, RunResult
 from outlive.stream import Live, ModelWaits, TextArrived
 from outlive.tools.protocol import ToolOutcome
 from outlive.tools.runner import Runner
@@ -25,15 +25,6 @@ from outlive.tools.runner import Runner
 INTERRUPTED = "[interrupted by the user before it came back; what it had done until then stays done]"
 NOT_RUN = "[not run: the user interrupted before it started]"
 NO_ANSWER = "[no answer]"
-Why = Literal["done", "limit", "refused", "hook", "interrupted"]
-
-
-class RunResult(Struct, frozen=True):
-    """Why the loop came to rest, and the model's last words."""
-
-    why: Why
-    text: str = ""
-    detail: str = ""
 
 
 class LoopSession(Protocol):
@@ -73,6 +64,7 @@ class Loop:
         self.runner = runner
         self.limits = limits
         self.live = live
+        self.denied: list[DeniedCall] = []
         self._at_seam = at_seam
         self._at_rest = at_rest
 
@@ -83,14 +75,14 @@ class Loop:
             if self._at_seam is not None:
                 await self._at_seam()
             request = self.talk.next_request()
-            if reason := _first(limit.before(request) for limit in self.limits):
-                return RunResult("limit", detail=reason)
+            if reached := _first((limit, limit.before(request)) for limit in self.limits):
+                return reached
             reply = await self._reply(request)
             calls = tuple(tool_calls(reply.blocks))
             if calls:
                 step = Round(calls, await self._run(calls))
-                if reason := _first(limit.after(step) for limit in self.limits):
-                    return RunResult("limit", detail=reason)
+                if reached := _first((limit, limit.after(step)) for limit in self.limits):
+                    return reached
                 continue
             text = plain_text(reply.blocks)
             if reply.stop == "refusal":
@@ -98,7 +90,7 @@ class Loop:
             if nudge := nudges.after(reply):
                 self.talk.user_said((Text(nudge, "harness"),))
             elif nudges.gave_up:
-                return RunResult("limit", text, nudges.gave_up)
+                return RunResult("limit", text, nudges.gave_up, limit="text_calls")
             elif self._at_rest is None or not await self._at_rest(text):
                 return RunResult("done", text)
 
@@ -178,8 +170,11 @@ class Loop:
             exit_code=outcome.exit_code,
             images=outcome.images,
             seconds=seconds,
+            denied=outcome.denied,
         )
+        if outcome.denied:
+            self.denied.append(DeniedCall(call, outcome.text, outcome.denied))
 
 
-def _first(reasons: Iterable[str]) -> str:
-    return next(filter(None, reasons), "")
+def _first(reasons: Iterable[tuple[Limit, str]]) -> RunResult | None:
+    return next((RunResult("limit", detail=why, limit=limit.name) for limit, why in reasons if why), None)

@@ -35,7 +35,9 @@ def refuse_link(path: Path) -> None:
     if os.path.islink(path):
         raise StoreUnavailable(
             f"{path}: is a symbolic link to {os.readlink(path)}, and outlive follows none for what it keeps. Nothing "
-            "was changed. Put what it leads to there instead, or name another place: --store URL, OUTLIVE_STORE=URL"
+            "was changed",
+            hint="put what it leads to there instead, or name another store: OUTLIVE_STORE=URL",
+            code="store_elsewhere",
         )
 
 

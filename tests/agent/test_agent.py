@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
@@ -23,10 +23,10 @@ from outlive.events import (
     UserSaid,
 )
 from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tokens, Turns
-from outlive.loop import RunResult
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.result import RunResult
 from outlive.stores import open_stores
 from outlive.stream import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput
 from outlive.testing import ScriptedModel, call, calls, say
@@ -40,7 +40,7 @@ from tests.agents import HooksOf, Open, make_agent, run
 Seen = list[Event | Live]
 
 
-def ask(agent: Agent, words: str = "go") -> RunResult:
+def ask(agent: Runtime, words: str = "go") -> RunResult:
     async def work() -> RunResult:
         try:
             return await agent.ask(words)
@@ -67,7 +67,8 @@ def test_it_works_until_the_model_stops_calling_tools(tmp_path: Path) -> None:
     agent, seen = make_agent(tmp_path, model)
     ending = ask(agent)
     model.verify()
-    assert ending == RunResult("done", "done")
+    assert (ending.stop_reason, ending.text, ending.session, ending.requests) == ("done", "done", "s", 3)
+    assert (ending.usage.output, ending.cost, ending.denied) == (30, None, ())
     assert results(seen) == ["heard a", "written"]
     assert (tmp_path / "written.txt").read_text() == "b\n"
 
@@ -105,7 +106,7 @@ def test_safe_calls_run_together_and_their_results_come_back_in_order(tmp_path: 
 def test_a_bad_call_gets_an_error_that_says_what_was_wrong(tmp_path: Path, made: Any, says: str) -> None:
     model = ScriptedModel([calls(made), say("ok")])
     agent, seen = make_agent(tmp_path, model)
-    assert ask(agent).why == "done"
+    assert ask(agent).stop_reason == "done"
     assert says in results(seen)[0]
     assert answered(model.requests[1].messages)[0].is_error
 
@@ -130,7 +131,7 @@ def test_time_ends_a_run_in_the_middle_of_a_call(tmp_path: Path) -> None:
         tmp_path, ScriptedModel([calls(call("echo", text="a", seconds=60))]), limits=lambda spending: [Time(0.2)]
     )
     ending = ask(agent)
-    assert (ending.why, "0.2 s" in ending.detail) == ("limit", True)
+    assert (ending.stop_reason, "0.2 s" in ending.detail) == ("limit", True)
     assert "interrupted" in results(seen)[0]
 
 
@@ -144,7 +145,7 @@ def test_turns_money_and_tokens_end_a_run(tmp_path: Path) -> None:
         model.price = Price(50.0, 0.0, 0.0, 0.0)
         agent, _ = make_agent(tmp_path, model, session=name, limits=limits)
         ending = ask(agent)
-        assert ending.why == "limit"
+        assert ending.stop_reason == "limit"
         assert reason in ending.detail
         assert 2 < len(model.requests) < 60
 
@@ -161,7 +162,7 @@ def test_a_round_of_two_steps_over_and_over_is_noticed_and_the_model_is_told_bef
     model = ScriptedModel([call("echo", text="a"), call("write", text="b")] * 100)
     agent, seen = make_agent(tmp_path, model, limits=lambda spending: [Repetition(6)])
     ending = ask(agent)
-    assert (ending.why, len(model.requests)) == ("limit", 12)
+    assert (ending.stop_reason, len(model.requests)) == ("limit", 12)
     assert "the same 2 steps (echo, write)" in ending.detail
     assert [event.text for event in seen if isinstance(event, Noted) and "Try something else" in event.text]
     assert "Try something else" in said_last(model.requests[6])
@@ -176,8 +177,8 @@ def test_a_window_that_is_too_small_for_the_work_is_said(tmp_path: Path) -> None
     model = ScriptedModel([next_one] * 60)
     agent, _ = make_agent(tmp_path, model, window=4_500, limits=lambda spending: [Thrashing(6, 8)])
     ending = ask(agent)
-    assert ending.why == "limit"
-    assert "--context-window" in ending.detail
+    assert (ending.stop_reason, ending.limit) == ("limit", "window")
+    assert "the window is too small" in ending.detail
 
 
 # -- the model
@@ -196,14 +197,14 @@ def test_a_cut_off_answer_is_continued(tmp_path: Path) -> None:
 def test_an_empty_answer_is_asked_again_and_not_for_ever(tmp_path: Path) -> None:
     model = ScriptedModel([Reply(()), Reply(()), Reply(())])
     agent, _ = make_agent(tmp_path, model)
-    assert ask(agent).why == "done"
+    assert ask(agent).stop_reason == "done"
     assert NOTHING_SAID in said_last(model.requests[1])
     model.verify()
 
 
 def test_a_refusal_ends_the_run(tmp_path: Path) -> None:
     agent, _ = make_agent(tmp_path, ScriptedModel([Reply((Text("I cannot."),), stop="refusal")]))
-    assert ask(agent).why == "refused"
+    assert ask(agent).stop_reason == "refused"
 
 
 def test_too_long_makes_the_request_smaller_and_teaches_the_limit(tmp_path: Path) -> None:
@@ -273,7 +274,7 @@ class Dripping(ScriptedModel):
         await asyncio.Event().wait()
 
 
-def interrupted(agent: Agent, seen: Seen, when: Any) -> RunResult:
+def interrupted(agent: Runtime, seen: Seen, when: Any) -> RunResult:
     async def work() -> RunResult:
         asked = asyncio.ensure_future(agent.ask("go"))
         while not any(when(event) for event in seen):
@@ -289,7 +290,7 @@ def interrupted(agent: Agent, seen: Seen, when: Any) -> RunResult:
 def test_an_interrupted_answer_keeps_what_was_said(tmp_path: Path) -> None:
     agent, seen = make_agent(tmp_path, Dripping([]))
     ending = interrupted(agent, seen, lambda event: event == TextArrived("that"))
-    assert ending.why == "interrupted"
+    assert ending.stop_reason == "interrupted"
     said = [event for event in seen if isinstance(event, AssistantSaid)]
     assert [(plain_text(event.blocks), event.stop_reason) for event in said] == [("I think that", "interrupted")]
     assert agent.session.next_request().messages
@@ -299,7 +300,7 @@ def test_interrupted_calls_get_an_honest_result(tmp_path: Path) -> None:
     made = [call("echo", text="quick"), call("write", text="slow", seconds=60), call("write", text="later")]
     agent, seen = make_agent(tmp_path, ScriptedModel([calls(*made)]))
     ending = interrupted(agent, seen, lambda _: (tmp_path / "written.txt").exists())
-    assert ending.why == "interrupted"
+    assert ending.stop_reason == "interrupted"
     quick, slow, later = results(seen)
     assert quick == "heard quick"
     assert "interrupted by the user" in slow
@@ -398,7 +399,7 @@ def test_hooks_block_add_and_send_back_to_work(tmp_path: Path) -> None:
         Stop=HookAnswer(blocked="write the tests first"),
     )
     agent, seen = make_agent(tmp_path, model, hooks=hooks)
-    assert ask(agent).why == "done"
+    assert ask(agent).stop_reason == "done"
     model.verify()
     assert "today is Friday" in said_last(model.requests[0])
     assert "not on Fridays" in results(seen)[0]
@@ -409,7 +410,7 @@ def test_hooks_block_add_and_send_back_to_work(tmp_path: Path) -> None:
 def test_a_hook_may_refuse_the_words_of_the_user(tmp_path: Path) -> None:
     model = ScriptedModel([])
     agent, seen = make_agent(tmp_path, model, hooks=HooksOf(UserPromptSubmit=HookAnswer(blocked="no secrets")))
-    assert ask(agent) == RunResult("hook", detail="no secrets")
+    assert ask(agent) == RunResult("hook", detail="no secrets", session="s", cost=0.0)
     assert not [event for event in seen if isinstance(event, UserSaid)]
 
 
@@ -468,7 +469,7 @@ def test_sub_agents_spend_what_is_left_of_the_same_budget(tmp_path: Path) -> Non
     model = ScriptedModel([play] * 200)
     agent, seen = make_agent(tmp_path, model, limits=lambda spending: [Tokens(6_000, spending)])
     ending = ask(agent)
-    assert ending.why == "limit"
+    assert ending.stop_reason == "limit"
     assert "the limit is 6,000" in results(seen)[0]
     assert agent.spending.tokens < 9_000
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from outlive import Tool, ToolContext, ToolOutcome, open_agent
+from outlive import Agent, Tool, ToolContext, ToolOutcome
 from outlive.agent.orphans import orphans_of
 from outlive.agent.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
@@ -76,8 +76,8 @@ def test_every_call_is_durable_as_started_before_it_runs(
     model = ScriptedModel([call("witness"), together, call("witness", number=3), say("done")])
 
     async def work() -> None:
-        async with open_agent(tmp_path, model=model, tools=[witness]) as agent:
-            await agent.ask("go")
+        async with Agent(tmp_path, model=model, tools=[witness]) as agent:
+            await agent.run("go")
 
     asyncio.run(work())
     model.verify()

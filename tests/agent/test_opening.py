@@ -1,4 +1,4 @@
-"""`open_agent` as programs use it: what it refuses, what it closes, and one request at a time."""
+"""`Agent` as programs use it: what it refuses, what it closes, and one request at a time."""
 
 import asyncio
 import gc
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from outlive import OutliveError, open_agent
+from outlive import Agent, OutliveError
 from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
@@ -27,20 +27,20 @@ MODEL, OTHER = "anthropic:claude-sonnet-4-6", "openai:gpt-5.1"
 def test_a_second_request_is_refused_while_the_first_is_worked_on(tmp_path: Path) -> None:
     async def work() -> None:
         model = ScriptedModel([call("glob", pattern="*"), say("first"), say("second")])
-        async with open_agent(tmp_path, model=model) as agent:
-            both = await asyncio.gather(agent.ask("one"), agent.ask("two"), return_exceptions=True)
+        async with Agent(tmp_path, model=model) as agent:
+            both = await asyncio.gather(agent.run("one"), agent.run("two"), return_exceptions=True)
             assert getattr(both[0], "text", "") == "first"
             assert isinstance(both[1], AgentBusy)
             assert "queue()" in str(both[1])
-            assert (await agent.ask("two")).text == "second"
-            said = [event for event in agent.session.events if isinstance(event, (UserSaid, AssistantSaid))]
+            assert (await agent.run("two")).text == "second"
+            said = [event for event in agent.events if isinstance(event, (UserSaid, AssistantSaid))]
             assert [plain_text(event.blocks) for event in said if isinstance(event, UserSaid)] == ["one", "two"]
         model.verify()
 
     asyncio.run(work())
 
 
-@pytest.mark.parametrize("what", ["go_on", "compact"])
+@pytest.mark.parametrize("what", ["run", "compact"])
 def test_nothing_else_is_done_beside_a_request(tmp_path: Path, what: str) -> None:
     async def work() -> None:
         refused: list[BaseException] = []
@@ -51,8 +51,8 @@ def test_nothing_else_is_done_beside_a_request(tmp_path: Path, what: str) -> Non
             refused.append(raised.value)
             return say("done")
 
-        async with open_agent(tmp_path, model=ScriptedModel([during])) as agent:
-            assert (await agent.ask("go")).text == "done"
+        async with Agent(tmp_path, model=ScriptedModel([during])) as agent:
+            assert (await agent.run("go")).text == "done"
         assert len(refused) == 1
 
     asyncio.run(work())
@@ -61,10 +61,10 @@ def test_nothing_else_is_done_beside_a_request(tmp_path: Path, what: str) -> Non
 def test_an_agent_can_be_asked_again_after_a_failure(tmp_path: Path) -> None:
     async def work() -> None:
         model = ScriptedModel([ConfigError("no"), say("yes")])
-        async with open_agent(tmp_path, model=model) as agent:
+        async with Agent(tmp_path, model=model) as agent:
             with pytest.raises(ConfigError):
-                await agent.ask("one")
-            assert (await agent.ask("two")).text == "yes"
+                await agent.run("one")
+            assert (await agent.run("two")).text == "yes"
 
     asyncio.run(work())
 
@@ -91,16 +91,16 @@ def test_an_option_that_cannot_be_is_refused_and_leaves_nothing(
     tmp_path: Path, options: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
-        open_agent(tmp_path, model=ScriptedModel([]), **options)
+        Agent(tmp_path, model=ScriptedModel([]), **options)
     assert says in str(raised.value)
     assert not list(tmp_path.glob(".transcripts/*"))
 
 
 def test_a_mode_that_does_not_exist_cannot_be_set(tmp_path: Path) -> None:
     async def work() -> None:
-        async with open_agent(tmp_path, model=ScriptedModel([]), mode="plan") as agent:
+        async with Agent(tmp_path, model=ScriptedModel([]), mode="plan") as agent:
             with pytest.raises(ConfigError, match="ask, accept-edits, plan, bypass"):
-                agent.set_mode("plann")  # type: ignore[arg-type]
+                agent.mode = "plann"  # type: ignore[assignment]
             assert agent.mode == "plan"
 
     asyncio.run(work())
@@ -145,8 +145,8 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("model", [MODEL, OTHER])
 def test_a_model_opened_by_name_is_closed_with_the_agent(tmp_path: Path, simulated: Simulator, model: str) -> None:
     async def work() -> None:
-        async with open_agent(tmp_path, model=model) as agent:
-            await agent.ask("hello")
+        async with Agent(tmp_path, model=model) as agent:
+            await agent.run("hello")
             assert connections(simulated) == 1
         assert await all_closed(simulated)
 
@@ -157,8 +157,8 @@ def test_a_fallback_model_is_closed_too(tmp_path: Path, simulated: Simulator) ->
     simulated.faults.add(Fault.status(529, retry_after=1000), when=lambda request: request.provider == "anthropic")
 
     async def work() -> None:
-        async with open_agent(tmp_path, model=MODEL, fallback=OTHER) as agent:
-            await agent.ask("hello")
+        async with Agent(tmp_path, model=MODEL, fallback=OTHER) as agent:
+            await agent.run("hello")
             assert connections(simulated) == 2
         assert await all_closed(simulated)
 
@@ -175,11 +175,11 @@ def test_a_model_that_was_given_stays_open_and_so_does_that_of_a_sub_agent(tmp_p
     async def work() -> None:
         send = call("subagent", prompt="look", description="a look")
         model = Watched([send, say("report"), say("done")])
-        async with open_agent(tmp_path, model=model) as agent:
-            assert (await agent.ask("go")).text == "done"
+        async with Agent(tmp_path, model=model) as agent:
+            assert (await agent.run("go")).text == "done"
             assert closed == []
-            await agent.use_model(Watched([say("later")], name="scripted:other"))
-            assert (await agent.ask("go")).text == "later"
+            await agent._runtime.use_model(Watched([say("later")], name="scripted:other"))
+            assert (await agent.run("go")).text == "later"
         assert closed == ["scripted:other"]
 
     asyncio.run(work())
@@ -193,5 +193,5 @@ def test_an_agent_that_could_not_be_opened_leaves_nothing_open(
     before = descriptors()
     for _ in range(3):
         with pytest.raises(OutliveError, match="no session 'nope'"):
-            open_agent(tmp_path, model=MODEL, session="nope")
+            Agent(tmp_path, model=MODEL, resume="nope")
     assert descriptors() == before

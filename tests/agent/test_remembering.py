@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from outlive import Agent
 from outlive.agent import session_memory
-from outlive.agent.factory import open_agent
 from outlive.agent.session import Session
 from outlive.agent.session_memory import NEAR, Extraction, Remembering
 from outlive.context.engine import Request
@@ -277,11 +277,11 @@ def fill(project: Path, count: int) -> None:
 
 def session_of(project: Path, model: Model, *turns: str) -> None:
     async def work() -> None:
-        async with open_agent(project, model=model) as agent:
+        async with Agent(project, model=model) as agent:
             for words in turns:
-                await agent.ask(words)
-                assert agent._learning is not None
-                await agent._learning
+                await agent.run(words)
+                assert agent._runtime._learning is not None
+                await agent._runtime._learning
 
     run(work())
 
@@ -304,11 +304,11 @@ def test_what_a_model_is_asked_about_order_is_counted_and_no_part_of_the_convers
     model = Model()
 
     async def work() -> list[Event]:
-        async with open_agent(project, model=model) as agent:
-            await agent.ask("Hello?")
-            assert agent._learning is not None
-            await agent._learning
-            return list(agent.session.events)
+        async with Agent(project, model=model) as agent:
+            await agent.run("Hello?")
+            assert agent._runtime._learning is not None
+            await agent._runtime._learning
+            return list(agent.events)
 
     events = run(work())
     (question,) = model.questions

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from outlive.agent.factory import open_agent
+from outlive import Agent, Mode
 from outlive.events import AssistantSaid, Event, ToolFinished, UserSaid
-from outlive.loop import RunResult
 from outlive.messages import plain_text, tool_calls
 from outlive.models.openai.model import OpenAIModel
+from outlive.result import RunResult
 from outlive.testing import Simulator, call, say
 from tests.agents import run
 
@@ -22,18 +22,18 @@ BROKEN = '{"name": "list_files", "arguments": {}}'
 
 
 def play(
-    folder: Path, *script: Any, mode: str = "ask", said: str = "Which files are there?"
+    folder: Path, *script: Any, mode: Mode = "ask", said: str = "Which files are there?"
 ) -> tuple[RunResult, list[Event]]:
     """A run of the real agent with an OpenAI model that says these things."""
     with Simulator([step if not isinstance(step, str) else say(step) for step in script]) as sim:
         model = OpenAIModel("gpt-4.1", environment=sim.env())
 
         async def work() -> tuple[RunResult, list[Event]]:
-            agent = open_agent(folder, model=model, mode=mode)
+            agent = Agent(folder, model=model, mode=mode)
             try:
-                return await agent.ask(said), list(agent.session.events)
+                return await agent.run(said), list(agent.events)
             finally:
-                agent.remembering = None
+                agent._runtime.remembering = None
                 await agent.close()
                 await model.close()
 
@@ -66,7 +66,7 @@ def answers(events: Sequence[Event]) -> list[str]:
 def test_an_answer_of_a_local_model_ends_as_it_should(folder: Path, answer: dict[str, str]) -> None:
     following = [] if answer["ends"] == "answer" else ["That was it."]
     ending, events = play(folder, answer["text"], *following)
-    assert ending.why == "done"
+    assert ending.stop_reason == "done"
     assert ending.text == (following or [answer["text"]])[-1]
     assert ["a.txt" in text for text in results(events)] == [True] * (answer["ends"] == "call")
     assert len(hints(events)) == (answer["ends"] == "told")
@@ -83,7 +83,7 @@ def test_what_is_told_says_how_to_call_and_holds_no_call_itself(folder: Path) ->
 
 def test_a_model_that_goes_on_writing_broken_calls_is_not_done(folder: Path) -> None:
     ending, events = play(folder, BROKEN, BROKEN)
-    assert ending.why == "limit"
+    assert ending.stop_reason == "limit"
     assert "no tool 'list_files'" in ending.detail
     assert len(hints(events)) == 1
 
@@ -91,7 +91,7 @@ def test_a_model_that_goes_on_writing_broken_calls_is_not_done(folder: Path) -> 
 def test_a_model_that_goes_on_to_explain_a_call_has_answered(folder: Path) -> None:
     text = f"Write `{GLOB}` to list them."
     ending, events = play(folder, text, text)
-    assert (ending.why, ending.text) == ("done", text)
+    assert (ending.stop_reason, ending.text) == ("done", text)
     assert len(hints(events)) == 1
 
 

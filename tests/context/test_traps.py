@@ -255,7 +255,7 @@ def test_a_refused_prompt_goes_to_the_floor_and_gives_up_with_a_breakdown() -> N
 def test_a_provider_with_a_smaller_limit_than_it_said_is_named_as_the_cause() -> None:
     engine = Engine(200_000)
     engine.extend(long_story(3).events)
-    with pytest.raises(FloorError, match=r"the provider still refuses .* of 200,000 tokens: .*set --context-window"):
+    with pytest.raises(FloorError, match=r"the provider still refuses .* of 200,000 tokens: .*set a smaller window"):
         refuse(engine, 4, 0, 0)
 
 

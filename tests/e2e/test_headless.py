@@ -213,7 +213,7 @@ def test_without_a_terminal_nothing_is_asked_and_the_model_is_told(folder: Path)
         result = Client(folder, sim)("-p", "Clean up.")
         assert result.out == "I could not.\n"
         told = sim.requests[1].last_results()[0].text
-    assert "--allow" in told
+    assert "Only the user can allow it" in told
     assert (folder / "data.txt").exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from outlive.agent.factory import open_agent
+from outlive import Agent
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid
 from outlive.messages import tool_calls
@@ -170,24 +170,24 @@ def play(folder: Path, server: Quirky, model: Any, stream: list[Any]) -> None:
     server.answers = [(200, enlarged(stream))]
 
     async def work() -> None:
-        agent = open_agent(folder, model=model())
+        agent = Agent(folder, model=model())
         try:
             with suppress(OutliveError):
-                await agent.ask("go")
+                await agent.run("go")
         finally:
-            session = agent.session.id
+            session = agent.session
             await agent.close()
-            await agent.parts.model.close()
+            await agent._runtime.parts.model.close()
         server.answers = []
-        again = open_agent(folder, session=session, model=model())
+        again = Agent(folder, resume=session, model=model())
         try:
-            assert (await again.ask("go on")).text == "done"
-            said = [event for event in again.session.events if isinstance(event, AssistantSaid)]
+            assert (await again.run("go on")).text == "done"
+            said = [event for event in again.events if isinstance(event, AssistantSaid)]
             ids = [call.id for event in said for call in tool_calls(event.blocks)]
             assert len(ids) == len(set(ids))
         finally:
             await again.close()
-            await again.parts.model.close()
+            await again._runtime.parts.model.close()
 
     asyncio.run(work())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import outlive.testing
-from outlive import open_agent
+from outlive import Agent
 from outlive.messages import Thinking, ToolCall
 from outlive.testing import ScriptedModel, Simulator, call, calls, say, think
 
@@ -21,9 +21,9 @@ def test_one_script_plays_in_a_scripted_model_and_in_the_simulator(
 ) -> None:
     async def said(folder: Path, model: ScriptedModel | str) -> list[tuple[str, ...]]:
         folder.mkdir()
-        async with open_agent(folder, model=model, mode="plan") as agent:
-            assert (await agent.ask("What is there?")).text == "There is nothing."
-            blocks = [block for unit in agent.session.next_request().messages for block in unit.blocks]
+        async with Agent(folder, model=model, mode="plan") as agent:
+            assert (await agent.run("What is there?")).text == "There is nothing."
+            blocks = [block for unit in agent._runtime.session.next_request().messages for block in unit.blocks]
             return [(block.name, str(block.input)) for block in blocks if isinstance(block, ToolCall)]
 
     model = ScriptedModel(STEPS)
@@ -39,9 +39,9 @@ def test_one_script_plays_in_a_scripted_model_and_in_the_simulator(
 
 def test_thinking_is_a_block_of_the_answer(tmp_path: Path) -> None:
     async def work() -> None:
-        async with open_agent(tmp_path, model=ScriptedModel([think("Hm.") + say("Yes.")])) as agent:
-            await agent.ask("?")
-            blocks = [block for message in agent.session.next_request().messages for block in message.blocks]
+        async with Agent(tmp_path, model=ScriptedModel([think("Hm.") + say("Yes.")])) as agent:
+            await agent.run("?")
+            blocks = [block for message in agent._runtime.session.next_request().messages for block in message.blocks]
             assert [block.text for block in blocks if isinstance(block, Thinking)] == ["Hm."]
 
     asyncio.run(work())

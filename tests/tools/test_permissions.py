@@ -4,11 +4,12 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import pytest
 from msgspec import Struct
 
+from outlive.events import Denial
 from outlive.tools.permissions.asking import MODES, Mode, PermissionAnswer, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.gate import Permissions
@@ -24,13 +25,12 @@ class Given(Struct):
 class Some(Tool[Given]):
     """A tool of any effect."""
 
-    name: ClassVar[str] = "any"
-    description: ClassVar[str] = ""
-    input: ClassVar[type[Struct]] = Given
+    description = ""
+    input = Given
 
     def __init__(self, name: str, effect: Effect) -> None:
-        self.name = name  # type: ignore[misc] # one class for all of them
-        self.effect = effect  # type: ignore[misc]
+        self.name = name
+        self.effect = effect
 
     async def run(self, given: Given, context: ToolContext) -> ToolOutcome:
         raise AssertionError("the gate only decides")
@@ -159,7 +159,8 @@ def test_deny_rules_are_looked_for_beside_the_event_loop(tmp_path: Path) -> None
 def test_no_mode_leads_out_of_the_fence_or_into_the_harness(tmp_path: Path, mode: Mode) -> None:
     (tmp_path / "work").mkdir()
     house = House(tmp_path / "work", mode, Face(*[PermissionAnswer("yes")] * 9), allow=["edit_file", "read_file"])
-    assert "--add-dir" in house.ask(LOOK, "../x").reason
+    refused = house.ask(LOOK, "../x")
+    assert ("outside of the workspace" in refused.reason, refused.denial.by) == (True, "fence")
     assert not house.ask(EDIT, "/etc/passwd").allowed
     for path in ("outlive.toml", ".git/hooks/x", ".transcripts/s.jsonl"):
         assert "belongs to" in house.ask(EDIT, path).reason
@@ -235,20 +236,21 @@ def test_questions_come_one_at_a_time_and_always_answers_the_next(tmp_path: Path
     assert len(face.asked) == 1
 
 
-def test_without_anyone_to_ask_the_answer_is_no_and_names_the_flag(tmp_path: Path) -> None:
-    reason = House(tmp_path).ask(BASH, "pytest -x").reason
-    assert "--allow 'bash(pytest ...)'" in reason
-    assert "--permission-mode bypass" in reason
-    assert "--permission-mode accept-edits" in House(tmp_path).ask(EDIT, "a.py").reason
+def test_without_anyone_to_ask_the_answer_is_no_and_names_what_would_allow_it(tmp_path: Path) -> None:
+    refused = House(tmp_path).ask(BASH, "pytest -x")
+    assert refused.denial == Denial("unasked", ("bash(pytest ...)",), "bypass")
+    assert "nobody is here to ask" in refused.reason
+    assert "bash(pytest ...)" in refused.reason
+    assert House(tmp_path).ask(EDIT, "a.py").denial.mode == "accept-edits"
     assert House(tmp_path, allow=["bash(pytest ...)"]).ask(BASH, "pytest -x").allowed
 
 
 @pytest.mark.parametrize("line", ["echo $(date) > x", "rm " + "x" * 5_000])
 def test_what_has_no_short_rule_is_not_answered_with_a_wide_one(tmp_path: Path, line: str) -> None:
-    reason = House(tmp_path).ask(BASH, line).reason
-    assert "--permission-mode bypass" in reason
-    assert "--allow" not in reason
-    assert len(reason) < 400
+    refused = House(tmp_path).ask(BASH, line)
+    assert refused.denial == Denial("unasked", (), "bypass")
+    assert "rule" not in refused.reason
+    assert len(refused.reason) < 400
 
 
 @pytest.mark.parametrize("command", ["ls", "pwd", "git status", "git diff --output=x"])

@@ -63,7 +63,7 @@ def test_keys_of_another_session_are_not_ours(bench: Workbench, other: Workbench
         ({"subject": "x", "key": "taken"}, "belongs to task #1"),
         ({"subject": "x", "addBlockedBy": ["nobody knows"]}, "is not a task id"),
         ({"subject": "x", "addBlockedBy": ["Twins"]}, "2 tasks have the subject"),
-        ({"subject": "x", "addBlockedBy": [99]}, "no task has the id 99; task_list with all"),
+        ({"subject": "x", "addBlockedBy": [99]}, "list all tasks to see their ids (task_list with all)"),
         ({"subject": "x", "addBlockedBy": "1"}, "addBlockedBy"),
         ({"subject": "x", "add_blocked_by": [1]}, "add_blocked_by"),
         ({"subject": "x", "addBlockedBy": [1], "addBlocks": [1]}, "1"),

@@ -1,6 +1,7 @@
 """The agent: session, model, tools and permissions wired together.
 
-agent.py            the agent: a face drives it and watches what happens
+agent.py            the agent as programs use it; output.py structured output
+runtime.py          what is behind it: a face drives it and watches what happens
 factory.py          from settings and options to an agent
 session.py          log and context engine: open, resume, say, ask, compact, undo, renew
 tool_session.py     what tools may do with the session

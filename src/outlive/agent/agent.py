@@ -1,295 +1,287 @@
-"""An agent: a session, a model and tools, wired together. A face drives it and watches what happens."""
+"""The agent as programs use it: `Agent`, and `RunStream` for what happens in a run."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
+from os import PathLike
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Generic, Self, TypeVar, overload
 
-from msgspec import Struct
-from msgspec.structs import asdict
-from msgspec.structs import replace as with_fields
-
-from outlive.agent.orphans import OrphanChoice, became
-from outlive.agent.session import Session
-from outlive.agent.session_memory import Remembering
-from outlive.agent.spending import Spending
-from outlive.agent.tool_session import ToolSession
-from outlive.context.engine import Request
-from outlive.errors import AgentBusy, ConfigError
-from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
-from outlive.limits import Limit
-from outlive.loop import Loop, RunResult
-from outlive.messages import Block, Message, Text, plain_text, tool_calls
-from outlive.models.errors import ModelError
-from outlive.models.protocol import Model, Reply
-from outlive.origin import tagged
-from outlive.secrets import Masker, mask
-from outlive.stream import Live, ToolOutput
+from outlive.agent.factory import AgentFactory, AgentOptions
+from outlive.agent.forking import fork as fork_session
+from outlive.agent.orphans import OrphanChoice
+from outlive.agent.output import OutputSchema
+from outlive.agent.runtime import Watcher
+from outlive.config import Workspace
+from outlive.errors import AgentClosed, ConfigError
+from outlive.events import Compacted, Event
+from outlive.memory.memories import Memories
+from outlive.messages import Text
+from outlive.models.protocol import Model
+from outlive.result import OutputResult, RunResult
+from outlive.stream import Live
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.builtin.task_context import keep_claims
-from outlive.tools.files.read_tracker import ReadTracker
-from outlive.tools.permissions.asking import MODES, Mode
-from outlive.tools.permissions.fence import Fence
-from outlive.tools.permissions.sandbox import Sandbox
-from outlive.tools.processes.orphan import Orphan
-from outlive.tools.processes.process_table import identify
-from outlive.tools.processes.session_commands import Processes
-from outlive.tools.protocol import ToolContext
-from outlive.tools.runner import Gate, Hooks, Runner
-from outlive.tools.skills import Skills
-from outlive.tools.toolbox import Toolbox
+from outlive.tools.permissions.asking import Asker, Mode
+from outlive.tools.protocol import Tool
 
-SUMMARY_SECONDS = 120.0
-STOP_HOOKS = 3
-"""How often in a row a Stop hook may send the model back to work."""
-Watcher = Callable[[Event | Live], None]
-Summaries = Literal["asked", "always", "never"]
-"""When a model writes the summary of a pass: when the user or the model asked for the pass, at each, or at none."""
+T = TypeVar("T")
+R = TypeVar("R", bound=RunResult, covariant=True)
+_FINISHED = object()
 
 
-@dataclass(slots=True)
-class AgentParts:
-    """What an agent is made of, besides its session. Sub-agents share them, with fewer tools."""
+class RunStream(Generic[R]):
+    """What happens in one run, as it happens; the last item is its result. Dropping the stream stops the run."""
 
-    root: Path
-    model: Model
-    toolbox: Toolbox
-    graph: TaskGraph
-    fence: Fence
-    sandbox: Sandbox
-    skills: Skills
-    gate: Gate
-    hooks: Hooks
-    system: Callable[[], str]
-    """The system prompt as it should be now; what changed in it is used from the next turn on."""
-    limits: Callable[[Spending], Sequence[Limit]]
-    """New limits for each run."""
-    chose_mode: Callable[[str, Mode], None] = lambda *_: None
-    """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
-    summaries: Summaries = "asked"
-    owner: str = "agent"
-    mask: Masker = mask
-    """Takes the secrets out of what tools read and print."""
+    def __init__(self, start: Callable[[], Coroutine[Any, Any, R]], agent: "Agent") -> None:
+        self._start = start
+        self._agent = agent
+        self._happened: asyncio.Queue[Any] = asyncio.Queue()
+        self._task: asyncio.Task[R] | None = None
+        self._over = False
 
+    def __aiter__(self) -> Self:
+        return self
 
-class Gauge(Struct, frozen=True):
-    """How full the window is: tokens used, where the next pass engages, and what fits at all."""
+    async def __anext__(self) -> Event | Live | R:
+        if self._over:
+            raise StopAsyncIteration
+        if self._task is None:
+            self._task = self._begin(self._happened)
+        try:
+            item: Event | Live = await self._happened.get()
+        except asyncio.CancelledError:
+            await self.aclose()
+            raise
+        if item is not _FINISHED:
+            return item
+        self._over = True
+        return self._task.result()
 
-    used: int
-    next_pass: int
-    window: int
+    def _begin(self, happened: "asyncio.Queue[Any]") -> "asyncio.Task[R]":
+        """Nothing here refers to the stream, so that it can be dropped."""
+        unwatch, running = self._agent.watch(happened.put_nowait), self._agent._running
+        task = asyncio.ensure_future(self._start())
+        running.add(task)
+
+        def ended(task: "asyncio.Task[R]") -> None:
+            running.discard(task)
+            unwatch()
+            happened.put_nowait(_FINISHED)
+
+        task.add_done_callback(ended)
+        return task
+
+    async def aclose(self) -> None:
+        """Stop the run and wait until it has stopped."""
+        self._over = True
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def __del__(self) -> None:
+        if self._task is not None and not self._task.done():
+            with suppress(RuntimeError):  # the event loop is closed
+                self._task.cancel()
 
 
 class Agent:
-    """Works in one session until it is closed."""
+    """An agent in a folder, in one session. Close it when done, or use `async with` (for `run_sync`: `with`).
 
-    def __init__(self, session: Session, parts: AgentParts, *, owns_model: bool = False) -> None:
-        """`owns_model`: nobody else uses the model, so it is closed with the agent."""
-        self.session = session
-        self.parts = parts
-        self._owns_model = owns_model
-        self.spending = Spending()
-        self.limits: tuple[Limit, ...] = ()
-        """Those of the present run."""
-        self.processes = Processes(mask=parts.mask)
-        self._watchers: list[Watcher] = []
-        self._busy = False
-        self._compaction: str | None = None
-        self._stops = 0
-        self._work: asyncio.Task[RunResult] | None = None
-        self._interrupted = False
-        self._learning: asyncio.Task[None] | None = None
-        self.remembering: Remembering | None = None
-        """The memory of this session, where it has one."""
-        self.orphans: tuple[Orphan, ...] = ()
-        """Commands that outlived the process that worked in this session before, until `take_over`."""
-        self.orphan_choice: OrphanChoice | None = None
-        """What becomes of them: what the user said beforehand, if anything."""
-        self._news: list[str] = []
-        """What the next request has to say about them."""
-        self.notices: list[str] = []
-        """What a face has to tell the user when it opens: it was noted before anybody watched."""
-        self.closing: list[Callable[[], object]] = []
-        """What else ends with it."""
-        for event in session.events:
-            self.spending.take(event)
-        session.watch(self._saw)
-        self.context = ToolContext(
-            root=parts.root,
-            session=ToolSession(session, self._ask_to_compact),
-            graph=parts.graph,
-            fence=parts.fence,
-            seen=ReadTracker(),
-            processes=self.processes,
-            sandbox=parts.sandbox,
-            skills=parts.skills,
-            output=lambda call_id, text: self.tell(ToolOutput(call_id, text)),
-            owner=parts.owner,
-            mask=parts.mask,
+    `resume` goes on with a session, `fork` with a copy of one. A model given by name is closed with the agent.
+    Without an `asker`, calls that need the user's word are refused; `RunResult.denied` lists them. What is not given
+    is as the settings of the folder say. Raises ConfigError for an option that cannot be used.
+    """
+
+    def __init__(
+        self,
+        folder: str | PathLike[str] = ".",
+        *,
+        model: str | Model | None = None,
+        fallback: str | None = None,
+        tools: Iterable[Tool[Any]] = (),
+        mode: Mode | None = None,
+        asker: Asker | None = None,
+        resume: str | None = None,
+        fork: str | None = None,
+        allow: Sequence[str] = (),
+        deny: Sequence[str] = (),
+        add_dirs: Sequence[str] = (),
+        sandbox: bool | None = None,
+        network: bool = False,
+        window: int | None = None,
+        policy: str | None = None,
+        max_turns: int | None = None,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        max_time: float | None = None,
+        orphans: OrphanChoice | None = None,
+        store: str | None = None,
+    ) -> None:
+        if not Path(folder).is_dir():
+            raise ConfigError(f"there is no folder {str(folder)!r}")
+        if resume and fork:
+            raise ConfigError("resume and fork name a session each; give one of them")
+        options = AgentOptions(
+            model=model if isinstance(model, str) else None,
+            fallback=fallback,
+            mode=mode,
+            window=window,
+            policy=policy,
+            allow=allow,
+            deny=deny,
+            add_dirs=add_dirs,
+            sandbox=sandbox,
+            network=network,
+            max_turns=max_turns,
+            max_cost=max_cost,
+            max_tokens=max_tokens,
+            max_time=max_time,
+            orphans=orphans,
         )
-
-    # -- what a face does
-
-    def watch(self, watcher: Watcher) -> None:
-        """Show everything that happens from now on: events of the log, and what passes by live."""
-        self._watchers.append(watcher)
-
-    async def ask(self, words: str | tuple[Block, ...] = ()) -> RunResult:
-        """Say what is queued, then `words`, and let the agent work until it comes to rest.
-
-        Raises AgentBusy while it works on something else.
-        """
-        with self._alone():
-            return await self._ask((Text(words),) if isinstance(words, str) else words)
-
-    async def _ask(self, words: tuple[Block, ...]) -> RunResult:
-        await self.take_over()
-        queued = dict(self.session.engine.history.queued)
-        blocks = (*map(Text, queued.values()), *words)
-        answer = await self.parts.hooks.fire("UserPromptSubmit", prompt=plain_text(blocks))
-        if answer.blocked:
-            return RunResult("hook", detail=answer.blocked)
-        more = [Text(tagged("hook", answer.context), "hook")] if answer.context else []
-        if self.remembering is not None:
-            memories = await self.remembering.relevant(plain_text(blocks), self._answer_to)
-            more += [Text(memories, "memory")] if memories else []
-        self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
-        self.session.user_said((*blocks, *more), queued=tuple(queued))
-        return await self._go_on()
-
-    async def go_on(self) -> RunResult:
-        """Work from where the log ends, as after a crash. Raises AgentBusy while it works."""
-        with self._alone():
-            return await self._go_on()
-
-    async def take_over(self, choice: OrphanChoice | None = None) -> None:
-        """Stop, wait for or adopt what still runs from before, and answer its calls with what became of it.
-
-        It is stopped when nobody chose. A run does this before anything else.
-        """
-        said: dict[str, list[str]] = {}
-        for orphan in self.orphans:
-            chosen = choice or self.orphan_choice or "stop"
-            sentence = await became(orphan, chosen, self.processes)
-            for pid in orphan.pids() if chosen == "adopt" else ():  # so that it is found again after another death
-                self.session.log(ToolStarted, calls=(orphan.call,), process=identify(pid))
-            said.setdefault(orphan.call, []).append(sentence)
-        self.orphans = ()
-        waiting = {call.id for call in self.session.engine.history.waiting}
-        self._news += [text for call, texts in said.items() if call not in waiting for text in texts]
-        self.session.settle({call: ". ".join(texts) for call, texts in said.items()})
-
-    async def _go_on(self) -> RunResult:
-        await self.take_over()
-        self.limits = tuple(self.parts.limits(self.spending))
-        loop = Loop(
-            self.session,
-            self.parts.model,
-            Runner(self.parts.toolbox, self.context, self.parts.gate, self.parts.hooks),
-            live=self.tell,
-            limits=self.limits,
-            at_seam=self._at_seam,
-            at_rest=self._at_rest,
-        )
-        self._interrupted, self._stops = False, 0
-        self._work = asyncio.ensure_future(loop.run())
-        seconds = min((limit.seconds for limit in self.limits if limit.seconds is not None), default=None)
+        given = None if isinstance(model, str) else model
+        factory = AgentFactory(Workspace.find(Path(folder), store=store), options, model=given, tools=tools)
         try:
-            async with asyncio.timeout(seconds):
-                ending = await self._work
-                ending = with_fields(ending, text=self.session.masked(ending.text))
-        except TimeoutError:
-            ending = RunResult("limit", detail=f"the limit of {seconds:g} s is reached (--max-time)")
-        except asyncio.CancelledError:
-            if not self._interrupted:
-                raise
-            return RunResult("interrupted")
-        finally:
-            self._work = None
-        if self.remembering is not None:
-            self._learning = asyncio.ensure_future(self._learn(self.remembering, after=self._learning))
-        return ending
+            self._runtime = factory.open(fork_session(factory.logs, fork) if fork else resume, asker=asker)
+        except BaseException:
+            factory.close()
+            raise
+        self._runtime.closing.append(factory.close)
+        self._logs = factory.logs
+        self._loop: asyncio.Runner | None = None
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
-    @property
-    def working(self) -> bool:
-        return self._work is not None
+    # -- runs
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether the log ends in the middle of a run: `go_on` would have something to do."""
-        history = self.session.engine.history
-        units = history.units
-        return bool(history.queued) or (bool(units) and (units[-1].kind == "user" or bool(units[-1].calls)))
+    @overload
+    async def run(self, prompt: str | None = None) -> RunResult: ...
+
+    @overload
+    async def run(self, prompt: str | None = None, *, output: type[T]) -> OutputResult[T]: ...
+
+    async def run(self, prompt: str | None = None, *, output: type[Any] | None = None) -> RunResult:
+        """Work on `prompt` until it is done or a limit is reached. Without one, go on from where the session ends.
+
+        With `output` the answer is of that type (a msgspec Struct, a dataclass …) and in `result.output`. Raises
+        InvalidOutput when there is no such answer, AgentBusy while another run is going on, and ModelError. When the
+        task is cancelled the run stops, and the session stays valid.
+        """
+        return await self._run(prompt, OutputSchema(output) if output is not None else None)
+
+    @overload
+    def stream(self, prompt: str | None = None) -> RunStream[RunResult]: ...
+
+    @overload
+    def stream(self, prompt: str | None = None, *, output: type[T]) -> RunStream[OutputResult[T]]: ...
+
+    def stream(self, prompt: str | None = None, *, output: type[Any] | None = None) -> RunStream[Any]:
+        """Like `run`, but yields what happens (`outlive.events`, `outlive.stream`), and the result last."""
+        schema = OutputSchema(output) if output is not None else None
+        return RunStream(lambda: self._run(prompt, schema), self)
+
+    @overload
+    def run_sync(self, prompt: str | None = None) -> RunResult: ...
+
+    @overload
+    def run_sync(self, prompt: str | None = None, *, output: type[T]) -> OutputResult[T]: ...
+
+    def run_sync(self, prompt: str | None = None, *, output: type[Any] | None = None) -> RunResult:
+        """`run` for programs without an event loop."""
+        return self._in_loop(self._run(prompt, OutputSchema(output) if output is not None else None))
+
+    async def _run(self, prompt: str | None, schema: OutputSchema[Any] | None) -> RunResult:
+        self._check_open()
+        if stopping := [task for task in self._running if task.cancelling() and task is not asyncio.current_task()]:
+            await asyncio.wait(stopping)
+        if schema is None:
+            return await (self._runtime.go_on() if prompt is None else self._runtime.ask(prompt))
+        blocks = (*([Text(prompt)] if prompt else ()), Text(schema.prompt))
+        return schema.result(await self._runtime.ask(blocks, schema.review))
 
     def queue(self, words: str) -> None:
-        """Say something while the agent works: it is logged now, and heard at the next seam or after a resume."""
-        self.session.log(UserQueued, text=words)
-
-    @property
-    def queued(self) -> tuple[str, ...]:
-        """What was queued and has not been heard yet."""
-        return tuple(self.session.engine.history.queued.values())
-
-    def unqueue(self) -> tuple[str, ...]:
-        """Take back what was queued and has not been heard yet, as after an interruption."""
-        words = self.queued
-        if words:
-            self.session.log(Unqueued, events=tuple(self.session.engine.history.queued))
-        return words
+        """Say something while a run is going on: the model hears it before its next request."""
+        self._check_open()
+        self._runtime.queue(words)
 
     def interrupt(self) -> None:
-        """Stop what is going on, be it the model or a tool. The session stays valid and can go on."""
-        if self._work is not None:
-            self._interrupted = True
-            self._work.cancel()
+        """Stop the run that is going on; it ends with the stop reason `interrupted`."""
+        self._runtime.interrupt()
 
     async def compact(self, focus: str = "") -> Compacted | None:
-        """Make a pass now, with a summary by the model; None when nothing is gained. Raises AgentBusy."""
-        with self._alone():
-            return await self._compact(focus, summary=self.parts.summaries != "never")
+        """Make a pass now, with a summary by the model; None when nothing is gained."""
+        self._check_open()
+        return await self._runtime.compact(focus)
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Call `watcher` with everything that happens from now on. Returns a function that ends it.
+
+        A watcher that raises is reported to the logger `outlive`, and the run goes on.
+        """
+        return self._runtime.watch(watcher)
+
+    # -- the session
+
+    @property
+    def session(self) -> str:
+        """The id of the session, for `resume` and `fork`."""
+        return self._runtime.session.id
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything in the session's log, oldest first, except for what was undone."""
+        return self._runtime.session.events
+
+    def recall(self, handle: str) -> str:
+        """The exact text behind a handle such as `@h12`. Raises UnknownHandle."""
+        return self._runtime.session.engine.recall(handle).text
+
+    def fork(self, *, at: int = 0) -> str:
+        """A new session that shares this one's past up to the event `at`, the last by default. Returns its id."""
+        return fork_session(self._logs, self.session, at=at)
+
+    @property
+    def tasks(self) -> TaskGraph:
+        """The tasks of the project."""
+        return self._runtime.parts.graph
+
+    @property
+    def memories(self) -> Memories:
+        """The memories of the project and of the user."""
+        assert self._runtime.remembering is not None  # noqa: S101 - the factory always sets it
+        return self._runtime.remembering.memories
 
     @property
     def mode(self) -> Mode:
-        """The permission mode: harness state, changed by the user alone."""
-        return next((mode for mode in MODES if mode == self.session.state.mode), MODES[0])
+        """The permission mode; setting it is the user's choice."""
+        return self._runtime.mode
 
-    def set_mode(self, mode: Mode) -> None:
-        """The user chose another mode."""
-        if mode not in MODES:
-            raise ConfigError(f"there is no mode {mode!r}; the modes are {', '.join(MODES)}")
-        self.parts.chose_mode(self.session.id, mode)
-        if mode != self.session.state.mode:
-            self.session.log(ModeChanged, mode=mode)
-
-    async def use_model(self, model: Model) -> None:
-        """Go on with another model, which is the agent's from now on; one that it owned before is closed."""
-        before, owned = self.parts.model, self._owns_model
-        self.parts, self._owns_model = replace(self.parts, model=model), True
-        if owned and before is not model:
-            await before.close()
+    @mode.setter
+    def mode(self, mode: Mode) -> None:
+        self._runtime.set_mode(mode)
 
     @property
-    def gauge(self) -> Gauge:
-        engine = self.session.engine
-        return Gauge(engine.used, engine.next_pass, engine.window)
+    def notices(self) -> tuple[str, ...]:
+        """What the user should know from the start: settings that do not count, commands that still run."""
+        return tuple(self._runtime.notices)
+
+    # -- the end
 
     async def close(self) -> None:
-        """End what still runs and let go of all that the agent owns; a model that was given to it stays open."""
-        async with AsyncExitStack() as stack:
-            for close in (*self.closing, self.session.close, self.processes.close):
-                stack.callback(close)
-            if self._owns_model:
-                stack.push_async_callback(self.parts.model.close)
-            if self.remembering is not None:
-                stack.callback(self.remembering.close)
-                self.remembering.hurry()
-            if self._work is not None:
-                self.interrupt()
-                await asyncio.wait([self._work])
-            if self._learning is not None:
-                await self._learning
+        """Stop what still runs and release everything; closing twice does nothing."""
+        if not self._closed:
+            self._closed = True
+            for task in () if self._runtime.working else self._running:  # a run that has not begun
+                task.cancel()
+            await self._runtime.close()
+            if self._running:
+                await asyncio.wait(self._running)
+
+    def close_sync(self) -> None:
+        """`close` for programs without an event loop."""
+        self._in_loop(self.close())
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -297,109 +289,22 @@ class Agent:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    # -- inside
+    def __enter__(self) -> Self:
+        return self
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One thing at a time: two would write into each other's turns."""
-        if self._busy:
-            raise AgentBusy(
-                f"session {self.session.id!r} is at work: await what it does, say more with queue(), "
-                "or open another session for work beside it"
-            )
-        self._busy = True
+    def __exit__(self, *_: object) -> None:
+        self.close_sync()
+
+    def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        """One event loop for all calls: connections of the model belong to it."""
+        if self._loop is None:
+            self._loop = asyncio.Runner()
         try:
-            yield
-        finally:
-            self._busy = False
+            return self._loop.run(work)
+        except RuntimeError:
+            work.close()
+            raise
 
-    def tell(self, happened: Event | Live) -> None:
-        """Show something to all watchers."""
-        for watcher in self._watchers:
-            watcher(happened)
-
-    def _saw(self, event: Event) -> None:
-        self.spending.take(event)
-        self.tell(event)
-
-    def _ask_to_compact(self, focus: str) -> None:
-        self._compaction = focus
-
-    async def _at_seam(self) -> None:
-        """Between two requests: what the user said meanwhile, claims to renew, a pass that is asked for or due."""
-        for event, words in list(self.session.engine.history.queued.items()):
-            self.session.user_said(words, queued=(event,))
-        news, self._news = self._news, []
-        hints = filter(None, (limit.hint() for limit in self.limits))
-        self.session.note(*news, *keep_claims(self.context), *hints)
-        if self._compaction is not None:
-            focus, self._compaction = self._compaction, None
-            if await self._compact(focus, summary=self.parts.summaries != "never") is None:
-                self.session.note("the pass that was asked for was not made: there was nothing to gain")
-        elif self.parts.summaries == "always" and self.session.due():
-            await self._compact("", summary=True)
-
-    async def _at_rest(self, text: str) -> bool:
-        """Whether there is more to do though the model has come to rest."""
-        if self.queued:
-            return True
-        answer = await self.parts.hooks.fire("Stop", text=text)
-        if not answer.blocked or self._stops >= STOP_HOOKS:
-            return False
-        self._stops += 1
-        self.session.user_said((Text(tagged("hook", answer.blocked), "hook"),))
-        return True
-
-    async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
-        before = await self.parts.hooks.fire("PreCompact", focus=focus)
-        if before.blocked:
-            self.session.note(f"a hook of the user kept the session from being compacted: {before.blocked}")
-            return None
-        text, problem = await self._summary(focus) if summary else ("", "")
-        made = self.session.compact(focus, text, problem)
-        if made is not None:
-            await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
-        return made
-
-    async def _learn(self, remembering: Remembering, after: asyncio.Task[None] | None) -> None:
-        """What was learned from a run, one run after the other."""
-        if after is not None:
-            await after
-        await remembering.after_run(self._answer_to)
-
-    async def _answer_to(self, prompt: str) -> str:
-        """A question of the harness itself, outside of the conversation."""
-        message = Message("user", (Text(prompt),))
-        async with asyncio.timeout(SUMMARY_SECONDS):
-            reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
-        self._spent(reply)
-        return plain_text(reply.blocks)
-
-    def _spent(self, reply: Reply) -> None:
-        """Count what a request cost that is no part of the conversation."""
-        price = self.parts.model.price
-        self.session.log(UsageReported, of=0, cost=price.of(reply.usage) if price else None, **asdict(reply.usage))
-
-    async def _summary(self, focus: str) -> tuple[str, str]:
-        """A summary by the model, or why there is none. The call never loses the session."""
-        try:
-            async with asyncio.timeout(SUMMARY_SECONDS):
-                reply = await whole_reply(self.parts.model, self.session.summary_request(focus))
-        except TimeoutError:
-            return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
-        except ModelError as error:
-            return "", f"the call failed: {error}"
-        self._spent(reply)
-        if any(tool_calls(reply.blocks)):
-            return "", "it called tools instead"
-        text = plain_text(reply.blocks)
-        return text, "" if text.strip() else "it came back empty"
-
-
-async def whole_reply(model: Model, request: Request) -> Reply:
-    """The answer, without what arrives before it."""
-    async with aclosing(model.stream(request)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Reply):
-                return piece
-    raise ModelError(f"{model.name} ended its stream without an answer")
+    def _check_open(self) -> None:
+        if self._closed:
+            raise AgentClosed(f"the agent of session {self.session!r} is closed", hint="resume it in a new agent")

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from outlive.agent.agent import Agent, AgentParts, Summaries
 from outlive.agent.consolidation_scheduler import Consolidation
 from outlive.agent.orphans import OrphanChoice, orphans_of
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
+from outlive.agent.runtime import AgentParts, Runtime, Summaries
 from outlive.agent.session import WINDOW, Session
 from outlive.agent.session_memory import Extraction, Remembering
 from outlive.agent.spending import Spending
@@ -52,16 +52,16 @@ from outlive.tools.toolbox import Toolbox
 
 
 class AgentOptions(Struct, frozen=True, kw_only=True):
-    """What the user asked for at the command line; None and nothing mean as the settings say."""
+    """What was asked for beyond the settings; what is None or empty is as the settings say."""
 
     model: str | None = None
     fallback: str | None = None
     mode: Mode | None = None
     window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
     policy: str | None = None
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    add_dirs: tuple[str, ...] = ()
+    allow: Sequence[str] = ()
+    deny: Sequence[str] = ()
+    add_dirs: Sequence[str] = ()
     sandbox: bool | None = None
     network: bool = False
     max_turns: Annotated[int, Meta(ge=1)] | None = None
@@ -70,34 +70,6 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     max_time: Annotated[float, Meta(ge=0)] | None = None
     orphans: OrphanChoice | None = None
     """What becomes of commands that still run when a session is resumed."""
-
-
-def open_agent(
-    folder: str | Path = ".",
-    *,
-    session: str | None = None,
-    model: str | Model | None = None,
-    tools: Iterable[Tool[Any]] = (),
-    asker: Asker | None = None,
-    **options: Any,
-) -> Agent:
-    """An agent in a folder, for programs: close it when done. A model given by name is closed with it.
-
-    `tools` come besides the standard ones; `options` are the fields of `AgentOptions`. Without an `asker`, calls that
-    need permission are refused.
-    """
-    named = model if isinstance(model, str) else None
-    given = None if isinstance(model, str) else model
-    opener = AgentFactory(
-        Workspace.find(Path(folder)), AgentOptions(model=named, **options), model=given, tools=tools
-    )
-    try:
-        agent = opener.open(session, asker=asker)
-    except BaseException:
-        opener.close()
-        raise
-    agent.closing.append(opener.close)
-    return agent
 
 
 class AgentFactory:
@@ -134,9 +106,9 @@ class AgentFactory:
         try:
             return choose(wanted, environment=self.dotenv.environment(), fallback=fallback)
         except NotSetUp as error:
-            raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()]))) from None
+            raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()])), code=error.code) from None
 
-    def open(self, session: str | None = None, *, asker: Asker | None = None) -> Agent:
+    def open(self, session: str | None = None, *, asker: Asker | None = None) -> Runtime:
         """An agent in a new session, or in the one of that id."""
         self.settings.rules(self.options.allow, self.options.deny)  # a wrong one is refused before there is a session
         with ExitStack() as undo:
@@ -177,13 +149,13 @@ class AgentFactory:
 
     # -- its parts
 
-    def _agent(self, session: Session, model: Model, memories: Memories, asker: Asker | None) -> Agent:
+    def _agent(self, session: Session, model: Model, memories: Memories, asker: Asker | None) -> Runtime:
         root, mine = self.workspace.root, home()
         self._notices = []
         rules = self.settings.rules(self.options.allow, self.options.deny)
         skills, instructions = Skills(root, mine), Instructions(root, mine)
         remembering = self._remembering(session, memories)
-        agent: Agent  # the gate asks for the mode of the agent that it guards
+        agent: Runtime  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
         parts = AgentParts(
             root=root,
@@ -202,7 +174,7 @@ class AgentFactory:
             owner=default_owner() or f"session {session.id}",
             mask=self.masker,
         )
-        agent = Agent(session, parts, owns_model=model is not self._model)
+        agent = Runtime(session, parts, owns_model=model is not self._model)
         agent.remembering = agent.context.extras[MEMORIES] = remembering
         for name, digest in session.files_seen().items():
             agent.context.seen.restore((root / name).resolve(), digest)
@@ -240,7 +212,9 @@ class AgentFactory:
         sandbox = Sandbox(self.workspace.root, self._extra, on=on, network=network, protected=protected)
         if on and (problem := sandbox.problem()):
             raise ConfigError(
-                f"there is no sandbox here: {problem}; start without --sandbox to run commands as they are"
+                f"there is no sandbox here: {problem}",
+                hint="switch it off to run commands as they are",
+                code="sandbox",
             )
         return sandbox
 
@@ -317,7 +291,7 @@ class AgentFactory:
         limits += [Time(options.max_time)] if options.max_time is not None else []
         return limits
 
-    def _remember_mode(self, agent: Agent, session: str, mode: Mode) -> None:
+    def _remember_mode(self, agent: Runtime, session: str, mode: Mode) -> None:
         """What the user chose counts now, also where it cannot be kept for later."""
         try:
             remember_mode(self.workspace.project, session, mode)
@@ -349,5 +323,5 @@ def _checked(options: AgentOptions) -> AgentOptions:
 def _folder(root: Path, name: str) -> Path:
     path = (root / Path(name).expanduser()).resolve()
     if not path.is_dir():
-        raise ConfigError(f"--add-dir {name}: there is no such folder")
+        raise ConfigError(f"add_dirs: there is no such folder {name!r}", code="add_dirs")
     return path

@@ -1,15 +1,16 @@
 """Secrets never reach the log: every event is masked before it is written. Views are made of the log."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from outlive.events import Event, Unknown
+from outlive.events import Unknown
 from outlive.messages import Image, Opaque, Thinking
 from outlive.secrets import mask_value
 
+T = TypeVar("T")
 Mask = Callable[[str], str]
 _AS_THEY_ARE = (Thinking, Opaque, Image, Unknown)
 """A provider checks its thinking to the letter; pictures have no text."""
@@ -17,9 +18,9 @@ _NAMES = frozenset({"id", "call_id", "calls", "session", "folder", "model", "mod
 """Fields by which the harness finds things again."""
 
 
-def masked(event: Event, mask: Mask) -> Event:
-    """The event with the secrets in all of its texts masked."""
-    return cast(Event, _masked(event, mask))
+def masked(event: T, mask: Mask) -> T:
+    """The event, or another Struct, with the secrets in all of its texts masked."""
+    return cast(T, _masked(event, mask))
 
 
 def _masked(value: Any, mask: Mask) -> Any:

@@ -48,7 +48,7 @@ def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") 
         try:
             wanted = re.compile(pattern)
         except re.error as error:
-            raise BadPattern(f"--grep {pattern!r} is not a pattern: {error}") from None
+            raise BadPattern(f"{pattern!r} is not a pattern: {error}") from None
         lines = [line for line in lines if wanted.search(line)]
     return "".join(lines)
 

@@ -24,6 +24,7 @@ from outlive.events import (
     AssistantSaid,
     Checkpointed,
     Compacted,
+    Denial,
     DirectiveDropped,
     DirectiveGiven,
     Event,
@@ -223,6 +224,7 @@ class Session:
         exit_code: int | None = None,
         images: tuple[Image, ...] = (),
         seconds: float = 0.0,
+        denied: Denial | None = None,
     ) -> ToolFinished:
         """A tool call came back. What it touched on disk is looked at, to know it again later."""
         call = next((call for call in self.engine.history.waiting if call.id == call_id), None)
@@ -234,6 +236,7 @@ class Session:
             exit_code=exit_code,
             images=images,
             seconds=seconds,
+            denied=denied,
         )
         if call is not None and self._world is not None:
             written = [name for name, at in self.engine.history.ledger.written.items() if at == event.id]

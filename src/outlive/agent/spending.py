@@ -1,6 +1,7 @@
 """What a session used and what that cost, counted from the provider's own reports in the log."""
 
 from outlive.events import Event, UsageReported
+from outlive.models.protocol import Usage
 
 FIELDS = ("requests", "input", "cache_write", "cache_read", "output", "dollars", "unpriced")
 
@@ -37,6 +38,15 @@ class Spending:
         for field in FIELDS:
             setattr(spent, field, getattr(self, field) - getattr(before, field))
         return spent
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(self.input, self.cache_write, self.cache_read, self.output)
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars, or None when the price of a request is not known."""
+        return None if self.unpriced else round(self.dollars, 6)
 
     @property
     def tokens(self) -> int:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.agent.session import Session
 from outlive.agent.spending import Spending
 from outlive.agent.started import LINK
@@ -29,7 +29,7 @@ goes on with its log takes it for the user's words."""
 class Subagents:
     """Starts sub-agents of one agent. `begin` opens a session with an id."""
 
-    parent: Agent
+    parent: Runtime
     begin: Callable[[str], Session]
     room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
@@ -45,7 +45,7 @@ class Subagents:
         session.log(ModeChanged, mode=self.parent.mode)
         parts = self.parent.parts
         box = parts.toolbox.narrowed(tools).without(*NOT_FOR_THEM)
-        child = Agent(session, replace(parts, toolbox=box, limits=self._limits))
+        child = Runtime(session, replace(parts, toolbox=box, limits=self._limits))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:
             ending = await child.ask((Text(tagged("task", prompt), "parent"),))
@@ -53,8 +53,8 @@ class Subagents:
             return ToolOutcome(f"[sub-agent {session.id} stopped: {error}]", is_error=True)
         finally:
             await child.close()
-        about = f"[sub-agent {session.id}: {ending.why}{f', {ending.detail}' if ending.detail else ''}]"
-        return ToolOutcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.why != "done")
+        about = f"[sub-agent {session.id}: {ending.stop_reason}{f', {ending.detail}' if ending.detail else ''}]"
+        return ToolOutcome(f"{about}\n{ending.text}".rstrip(), is_error=ending.stop_reason != "done")
 
     def _limits(self, spending: Spending) -> list[Limit]:
         """Its own turns, within what is left of the parent's budget."""

@@ -100,7 +100,8 @@ def _run() -> int:
         return leaving.code if isinstance(leaving.code, int) else 1
     except OutliveError as error:
         from outlive.cli.clean import clean
+        from outlive.cli.flags import shown
 
-        message = f"{click.style('refused:', fg='red', bold=True)} {clean(str(error))}"
+        message = f"{click.style('refused:', fg='red', bold=True)} {clean(shown(error))}"
         click.echo(message, err=True, color=_colour())
         return 1

@@ -1,6 +1,7 @@
 """The context engine: from the log to the next request, and what to do when it no longer fits.
 
-Everything in this package is pure: no I/O, no clock, no model, no randomness. `engine.Engine` is the way in.
+Everything in this package is pure: no I/O, no clock, no model, no randomness. `Engine` is the way in;
+`outlive.Conversation` takes messages of a provider's shape.
 
 the log    units.py, pieces.py        cut into what is kept together, shown or left out
            history.py, pages.py       all of that kept up to date; the log in pages with handles
@@ -12,3 +13,16 @@ a request  view.py, validity.py       messages, and whether providers accept the
            state_block.py, ledger/    the working state, and what was done, by rule
 around     summary.py                 summaries by a model
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from outlive.context.engine import Engine as Engine
+
+
+def __getattr__(name: str) -> object:
+    if name == "Engine":
+        from outlive.context.engine import Engine
+
+        return Engine
+    raise AttributeError(f"module 'outlive.context' has no attribute {name!r}")

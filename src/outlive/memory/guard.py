@@ -108,7 +108,5 @@ def checked(memory: Memory) -> Memory:
     if reason := _takes_over(memory.text):
         raise PoisonedMemory(f"{what} {reason}; it was not written. Say in your own words what is to be remembered")
     if needs_confirmation(memory):
-        raise NeedsConfirmation(
-            f"{what} instructs, and {came_from(memory)}; only the user can make it so (--confirm)"
-        )
+        raise NeedsConfirmation(f"{what} instructs, and {came_from(memory)}", hint="only the user can confirm it")
     return memory

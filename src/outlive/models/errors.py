@@ -1,11 +1,4 @@
-"""What can go wrong with a model call, by what is to be done about it.
-
-ModelError
-├── Unavailable      not now: overloaded, rate limited, a broken stream; try again (`.retry_after`)
-├── PromptTooLong    the request does not fit (`.actual`, `.limit`; 0 where the provider did not say)
-├── NotSetUp         no key, a wrong key, no such model, no package: the message says what to fix
-└── Refused          the provider does not take the request as it is; trying again is of no use
-"""
+"""What can go wrong with a model call, by what is to be done about it."""
 
 from outlive.errors import OutliveError
 from outlive.secrets import mask
@@ -14,8 +7,8 @@ from outlive.secrets import mask
 class ModelError(OutliveError):
     """Providers repeat in their messages what they were sent, keys too."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(mask(message))
+    def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
+        super().__init__(mask(message), hint=hint, code=code)
 
 
 class Unavailable(ModelError):

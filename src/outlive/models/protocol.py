@@ -75,7 +75,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """`anthropic:claude-…`: what `--model` takes."""
+        """`anthropic:claude-…`."""
 
     @property
     def window(self) -> int:

@@ -26,9 +26,8 @@ LARGEST = 2_000_000
 _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
 _NO_TALKER = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 HOW = """\
-no model is set up. With a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
-without one: start a local server (`ollama serve`, with a model that calls tools) and say outlive --model openai:NAME
-to see it work with neither: outlive demo"""
+with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
+without one: start a local server (`ollama serve`, with a model that calls tools) and name its model: openai:NAME"""
 
 
 class Local(Struct, frozen=True):
@@ -83,7 +82,7 @@ def _found(environment: Mapping[str, str]) -> Model:
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
     here = _nearby(environment)
     if not here:
-        raise NotSetUp(HOW)
+        raise NotSetUp("no model is set up", hint=HOW, code="no_model")
     return _local(here[0], environment)
 
 
@@ -91,7 +90,9 @@ def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """A server on this machine is asked what it has; elsewhere the choice is the user's."""
     there = _listed("", address, PROBE) if address.startswith("http://") else []
     if not there:
-        raise NotSetUp(f"{openai.ADDRESS} is set, but no model: say which with --model openai:NAME or MODEL_ID")
+        raise NotSetUp(
+            f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
+        )
     return openai.OpenAIModel(there[0].name, environment=environment, window=there[0].window)
 
 

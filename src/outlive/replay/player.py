@@ -14,8 +14,8 @@ from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
 from outlive.events import VERSION, Checkpointed, Compacted, Event, SessionStarted
-from outlive.messages import ToolResult
-from outlive.replay.recording import Recorded, Recording
+from outlive.messages import Message, ToolResult
+from outlive.replay.recording import Recording
 from outlive.stores.logs.lines import REPLAY
 from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
 
@@ -82,7 +82,7 @@ class Replay:
             if recorded.message.role == "assistant":
                 yield self._step(turn)
             self._now = recorded.time
-            self._play(recorded)
+            add_message(self.session, recorded.message)
 
     def save(self, store: LogStore) -> None:
         """Put the log in place, so that `recall` and `session` work on it."""
@@ -95,17 +95,18 @@ class Replay:
             return ReplayStep(turn, self._now, None, error.new_events, str(error))
         return ReplayStep(turn, self._now, request, request.new_events)
 
-    def _play(self, recorded: Recorded) -> None:
-        message = recorded.message
-        if message.role == "assistant":
-            self.session.assistant_said(message.blocks)
-            return
-        said = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
-        for block in message.blocks:
-            if isinstance(block, ToolResult):
-                self.session.tool_finished(block.call_id, block.text, is_error=block.is_error, images=block.images)
-        if said:
-            self.session.user_said(said)
+
+def add_message(session: Session, message: Message, prompt_tokens: int = 0) -> None:
+    """Log a message of another program's loop. `prompt_tokens` is what the provider counted for its request."""
+    if message.role == "assistant":
+        session.assistant_said(message.blocks, usage={"input": prompt_tokens} if prompt_tokens else None)
+        return
+    said = tuple(block for block in message.blocks if not isinstance(block, ToolResult))
+    for block in message.blocks:
+        if isinstance(block, ToolResult):
+            session.tool_finished(block.call_id, block.text, is_error=block.is_error, images=block.images)
+    if said:
+        session.user_said(said)
 
 
 def check_replaceable(store: LogStore, session: str) -> None:

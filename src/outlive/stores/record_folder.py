@@ -407,8 +407,9 @@ class RecordFolder(ABC, Generic[E]):
         except (msgspec.DecodeError, ValueError, UnusableFile) as error:
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
-                f"{self.journal_path}: the journal of a change cannot be read ({reason}); "
-                f"set it apart with: {self._doctor}"
+                f"{self.journal_path}: the journal of a change cannot be read ({reason})",
+                hint=f"`{self._doctor}` can set it apart",
+                code="repair",
             ) from None
         return journal
 

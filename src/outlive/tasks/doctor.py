@@ -1,5 +1,6 @@
 """What can be wrong with a graph even when every record in it can be read."""
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
@@ -16,8 +17,9 @@ def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], no
     """Dependencies that lead nowhere, a cycle if there is one, and leases that no clock explains."""
     for task in tasks:
         if task.status == "in_progress" and task.lease and task.lease.stale(now):
-            what, _, remedy = rules.stale_lease(task, now).partition("; ")
-            yield Problem(f"task {task.id}", what, remedy, task=task.id)
+            release = f"outlive task release {task.id} --owner {shlex.quote(task.lease.owner)}"
+            remedy = f"if the clock is right, give it back with: {release}"
+            yield Problem(f"task {task.id}", rules.stale_lease(task, now), remedy, task=task.id)
     known = {task.id for task in tasks} | set(unreadable)
     for task in tasks:
         lost = [number for number in task.depends_on if number not in known]

@@ -60,9 +60,9 @@ def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
             path = shape.find_path(other, number, tx.depends_on)
             cycle = [number, *(path or ())]
             raise CycleError(
-                f"task {number} cannot depend on {other}: that closes the cycle {arrows(cycle)}; "
-                f"remove one of these edges first (--remove-blocked-by)",
+                f"task {number} cannot depend on {other}: that closes the cycle {arrows(cycle)}",
                 cycle,
+                hint="remove one of these edges first",
             )
 
 

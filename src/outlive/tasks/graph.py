@@ -211,9 +211,9 @@ class TaskGraph:
             if dependents and not force:
                 listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {some(ids)} depend"
                 raise HasDependents(
-                    f"cannot delete task {task.id}: {listed} on it; "
-                    "cancel it instead, or take the dependency from them first (--remove-blocked-by)",
+                    f"cannot delete task {task.id}: {listed} on it",
                     ids,
+                    hint="cancel it instead, or take the dependency from them first",
                 )
             waiting = [other.id for other in dependents if other.blocked_by]
             for heir in dependents:
@@ -263,7 +263,7 @@ class TaskGraph:
                 self._give_back(tx, tx.expired(), actor=owner)
                 task = tx.pick(fit)
                 if task is None:
-                    raise NothingReady(_why_nothing(tx, fit))
+                    raise _nothing_ready(tx, fit)
             else:
                 task = lock_one(tx, ref)
                 rules.may_start(task, tx.now, owner)
@@ -485,13 +485,17 @@ def _with_edges(task: Task, *, add: Iterable[int] = (), remove: Iterable[int] = 
     return replace(task, depends_on=tuple(sorted((set(task.depends_on) | set(add)) - set(remove))))
 
 
-def _why_nothing(tx: TaskReader, fit: Fit) -> str:
+def _nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
     if fit != Fit() and tx.ready(limit=1):
-        return "no ready task fits the labels asked for; `outlive task ready` shows the ready ones"
+        return NothingReady(
+            "no ready task fits the labels asked for", hint="`outlive task ready` shows the ready ones"
+        )
     waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
     running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
     if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
-        return f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
+        message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
+        return NothingReady(message, hint=rules.RELEASE.format(stale.owner), code="stale_lease")
     if waiting or running:
-        return f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress; --wait waits for one"
-    return "nothing is ready: no open tasks are left"
+        message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
+        return NothingReady(message, code="nothing_ready_yet")
+    return NothingReady("nothing is ready: no open tasks are left")

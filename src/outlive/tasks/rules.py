@@ -3,7 +3,6 @@
 Secrets are masked in every text that gets into a task: tasks are files that others read.
 """
 
-import shlex
 from collections.abc import Iterable, Sized
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +18,7 @@ MAX_SUBJECT = 200
 MAX_TEXT = 100_000
 MAX_LABEL = 60
 PRIORITIES = range(5)
+RELEASE = "if the clock is right, release it in the name of {!r}"
 
 
 def subject(text: str) -> str:
@@ -99,7 +99,9 @@ def metadata(value: dict[str, Any]) -> dict[str, Any]:
 def ttl(value: timedelta) -> None:
     if not timedelta(0) < value <= LONGEST_LEASE:
         raise InvalidTask(
-            f"a lease lasts more than nothing and at most {LONGEST_LEASE.days} days (--ttl); a heartbeat extends it"
+            f"the ttl of a lease is more than nothing and at most {LONGEST_LEASE.days} days",
+            hint="a heartbeat extends it",
+            code="lease_length",
         )
 
 
@@ -121,9 +123,10 @@ def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> N
 def may_finish(task: Task, *, force: bool) -> None:
     if task.blocked_by and not force:
         raise BlockedError(
-            f"cannot complete task {task.id}: blocked by {some(task.blocked_by)}; complete those first, "
-            "or remove a dependency that is not one (--remove-blocked-by)",
+            f"cannot complete task {task.id}: blocked by {some(task.blocked_by)}",
             task.blocked_by,
+            hint="complete those first, or remove a dependency that is not one",
+            code="complete_blocked",
         )
 
 
@@ -135,7 +138,11 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
         listed = some(task.blocked_by)
         raise BlockedError(f"cannot claim task {task.id}: blocked by {listed}; claim those first", task.blocked_by)
     if task.lease and task.status == "in_progress" and task.lease.stale(now):
-        raise LeaseError(f"cannot claim task {task.id}: {stale_lease(task, now)}")
+        raise LeaseError(
+            f"cannot claim task {task.id}: {stale_lease(task, now)}",
+            hint=RELEASE.format(task.lease.owner),
+            code="stale_lease",
+        )
     if task.status == "in_progress" and (not task.lease.lapsed(now) if task.lease else task.owner is not None):
         way_out = "claim another one that is ready, wait for it, or ask its owner to release it"
         if task.lease and task.lease.owner == owner:
@@ -144,13 +151,12 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
 
 
 def stale_lease(task: Task, now: datetime) -> str:
-    """Why a task is not taken over, and what to do."""
+    """Why a task is not taken over."""
     assert task.lease is not None  # noqa: S101 - asked only of tasks that have one
     days = (now - task.lease.expires_at).days
     return (
         f"the lease of {task.lease.owner!r} ran out {days:,} days ago by this clock ({now:%Y-%m-%d %H:%M} UTC), "
-        "which may be wrong, so the task stays with its holder; if the clock is right, give it back with: "
-        f"outlive task release {task.id} --owner {shlex.quote(task.lease.owner)}"
+        "which may be wrong, so the task stays with its holder"
     )
 
 

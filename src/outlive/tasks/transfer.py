@@ -93,8 +93,9 @@ def import_bundle(store: TaskStore, bundle: Bundle, audit: Audit, *, renumber: b
         if clashes:
             listed = ", ".join(map(str, clashes[:10])) + (" …" if len(clashes) > 10 else "")
             raise ConflictError(
-                f"the store already has other tasks with the ids {listed}; "
-                "use --renumber to give the imported ones new ids"
+                f"the store already has other tasks with the ids {listed}",
+                hint="give the imported ones new ids",
+                code="renumber",
             )
         if not new:
             return []
@@ -150,7 +151,7 @@ def _take(bundle: Bundle, place: str, form: Any) -> None:
         except msgspec.ValidationError as error:
             raise DamagedRecord(f"{place}: {error}. Nothing was imported.") from None
     elif "task" not in form and "id" not in form:
-        raise DamagedRecord(f"{place}: has no id. A plan without ids goes in with: outlive task create --batch")
+        raise DamagedRecord(f"{place}: has no id", hint="a plan without ids is created, not imported", code="no_id")
     else:
         bundle.tasks.append(task_from_json(form.get("task", form), where=place, written_at=datetime.now(UTC)))
 

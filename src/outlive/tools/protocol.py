@@ -8,17 +8,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
 from outlive.context.passes.pinning import Kept
-from outlive.events import KnownEvent
+from outlive.events import Denial, KnownEvent
 from outlive.messages import Image
 from outlive.secrets import Masker, mask
 from outlive.state import WorkingState
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.errors import ToolError as ToolError  # whoever writes a tool finds it here
+from outlive.tools.errors import ToolError as ToolError  # exported for authors of tools
 
 if TYPE_CHECKING:
     from outlive.tools.files.read_tracker import ReadTracker
@@ -45,6 +45,8 @@ class ToolOutcome(Struct, frozen=True):
     images: tuple[Image, ...] = ()
     shown: str = ""
     """For people instead of `text`: the diff of an edit, for example."""
+    denied: Denial | None = None
+    """Set when the call was not allowed and did not run."""
 
 
 class SessionDoor(Protocol):
@@ -113,14 +115,14 @@ class ToolContext:
 class Tool(ABC, Generic[Input]):
     """Base of all tools."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
-    input: ClassVar[type[Struct]]
-    """A Struct with `forbid_unknown_fields`; its field docs are not seen by the model, `described` in `schema` is."""
-    effect: ClassVar[Effect] = "look"
-    longest: ClassVar[int] = 0
+    name: str
+    description: str
+    input: type[Struct]
+    """A Struct with `forbid_unknown_fields`."""
+    effect: Effect = "look"
+    longest: int = 0
     """Characters that one text of its input may have; 0 when it takes texts of any length."""
-    parallel: ClassVar[bool] = False
+    parallel: bool = False
     """Whether it may run beside other calls of the same answer."""
 
     @abstractmethod

@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from outlive.errors import OutliveError
+from outlive.events import Denial
 from outlive.messages import ToolCall
-from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.toolbox import Toolbox
 
 LONG = 16 * 1024
@@ -20,10 +21,11 @@ LONG = 16 * 1024
 
 
 class Verdict(Struct, frozen=True):
-    """Whether a call may run; if not, what to tell the model."""
+    """Whether a call may run; if not, what to tell the model and who decided."""
 
     allowed: bool
     reason: str = ""
+    denial: Denial = Denial()
 
 
 class Gate(Protocol):
@@ -46,7 +48,7 @@ class Hooks(Protocol):
 
 
 class Runner:
-    """Runs calls on a desk."""
+    """Runs calls in a context."""
 
     def __init__(self, toolbox: Toolbox, context: ToolContext, gate: Gate, hooks: Hooks) -> None:
         self.toolbox = toolbox
@@ -82,11 +84,11 @@ class Runner:
         tool, given = self.toolbox.read(call)
         before = await self.hooks.fire("PreToolUse", tool=call.name, input=call.input)
         if before.blocked:
-            raise ToolError(f"a hook of the user blocked this call: {before.blocked}")
+            return _denied(f"a hook of the user blocked this call: {before.blocked}", Denial("hook"))
         context = replace(self.context, call_id=call.id)
         verdict = await self.gate.allows(tool, given, context)
         if not verdict.allowed:
-            raise ToolError(verdict.reason)
+            return _denied(verdict.reason, verdict.denial)
         outcome = await _masked(await tool.run(given, context), context)
         if not outcome.is_error and (
             rules := [text for path in tool.paths(given) if (text := context.rules_of(path))]
@@ -97,6 +99,10 @@ class Runner:
         )
         said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
+
+
+def _denied(reason: str, denial: Denial) -> ToolOutcome:
+    return ToolOutcome(reason, is_error=True, denied=denial)
 
 
 async def _masked(outcome: ToolOutcome, context: ToolContext) -> ToolOutcome:

@@ -79,7 +79,7 @@ def _longest_text(given: dict[str, Any]) -> int:
     return max((len(str(value)) for value in given.values()), default=0)
 
 
-def schema(kind: type[Struct]) -> dict[str, Any]:
+def schema(kind: Any) -> dict[str, Any]:
     """The JSON schema of an input, in one piece: some servers do not follow references."""
     (main,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
     whole: dict[str, Any] = _inlined(main, parts)

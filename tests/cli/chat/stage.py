@@ -6,11 +6,11 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from outlive.agent.agent import Agent, AgentParts
+from outlive.agent.runtime import AgentParts, Runtime
 from outlive.agent.session import Session
 from outlive.cli.chat.talk import OpenAgent, Surroundings
 from outlive.context.engine import Request
@@ -66,7 +66,7 @@ class Bash(Tool[BashInput]):
     name = "bash"
     description = "Run a command."
     input = BashInput
-    effect: ClassVar[Literal["run"]] = "run"
+    effect: Literal["run"] = "run"
     parallel = True
 
     async def run(self, given: BashInput, context: ToolContext) -> ToolOutcome:
@@ -101,7 +101,7 @@ class Edit(Tool[EditInput]):
     name = "edit_file"
     description = "Change a file."
     input = EditInput
-    effect: ClassVar[Literal["edit"]] = "edit"
+    effect: Literal["edit"] = "edit"
 
     async def run(self, given: EditInput, context: ToolContext) -> ToolOutcome:
         path = context.root / given.path
@@ -118,7 +118,7 @@ class Plan(Tool[PlanInput]):
     name = "update_plan"
     description = "Set the plan."
     input = PlanInput
-    effect: ClassVar[Literal["state"]] = "state"
+    effect: Literal["state"] = "state"
 
     async def run(self, given: PlanInput, context: ToolContext) -> ToolOutcome:
         context.session.log(PlanChanged, steps=tuple(map(PlanStep, given.steps)), current_step=given.current)
@@ -161,9 +161,9 @@ class Stage:
         self.turns: list[Turn] = []
         self.tools: list[Tool[Any]] = [Bash(), Edit(), Plan()]
         self.previews: dict[str, str] = {}
-        self.opened: list[Agent] = []
+        self.opened: list[Runtime] = []
 
-    def open(self, session: str | None, ask: Asker) -> Agent:
+    def open(self, session: str | None, ask: Asker) -> Runtime:
         model = StreamedModel(self.turns, pause=self.pause, window=self.window, name="scripted:sonnet")
         gate = AskingGate(ask, self.previews)
         gate.asks = self.asks
@@ -185,7 +185,7 @@ class Stage:
             if session
             else Session.start(self.store, model=model.name, window=self.window)
         )
-        agent = Agent(found, parts)
+        agent = Runtime(found, parts)
         if not session:
             agent.set_mode("ask")
         self.opened.append(agent)

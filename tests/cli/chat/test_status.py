@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from outlive.agent.agent import Gauge
+from outlive.agent.runtime import Gauge
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.status import StatusFacts, bar, line
 from outlive.cli.chat.words import ago, dollars, duration, short_session, tokens

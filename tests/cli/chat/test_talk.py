@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.agent.session_memory import Remembering
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.paint import Painter
@@ -219,7 +219,7 @@ def test_what_was_noticed_before_anybody_watched_is_said(stage: Stage, play: Pla
     async def scene(face: Face) -> None:
         opened = face.talk.around.open_agent
 
-        def noticing(session: str | None, asker: Asker) -> Agent:
+        def noticing(session: str | None, asker: Asker) -> Runtime:
             agent = opened(session, asker)
             agent.notices.append("outlive.toml is not trusted")
             return agent

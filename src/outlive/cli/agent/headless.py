@@ -7,24 +7,24 @@ import sys
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
 
 import click
 import msgspec
 from msgspec import Struct
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.agent.spending import Spending
 from outlive.cli.clean import clean
+from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
-from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
-from outlive.loop import RunResult
+from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import Text, call_label, tool_calls
+from outlive.models.protocol import Usage
+from outlive.result import RunResult
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
-from outlive.tools.permissions.gate import UNASKED
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """How a run ended, for scripts; 2 is wrong usage, as everywhere."""
@@ -39,10 +39,12 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     text: str
     """The model's last words."""
     detail: str
+    code: str = ""
+    """Of the error or the limit that ended the run."""
     session: str
     model: str
     requests: int
-    usage: dict[str, int]
+    usage: Usage
     cost: float | None
     """Dollars; null when the price of the model is not known."""
     not_allowed: tuple[str, ...] = ()
@@ -75,9 +77,8 @@ class Gathered:
         match happened:
             case AssistantSaid():
                 self.calls |= {call.id: call_label(call) for call in tool_calls(happened.blocks)}
-            case ToolFinished() if happened.is_error and UNASKED in happened.text:
-                label = self.calls.get(happened.call_id, happened.call_id)
-                self.found[label] = happened.text.rpartition("the user starts with ")[2]
+            case ToolFinished(denied=Denial(by="unasked") as denied):
+                self.found[self.calls.get(happened.call_id, happened.call_id)] = allowing(denied)
             case Noted() if happened.kind == LEARNED:
                 self.learned.append(happened.text)
 
@@ -91,12 +92,12 @@ class Gathered:
             click.echo(f"not allowed: {len(self.found) - SAID_REFUSALS} more calls", err=True)
 
 
-def run_headless(agent: Agent, prompt: tuple[Text, ...], form: str, *, partial: bool = False) -> int:
+def run_headless(agent: Runtime, prompt: tuple[Text, ...], form: str, *, partial: bool = False) -> int:
     """Let the agent work and say how it went; the exit code."""
     return asyncio.run(_run(agent, prompt, form, partial))
 
 
-async def _run(agent: Agent, prompt: tuple[Text, ...], form: str, partial: bool) -> int:
+async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: bool) -> int:
     _interruptible(agent)
     before = copy(agent.spending)
     out = _Output(agent)
@@ -112,11 +113,11 @@ async def _run(agent: Agent, prompt: tuple[Text, ...], form: str, partial: bool)
         ending = RunResult("interrupted")
         if out.failure is None:
             ending = await (agent.ask(prompt) if prompt else agent.go_on())
-        why = ending.why
+        why = ending.stop_reason
         if form == "text" and ending.text:  # at once: what is learned from the run may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))
     except OutliveError as error:
-        ending = RunResult("done", detail=str(error))
+        ending = RunResult("done", detail=shown(error), limit=error.code)
     finally:
         await agent.close()
     _tell(_result(agent, why, ending, agent.spending.since(before), gathered), form, out)
@@ -131,7 +132,7 @@ async def _run(agent: Agent, prompt: tuple[Text, ...], form: str, partial: bool)
 class _Output:
     """Standard output of a run. When it takes no more, the run is interrupted, as nobody hears of it."""
 
-    agent: Agent
+    agent: Runtime
     failure: OutputFailed | None = None
 
     def line(self, data: bytes) -> None:
@@ -144,7 +145,7 @@ class _Output:
                 self.agent.interrupt()
 
 
-def _interruptible(agent: Agent) -> None:
+def _interruptible(agent: Runtime) -> None:
     """The first Ctrl-C, SIGTERM or SIGHUP interrupts, the second one leaves."""
     loop = asyncio.get_running_loop()
 
@@ -206,7 +207,7 @@ def _tell(result: Result, form: str, out: _Output) -> None:
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
 
 
-def _opened(agent: Agent) -> Opened:
+def _opened(agent: Runtime) -> Opened:
     return Opened(
         session=agent.session.id,
         model=agent.parts.model.name,
@@ -216,17 +217,17 @@ def _opened(agent: Agent) -> Opened:
     )
 
 
-def _result(agent: Agent, why: str, ending: RunResult, spent: Spending, gathered: Gathered) -> Result:
-    counted: dict[str, Any] = {"input": spent.input, "cache_write": spent.cache_write, "cache_read": spent.cache_read}
+def _result(agent: Runtime, why: str, ending: RunResult, spent: Spending, gathered: Gathered) -> Result:
     return Result(
         why=why,
         text=ending.text,
-        detail=ending.detail,
+        detail=ending.detail if why == "error" else with_flag(ending.detail, ending.limit),
+        code=ending.limit,
         session=agent.session.id,
         model=agent.parts.model.name,
         requests=spent.requests,
-        usage=counted | {"output": spent.output},
-        cost=None if spent.unpriced else round(spent.dollars, 6),
+        usage=spent.usage,
+        cost=spent.cost,
         not_allowed=tuple(gathered.found),
         learned=tuple(gathered.learned),
     )

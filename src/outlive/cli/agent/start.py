@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from outlive.agent.agent import Agent
 from outlive.agent.factory import AgentFactory, AgentOptions
+from outlive.agent.runtime import Runtime
 from outlive.cli.session.common import resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
@@ -92,7 +92,7 @@ def _chat(workspace: Workspace, options: AgentOptions, session: str | None) -> i
 
     opener = AgentFactory(workspace, options)
 
-    def open_agent(session: str | None, asker: Asker) -> Agent:
+    def open_agent(session: str | None, asker: Asker) -> Runtime:
         agent = opener.open(session, asker=asker)
         settle()
         return agent

@@ -7,7 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
@@ -19,7 +19,7 @@ ANSWER = 2000
 """Characters of the last answer: enough to know again what it was about."""
 
 
-def header(agent: Agent, version: str) -> Item:
+def header(agent: Runtime, version: str) -> Item:
     """Three lines: what this is, where it works and as whom, how to get help."""
     folder = _folder(agent.parts.root)
     about = [agent.parts.model.name, f"mode {agent.mode}", f"session {short_session(agent.session.id)}"]
@@ -33,7 +33,7 @@ def header(agent: Agent, version: str) -> Item:
     )
 
 
-def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | None:
+def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | None:
     """Where a session that is resumed stands; nothing for a new one."""
     history = agent.session.engine.history
     if not history.units:
@@ -61,7 +61,7 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
     return Item("block", Group(Text(head, "accent"), rows))
 
 
-def last_answer(agent: Agent) -> Item | None:
+def last_answer(agent: Runtime) -> Item | None:
     """What the agent said last, if that was after the user's last words."""
     for unit in reversed(agent.session.engine.history.units):
         if unit.kind == "user":

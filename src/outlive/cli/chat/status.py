@@ -4,7 +4,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 from rich.text import Text
 
-from outlive.agent.agent import Agent, Gauge
+from outlive.agent.runtime import Gauge, Runtime
 from outlive.cli.chat.words import counted, dollars, short_session, tokens
 from outlive.cli.clean import one_line
 
@@ -23,7 +23,7 @@ class StatusFacts(Struct, frozen=True):
     session: str
 
 
-def facts(agent: Agent, tasks: int) -> StatusFacts:
+def facts(agent: Runtime, tasks: int) -> StatusFacts:
     """As things are now."""
     spent = agent.spending
     return StatusFacts(

@@ -10,15 +10,16 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from outlive.agent.agent import Agent
+from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
 from outlive.cli.clean import clean, one_line
+from outlive.cli.flags import shown, with_flag
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
-from outlive.loop import RunResult
 from outlive.models.protocol import Model
+from outlive.result import RunResult
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.stream import Live
@@ -26,7 +27,7 @@ from outlive.tools.permissions.asking import Asker, Question
 
 PATIENCE = 3.0
 """Seconds that a run gets to stop before the terminal closes without it."""
-OpenAgent = Callable[[str | None, Asker], Agent]
+OpenAgent = Callable[[str | None, Asker], Runtime]
 """Opens a new session (None) or the one of that id, with a face to ask."""
 
 
@@ -67,7 +68,7 @@ class Talk:
         self._changed = changed
         self._give_back = give_back
         self._job: asyncio.Task[None] | None = None
-        self._agent: Agent | None = None
+        self._agent: Runtime | None = None
         self.transcript = Transcript()
         self.facts: status.StatusFacts | None = None
         self._tasks: list[str] = []
@@ -75,7 +76,7 @@ class Talk:
     # -- the session
 
     @property
-    def agent(self) -> Agent:
+    def agent(self) -> Runtime:
         assert self._agent is not None, "no session is open yet"  # noqa: S101 - a bug of ours, not of a caller
         return self._agent
 
@@ -95,7 +96,7 @@ class Talk:
         if opened.orphans and opened.orphan_choice is None:
             self.start(self._take_over(opened))
 
-    async def _take_over(self, agent: Agent) -> None:
+    async def _take_over(self, agent: Runtime) -> None:
         """Ask what becomes of commands that a process which died left running."""
         subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in agent.orphans)
         question = Question("still running:", subject, yes="stop it", no="leave it running in the background")
@@ -168,7 +169,7 @@ class Talk:
         except asyncio.CancelledError:
             ended = RunResult("interrupted")
         except OutliveError as error:
-            problem = str(error)
+            problem = shown(error)
         except Exception as error:  # noqa: BLE001 - the session is on disk; a bug must not end the conversation
             problem = f"{type(error).__name__}: {error}"
         self._job = None
@@ -177,7 +178,7 @@ class Talk:
     def _rest(self, ended: RunResult | RenderableType | None, problem: str) -> None:
         for item in self.transcript.rest():
             self.show(item)
-        fine = not problem and (not isinstance(ended, RunResult) or ended.why == "done")
+        fine = not problem and (not isinstance(ended, RunResult) or ended.stop_reason == "done")
         self.failed = not fine
         if problem:
             self.complain(problem, hint=" · /continue tries again" if self.agent.unfinished else "")
@@ -226,7 +227,7 @@ class Talk:
 
 
 def _ending(ending: RunResult) -> str:
-    match ending.why:
+    match ending.stop_reason:
         case "done":
             return ""
         case "interrupted":
@@ -234,4 +235,4 @@ def _ending(ending: RunResult) -> str:
         case "hook":
             return f"a hook of yours kept it from the model: {one_line(ending.detail)}"
         case _:
-            return f"stopped: {one_line(ending.detail)} · /continue goes on"
+            return f"stopped: {one_line(with_flag(ending.detail, ending.limit))} · /continue goes on"

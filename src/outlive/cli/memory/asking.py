@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from outlive.agent.agent import whole_reply
+from outlive.agent.runtime import whole_reply
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.context.engine import Request

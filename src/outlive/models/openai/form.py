@@ -1,10 +1,11 @@
-"""Requests in the form of OpenAI's chat completions. Pure translation: no network, no defaults of a provider."""
+"""Messages in the form of OpenAI's chat completions, both ways. Pure translation: no network, no defaults."""
 
 import json
 from typing import Any
 
 from outlive.context.engine import Request
-from outlive.messages import Image, Message, Text, ToolCall, ToolResult
+from outlive.messages import Block, Image, Message, Text, ToolCall, ToolResult
+from outlive.models.repair import read_arguments
 from outlive.models.sanitize import apart, legal_id, legal_name
 
 LONGEST_ID, LONGEST_NAME = 40, 64
@@ -89,3 +90,50 @@ def _text_part(text: str) -> Form:
 def _image_part(image: Image) -> Form:
     url = image.url or f"data:{image.media_type};base64,{image.data}"
     return {"type": "image_url", "image_url": {"url": url}}
+
+
+def read_message(form: Form) -> Message:
+    """A message of the user, the assistant or a tool. Raises ValueError when it is none."""
+    match form.get("role"):
+        case "user":
+            return Message("user", _read_parts(form.get("content")))
+        case "assistant":
+            calls = tuple(map(_read_call, form.get("tool_calls") or ()))
+            return Message("assistant", (*_read_parts(form.get("content")), *calls))
+        case "tool":
+            if not isinstance(call := form.get("tool_call_id"), str):
+                raise ValueError("a message of a tool without tool_call_id")
+            return Message("user", (ToolResult(call, content_text(form.get("content"))),))
+    raise ValueError(f"not a message of user, assistant or tool: role is {form.get('role')!r}")
+
+
+def content_text(content: object) -> str:
+    """The words of a content: a string, or a list of parts."""
+    return "\n".join(block.text for block in _read_parts(content) if isinstance(block, Text))
+
+
+def _read_parts(content: object) -> tuple[Block, ...]:
+    if not content:
+        return ()
+    if isinstance(content, str):
+        return (Text(content),)
+    if not isinstance(content, list):
+        raise ValueError(f"content is {type(content).__name__}, not text or a list of parts")
+    return tuple(map(_read_part, content))
+
+
+def _read_part(part: object) -> Block:
+    if isinstance(part, dict) and isinstance(text := part.get("text") or part.get("refusal"), str):
+        return Text(text)
+    image = part.get("image_url") if isinstance(part, dict) else None
+    if not isinstance(image, dict) or not isinstance(url := image.get("url"), str):
+        raise ValueError("a part of a content that is neither text nor a picture")
+    kind, found, data = url.removeprefix("data:").partition(";base64,")
+    return Image(kind, data) if url.startswith("data:") and found else Image(url=url)
+
+
+def _read_call(form: object) -> ToolCall:
+    function = form.get("function") if isinstance(form, dict) else None
+    if not isinstance(form, dict) or not isinstance(function, dict):
+        raise ValueError("a tool call without a function")
+    return ToolCall(str(form.get("id")), str(function.get("name")), read_arguments(function.get("arguments")))

@@ -129,14 +129,16 @@ def wrong_mark(mark: int, known: Callable[[], int]) -> str | None:
 
 
 def damaged_mark(where: str, wrong: str) -> DamagedRecord:
-    return DamagedRecord(f"{where}: {wrong}; set it right with: outlive task doctor --repair. Nothing was changed.")
+    return DamagedRecord(
+        f"{where}: {wrong}. Nothing was changed", hint="`outlive task doctor` can set it right", code="repair"
+    )
 
 
 def check_reserve(high_water: int) -> None:
     """Refuse a mark that would leave no room for new ids."""
     if high_water > MAX_ID - MAX_GAP:
         raise InvalidTask(
-            f"the id {high_water} is too large: no id could follow it; import with --renumber to give new ids"
+            f"the id {high_water} is too large: no id could follow it", hint="import with new ids", code="renumber"
         )
 
 

@@ -20,12 +20,13 @@ MOST = 36
 """Open tasks in the state block."""
 READY = 12
 T = TypeVar("T")
-_FOR_MODELS = (
-    ("`outlive task list --all`", "task_list with all"),
-    ("`outlive task list`", "task_list"),
-    ("(--remove-blocked-by)", "(removeBlockedBy)"),
-    ("; --wait waits for one", ""),
-)
+_FOR_MODELS = {
+    "unknown_task": "task_list with all",
+    "cycle": "task_update with removeBlockedBy",
+    "complete_blocked": "task_update with removeBlockedBy",
+    "has_dependents": "task_update with removeBlockedBy",
+}
+"""What helps, by the code of an error."""
 
 
 @dataclass(slots=True)
@@ -60,10 +61,7 @@ def asked(change: Callable[[], T]) -> T:
     try:
         return change()
     except OutliveError as error:
-        text = str(error)
-        for words, ours in _FOR_MODELS:
-            text = text.replace(words, ours)
-        raise ToolError(text) from error
+        raise ToolError(error.told(_FOR_MODELS)) from error
 
 
 def looks_like_id(ref: Ref) -> bool:

@@ -4,12 +4,12 @@ Always, in every mode: deny rules win, paths stay inside of the fence, and what 
 """
 
 import asyncio
-import shlex
 from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
 
+from outlive.events import Denial
 from outlive.tools.permissions.asking import Asker, Mode, PermissionAnswer, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
@@ -19,10 +19,8 @@ from outlive.tools.runner import Verdict
 FREE = ("look", "state", "tasks")
 FREE_IN_PLAN = ("look", "state")
 
-UNASKED = "was not run: it needs the user's word and nobody is here to ask"
-"""What a refusal says where there is no face; a face without a person tells by it what it has to report."""
 LONGEST_HINT = 300
-"""Characters of a rule that such a refusal names."""
+"""Characters of the rules that a refusal names."""
 _YES = Verdict(True)
 
 
@@ -49,15 +47,16 @@ class Permissions:
         try:
             paths = _paths(tool, given, context.fence)
         except ToolError as error:
-            return Verdict(False, str(error))
+            return Verdict(False, str(error), Denial("fence"))
         if self._rules.too_long(tool.name, subject):
-            return Verdict(False, _too_long(tool.name, subject))
+            return Verdict(False, _too_long(tool.name, subject), Denial("rule"))
         # In a thread: a hundred thousand characters take a moment, in which a Ctrl-C must be heard.
         if rule := await asyncio.to_thread(self._rules.denied, tool.name, subject, {*paths, *tool.paths(given)}):
-            return Verdict(False, f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user")
+            reason = f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user"
+            return Verdict(False, reason, Denial("rule"))
         mode = self._mode()
         if mode == "plan" and tool.effect not in FREE_IN_PLAN:
-            return Verdict(False, _planning(tool.name))
+            return _planning(tool.name)
         if tool.effect in FREE or mode == "bypass" or (mode == "accept-edits" and tool.effect == "edit"):
             return _YES
         async with self._asking:
@@ -70,11 +69,11 @@ class Permissions:
     ) -> Verdict:
         always = self._rules.always(tool.name, subject, paths, context.fence.has)
         if self._asker is None:
-            return Verdict(False, _headless(tool, subject, always))
+            return _unasked(tool, always)
         preview = await asyncio.to_thread(tool.preview, given, context)
         answer = await self._asker(Question(tool.name, subject, preview, always))
         if self._mode() == "plan":
-            return Verdict(False, _planning(tool.name))
+            return _planning(tool.name)
         if answer.choice == "always":
             for rule in always:
                 self._rules.add(rule)
@@ -95,11 +94,12 @@ def _too_long(name: str, subject: str) -> str:
     )
 
 
-def _planning(name: str) -> str:
-    return (
+def _planning(name: str) -> Verdict:
+    reason = (
         f"{name} was not run: this is plan mode, nothing that writes or runs is allowed. Look, think, then present "
         "the plan to the user and stop; only the user can leave plan mode"
     )
+    return Verdict(False, reason, Denial("mode"))
 
 
 def _refused(name: str, answer: PermissionAnswer) -> Verdict:
@@ -107,12 +107,12 @@ def _refused(name: str, answer: PermissionAnswer) -> Verdict:
     return Verdict(False, f"{name} was not run: the user said no{said}")
 
 
-def _headless(tool: Tool[Any], subject: str, always: tuple[str, ...]) -> str:
+def _unasked(tool: Tool[Any], always: tuple[str, ...]) -> Verdict:
+    rules = always if sum(map(len, always)) < LONGEST_HINT else ()
     mode = "accept-edits" if tool.effect == "edit" else "bypass"
-    rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in always)
-    way = (
-        f"{rules}, or with --permission-mode {mode}"
-        if len(rules) in range(1, LONGEST_HINT)
-        else f"--permission-mode {mode}"
+    ways = f"the rules {', '.join(rules)}, or mode {mode}" if rules else f"mode {mode}"
+    reason = (
+        f"{tool.name} was not run: it needs the user's word and nobody is here to ask. Go on without it, and say so "
+        f"at the end. Only the user can allow it, with {ways}"
     )
-    return f"{tool.name} {UNASKED}. Go on without it, and say so at the end. To allow it the user starts with {way}"
+    return Verdict(False, reason, Denial("unasked", rules, mode))

@@ -85,7 +85,7 @@ class Sandbox:
             return Launch([shell(), "-c", command])
         if why := self.problem():
             raise SandboxUnavailable(
-                f"no sandbox: {why}. Nothing was run; without --sandbox commands run unprotected"
+                f"no sandbox: {why}. Nothing was run; only the user can let commands run without it"
             )
         lock = _lock_file(self.root)
         with ExitStack() as undo:

@@ -1,0 +1,42 @@
+"""What a run came to, for whoever started it."""
+
+from typing import Generic, Literal, TypeVar
+
+from msgspec import Struct
+
+from outlive.events import Denial
+from outlive.messages import ToolCall
+from outlive.models.protocol import Usage
+
+T = TypeVar("T")
+StopReason = Literal["done", "limit", "refused", "hook", "interrupted"]
+
+
+class DeniedCall(Struct, frozen=True):
+    """A call that was not allowed and did not run, and what the model was told."""
+
+    call: ToolCall
+    reason: str
+    denial: Denial
+
+
+class RunResult(Struct, frozen=True):
+    """How a run ended: why it stopped, the model's last words, what it used and what was not allowed."""
+
+    stop_reason: StopReason
+    text: str = ""
+    detail: str = ""
+    limit: str = ""
+    """The limit that was reached: `max_turns`, `repetition` …"""
+    session: str = ""
+    requests: int = 0
+    usage: Usage = Usage()
+    cost: float | None = None
+    """Dollars; None when the price of the model is not known."""
+    denied: tuple[DeniedCall, ...] = ()
+
+
+class OutputResult(RunResult, Generic[T], frozen=True, kw_only=True):
+    """A run that was asked for structured output, which is valid."""
+
+    output: T

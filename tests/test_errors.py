@@ -1,0 +1,84 @@
+"""Errors carry data: a message, a hint, a code. The tree in `errors.py` is complete, and all of it is public."""
+
+import ast
+import importlib
+import re
+
+import pytest
+
+import outlive
+from outlive import errors
+from outlive.cli.flags import FLAGS, shown
+from outlive.errors import BlockedError, OutliveError, UnknownTask
+from outlive.limits import Limit
+from tests.test_architecture import MODULES, room
+
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+FACES = ("outlive.cli", "outlive.testing")
+
+
+def tree() -> dict[str, str]:
+    """The names in the docstring, each with the one it hangs from."""
+    above: list[str] = []
+    found = {}
+    for row in (errors.__doc__ or "").splitlines():
+        if match := re.match(r"((?:│   |    )*)(?:[├└]── )(\w+)", row):
+            depth = len(match[1]) // 4 + 1
+            above[depth:] = [match[2]]
+            found[match[2]] = above[depth - 1] if depth > 0 else ""
+        elif row == "OutliveError":
+            above = [row]
+    return found
+
+
+def classes(base: type[OutliveError] = OutliveError) -> set[type[OutliveError]]:
+    found = {kind for kind in base.__subclasses__() if room(kind.__module__) not in FACES}
+    return found.union(*map(classes, found))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def everything() -> None:
+    for module in MODULES:
+        if room(module) not in FACES and not module.endswith("__main__"):
+            importlib.import_module(module)
+
+
+def test_the_tree_that_is_drawn_is_the_tree_there_is() -> None:
+    there = {kind.__name__: kind.__bases__[0].__name__ for kind in classes() if kind.__module__.startswith("outlive")}
+    assert tree() == there
+
+
+def test_every_error_can_be_imported_from_the_package() -> None:
+    assert [kind for kind in classes() if getattr(outlive, kind.__name__) is not kind] == []
+
+
+def test_an_error_has_a_message_a_hint_and_a_code() -> None:
+    error = UnknownTask("no task 7", hint="look again")
+    assert (error.message, error.hint, error.code, str(error)) == (
+        "no task 7",
+        "look again",
+        "unknown_task",
+        "no task 7; look again",
+    )
+    assert str(OutliveError("plain")) == "plain"
+    blocked = BlockedError("no", [3], code="other")
+    assert (blocked.code, BlockedError("no", []).code, blocked.blocked_by) == ("other", "blocked", (3,))
+
+
+def test_a_face_adds_its_own_words_for_a_code() -> None:
+    assert shown(UnknownTask("no task 7")) == "no task 7 (outlive task list --all)"
+    assert shown(OutliveError("plain")) == "plain"
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if room(name) not in FACES])
+def test_no_error_of_the_library_speaks_of_flags(module: str) -> None:
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Raise):
+            texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            assert [text for text in texts if isinstance(text, str) and FLAG.search(text)] == [], node.lineno
+
+
+def test_every_code_with_a_flag_is_one_that_is_used() -> None:
+    sources = "".join(path.read_text() for name, path in MODULES.items() if room(name) not in FACES)
+    known = {kind.code for kind in classes()} | {kind.name for kind in Limit.__subclasses__()}
+    assert [code for code in FLAGS if code not in known and f'code="{code}"' not in sources] == []
