@@ -59,12 +59,7 @@ class Replay:
         self.recording = recording
         self._now = recording.messages[0].time if recording.messages else 0.0
         self._buffer = Buffer(recording.id)
-        self.session = Session(
-            self._buffer,
-            window=window,
-            policy=policy,
-            clock=lambda: self._now,
-        )
+        self.session = Session(self._buffer, window=window, policy=policy, clock=lambda: self._now)
         self.session.log(
             SessionStarted,
             session=recording.id,

@@ -23,14 +23,7 @@ class Audit:
         tx.put(rules.dependencies(task), self._change(tx, op, task.id, task.revision, changed, note=note))
 
     def save(
-        self,
-        tx: TaskWriter,
-        op: str,
-        old: Task,
-        new: Task,
-        *,
-        note: str | None = None,
-        actor: str | None = None,
+        self, tx: TaskWriter, op: str, old: Task, new: Task, *, note: str | None = None, actor: str | None = None
     ) -> Task:
         """Write `new` if it differs, and return the task as it is now."""
         was, now = task_to_json(old), task_to_json(new)

@@ -18,16 +18,7 @@ from outlive.tasks.doctor import graph_problems
 from outlive.tasks.draft import TaskDraft, checked, to_task
 from outlive.tasks.edges import refuse_batch_cycles, refuse_cycles, split
 from outlive.tasks.edit import TaskEdit
-from outlive.tasks.lookup import (
-    OPEN,
-    closure,
-    find_id,
-    find_ids,
-    find_one,
-    lock_one,
-    lock_with_dependents,
-    lost_task,
-)
+from outlive.tasks.lookup import OPEN, closure, find_id, find_ids, find_one, lock_one, lock_with_dependents, lost_task
 from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
@@ -244,12 +235,7 @@ class TaskGraph:
     # -- working ---------------------------------------------------------------------------------------
 
     def claim(
-        self,
-        ref: Ref | None = None,
-        *,
-        owner: str,
-        ttl: timedelta = DEFAULT_TTL,
-        fit: Fit | None = None,
+        self, ref: Ref | None = None, *, owner: str, ttl: timedelta = DEFAULT_TTL, fit: Fit | None = None
     ) -> Task:
         """Take a task, or the best ready one, for as long as the lease runs. The lease holds the fencing token."""
         owner = rules.name(owner, "the owner")
@@ -272,12 +258,7 @@ class TaskGraph:
         return self.store.write(work)
 
     def wait_claim(
-        self,
-        *,
-        owner: str,
-        ttl: timedelta = DEFAULT_TTL,
-        fit: Fit | None = None,
-        timeout: float | None = None,
+        self, *, owner: str, ttl: timedelta = DEFAULT_TTL, fit: Fit | None = None, timeout: float | None = None
     ) -> Task:
         """Like `claim`, but sleeps until there is something to take."""
 
@@ -293,12 +274,7 @@ class TaskGraph:
         return taken[0]
 
     def heartbeat(
-        self,
-        ref: Ref,
-        *,
-        owner: str | None = None,
-        token: int | None = None,
-        ttl: timedelta = DEFAULT_TTL,
+        self, ref: Ref, *, owner: str | None = None, token: int | None = None, ttl: timedelta = DEFAULT_TTL
     ) -> Task:
         """Let the lease run from now on for another `ttl`. Refused once the task is no longer held."""
         rules.ttl(ttl)

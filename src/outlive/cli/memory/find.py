@@ -31,13 +31,7 @@ from outlive.memory.search import Finder
     help="With the embedding model or without; with it if installed.",
 )
 def search(
-    memories: Memories,
-    query: str,
-    most: int,
-    batch: Path | None,
-    relevant: bool,
-    dense: bool | None,
-    as_json: bool,
+    memories: Memories, query: str, most: int, batch: Path | None, relevant: bool, dense: bool | None, as_json: bool
 ) -> None:
     """Find memories by what they are about, best first.
 

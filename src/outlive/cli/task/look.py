@@ -84,12 +84,7 @@ def list_(
     reach = fits(budget_of(budget, limit=limit, as_json=as_json))
     most = min((number for number in (limit, reach) if number is not None), default=None)
     query = TaskQuery(
-        statuses=chosen,
-        archived=archived,
-        sort=cast(SortKey, sort),
-        descending=reverse,
-        limit=most,
-        **conditions,
+        statuses=chosen, archived=archived, sort=cast(SortKey, sort), descending=reverse, limit=most, **conditions
     )
     tasks = graph.find(query)
     total = graph.count(query) if most is not None and len(tasks) == most else len(tasks)

@@ -159,13 +159,7 @@ def _wanted(task: Task, lines: int) -> int:
 
 
 def _paint(
-    diagram: Diagram,
-    grid: Grid,
-    lines: int,
-    rows: list[int],
-    routed: list[_Channel],
-    widths: list[int],
-    style: Style,
+    diagram: Diagram, grid: Grid, lines: int, rows: list[int], routed: list[_Channel], widths: list[int], style: Style
 ) -> list[str]:
     canvas = _Canvas()
     start = 0

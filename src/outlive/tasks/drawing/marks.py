@@ -7,13 +7,7 @@ from outlive.stores.tasks.records import Task
 State = Literal["ready", "blocked", "in_progress", "completed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 
-MARKS: dict[State, str] = {
-    "ready": "○",
-    "blocked": "◌",
-    "in_progress": "◐",
-    "completed": "✓",
-    "cancelled": "✗",
-}
+MARKS: dict[State, str] = {"ready": "○", "blocked": "◌", "in_progress": "◐", "completed": "✓", "cancelled": "✗"}
 
 
 def state(task: Task) -> State:

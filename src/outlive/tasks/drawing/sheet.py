@@ -49,10 +49,7 @@ def definitions() -> str:
 
 
 def _theme(colours: dict[State, Colours], *, paper: str, line: str, faint: str, words: str, alarm: str) -> str:
-    rules = [
-        f"rect.paper{{fill:{paper}}}",
-        f".legend text{{fill:{words}}}",
-    ]
+    rules = [f"rect.paper{{fill:{paper}}}", f".legend text{{fill:{words}}}"]
     for kind, colour in (("open", line), ("done", faint), ("closing", alarm)):
         rules += [f"path.{kind}{{stroke:{colour}}}", f"marker.{kind} path{{fill:{colour}}}"]
     for name in STATES:

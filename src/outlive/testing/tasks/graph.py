@@ -125,11 +125,7 @@ class Graph:
         one, two, three = numbers
 
         def work(tx: TaskWriter) -> None:
-            for task in (
-                a_task(three, depends_on=(one, two)),
-                a_task(two, status="completed"),
-                a_task(one),
-            ):
+            for task in (a_task(three, depends_on=(one, two)), a_task(two, status="completed"), a_task(one)):
                 tx.put(task, change_of(task))
 
         store.write(work)

@@ -306,12 +306,7 @@ class Screen:
         if self.talk.working:
             now = time.monotonic()
             over = progress.lines(
-                self.talk.transcript,
-                painter,
-                rows,
-                now=now,
-                since=self.talk.busy_since,
-                asked=self.questions.open,
+                self.talk.transcript, painter, rows, now=now, since=self.talk.busy_since, asked=self.questions.open
             )
         return ANSI("\n".join([*over, *under, ""]))
 
