@@ -99,7 +99,7 @@ def _run() -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1
     except OutliveError as error:
-        from outlive.cli.clean import clean
+        from outlive.printable import clean
 
         message = f"{click.style('refused:', fg='red', bold=True)} {clean(str(error))}"
         click.echo(message, err=True, color=_colour())

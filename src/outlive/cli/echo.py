@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.clean import clean, clean_styled
 from outlive.errors import StoreUnavailable
+from outlive.printable import clean, clean_styled
 from outlive.regular import read_named
 
 

@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from outlive.agent.agent import Agent
 from outlive.agent.spending import Spending
-from outlive.cli.clean import clean
 from outlive.cli.output import OutputFailed, done
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, Noted, ToolFinished, encode
 from outlive.loop import RunResult
 from outlive.messages import call_label, tool_calls
+from outlive.printable import clean
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
 from outlive.tools.permissions.gate import UNASKED

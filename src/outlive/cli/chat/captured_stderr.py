@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from outlive.cli.clean import clean_output
+from outlive.printable import clean_output
 
 
 class _Overheard(io.TextIOBase):

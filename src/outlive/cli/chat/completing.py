@@ -10,7 +10,7 @@ from prompt_toolkit.document import Document
 
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
-from outlive.cli.clean import one_line
+from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.permissions.asking import MODES
 

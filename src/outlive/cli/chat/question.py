@@ -17,7 +17,7 @@ from outlive.cli.chat.render import diffs
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.transcript import note
 from outlive.cli.chat.words import counted, cut
-from outlive.cli.clean import clean
+from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 PAUSE = 0.5

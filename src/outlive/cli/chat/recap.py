@@ -11,7 +11,7 @@ from outlive.agent.agent import Agent
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
-from outlive.cli.clean import one_line
+from outlive.printable import one_line
 
 SUBJECTS = 3
 ANSWER = 2000

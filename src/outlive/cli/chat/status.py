@@ -6,7 +6,7 @@ from rich.text import Text
 
 from outlive.agent.agent import Agent, Gauge
 from outlive.cli.chat.words import counted, dollars, short_session, tokens
-from outlive.cli.clean import one_line
+from outlive.printable import one_line
 
 CELLS = 12
 

@@ -14,11 +14,11 @@ from outlive.agent.agent import Agent
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
-from outlive.cli.clean import clean, one_line
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
 from outlive.loop import RunResult
 from outlive.models.protocol import Model
+from outlive.printable import clean, one_line
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
 from outlive.stream import Live

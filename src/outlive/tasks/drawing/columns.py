@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing import channels
 from outlive.tasks.drawing.diagram import Diagram
 from outlive.tasks.drawing.grid import Grid, arrange
 from outlive.tasks.drawing.marks import mark
 from outlive.tasks.drawing.placing import place
-from outlive.tasks.drawing.text import cells, clean, shorten, wrap
+from outlive.tasks.drawing.text import cells, shorten, wrap
 
 Style = Callable[[str, Task], str]
 
@@ -145,12 +146,12 @@ def _tightened(diagram: Diagram, grid: Grid, widths: list[int], lines: int) -> l
 def _label(task: Task, width: int, lines: int) -> tuple[str, list[str]]:
     """Mark and id, and the subject in lines that fit beside them."""
     lead = _lead(task)
-    return lead, wrap(clean(task.subject), width - len(lead), lines) or [""]
+    return lead, wrap(one_line(task.subject), width - len(lead), lines) or [""]
 
 
 def _wanted(task: Task, lines: int) -> int:
     """The least width that shows the whole subject in so many lines, without a break in a usual word."""
-    subject = clean(task.subject)
+    subject = one_line(task.subject)
     longest = max(map(cells, subject.split()), default=1)
     width = max(cells(subject) // lines, min(longest, _LONGEST_WORD), 1)
     while "".join(wrap(subject, width, lines)).replace(" ", "") != subject.replace(" ", ""):

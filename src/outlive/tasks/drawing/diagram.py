@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
 from outlive.tasks.drawing.marks import mark
-from outlive.tasks.drawing.text import clean
 
 Edge = tuple[int, int]
 """A dependency and the task that waits for it."""
@@ -75,7 +75,7 @@ def diagram(tasks: Iterable[Task]) -> Diagram:
 
 def label(task: Task) -> str:
     """Mark, id and subject: a task in one line."""
-    return f"{mark(task)} {task.id} {clean(task.subject)}".rstrip()
+    return f"{mark(task)} {task.id} {one_line(task.subject)}".rstrip()
 
 
 def _turned(needs: dict[int, list[int]]) -> dict[int, list[int]]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import diagram, label
 from outlive.tasks.drawing.marks import state
 from outlive.tasks.drawing.palette import LIGHT
-from outlive.tasks.drawing.text import clean, wrap
+from outlive.tasks.drawing.text import wrap
 
 _LABEL_WIDTH = 28
 _LABEL_LINES = 3
@@ -28,7 +29,7 @@ def dot(tasks: Iterable[Task]) -> str:
         fill, line, text = LIGHT[name]
         words = "\\n".join(escape(part) for part in wrap(label(task), _LABEL_WIDTH, _LABEL_LINES))
         lines.append(
-            f'  t{number} [label="{words}", tooltip="{escape(clean(task.subject))}", '
+            f'  t{number} [label="{words}", tooltip="{escape(one_line(task.subject))}", '
             f'style="{_LINES.get(name, "rounded,filled")}", fillcolor="{fill}", color="{line}", fontcolor="{text}"];'
         )
     for edge in shown.edges():

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from outlive.cli.chat.render import diffs
 from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
-from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import PlanStep, ToolFinished
 from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
+from outlive.printable import clean, clean_output, one_line
 
 INDENT = 4
 DIFF_LINES = 16

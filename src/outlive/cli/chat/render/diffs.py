@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
-from outlive.cli.clean import clean
 from outlive.messages import ToolCall
+from outlive.printable import clean
 from outlive.tools.files.diff import changed_lines
 
 CONTEXT = 2

@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
-from outlive.cli.clean import clean
+from outlive.printable import clean
 
 THEME = "ansi_dark"
 LONGEST = 32_000

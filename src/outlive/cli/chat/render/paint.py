@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.theme import Theme
 
-from outlive.cli.clean import clean
+from outlive.printable import clean
 
 Look = Literal["colour", "mono", "plain"]
 """`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""

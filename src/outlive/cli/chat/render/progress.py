@@ -10,8 +10,8 @@ from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.render.transcript import Running, Transcript, last_words
 from outlive.cli.chat.words import cut, elapsed
-from outlive.cli.clean import one_line
 from outlive.messages import ToolCall
+from outlive.printable import one_line
 from outlive.tools.permissions.asking import Question
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

@@ -17,7 +17,6 @@ from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import counted, cut, duration, tokens
-from outlive.cli.clean import clean, one_line
 from outlive.events import (
     AssistantSaid,
     Checkpointed,
@@ -32,6 +31,7 @@ from outlive.events import (
     UserSaid,
 )
 from outlive.messages import ToolCall, plain_text, tool_calls
+from outlive.printable import clean, one_line
 from outlive.state import WorkingState
 from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.tools.permissions.asking import Question

@@ -12,10 +12,10 @@ from outlive.cli.chat.slash.base import COMMANDS, WrongUsage, command
 from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
-from outlive.cli.clean import clean, one_line
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.context.passes.pinning import kept
 from outlive.events import Compacted, DirectiveDropped, Undone
+from outlive.printable import clean, one_line
 from outlive.stores.logs.reading import full_log
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.marks import mark, state
