@@ -1,4 +1,4 @@
-"""`outlive trust`: let a project's outlive.toml, .env and memories count, once a person has looked at them."""
+"""`outlive trust`: let a project's outlive.toml, .env and memories count after a person looked at them."""
 
 import sys
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def trust_command(forgotten: bool) -> None:
 
 
 def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
-    """False where there is no such file."""
+    """Ask about one file; returns False if there is no such file."""
     if not digest:
         return False
     if trusted(path, digest):
@@ -66,7 +66,7 @@ def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
 
 
 def _trust_memories(workspace: Workspace) -> bool:
-    """False where none came with the folder. The store is opened once the file that names it counts."""
+    """Ask about memories that came with the folder; returns False if there are none."""
     with closing(open_memories(None, heal=False)) as memories:
         foreign = memories.foreign()
         if not foreign:

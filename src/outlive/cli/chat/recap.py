@@ -1,4 +1,4 @@
-"""What is said when a session opens: where one is, and where one was."""
+"""The header and the recap that are shown when a session opens."""
 
 import time
 from pathlib import Path
@@ -15,11 +15,11 @@ from outlive.printable import one_line
 
 SUBJECTS = 3
 ANSWER = 2000
-"""Characters of the last answer: enough to know again what it was about."""
+"""Characters of the last answer that are shown."""
 
 
 def header(agent: Agent, version: str) -> Item:
-    """Three lines: what this is, where it works and as whom, how to get help."""
+    """Three lines: version and folder; model, mode and session; how to get help."""
     folder = _folder(agent.parts.root)
     about = [agent.parts.model.name, f"mode {agent.mode}", f"session {short_session(agent.session.id)}"]
     return Item(
@@ -33,7 +33,7 @@ def header(agent: Agent, version: str) -> Item:
 
 
 def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | None:
-    """Where a session that is resumed stands; nothing for a new one."""
+    """Summarise the state of a resumed session; None for a new one."""
     history = agent.session.engine.history
     if not history.units:
         return None
@@ -61,7 +61,7 @@ def recap(agent: Agent, tasks: list[str], now: float | None = None) -> Item | No
 
 
 def last_answer(agent: Agent) -> Item | None:
-    """What the agent said last, if that was after the user's last words."""
+    """Return the agent's last answer, if it came after the user's last words."""
     for unit in reversed(agent.session.engine.history.units):
         if unit.kind == "user":
             return None

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from outlive.cli.echo import print_json
 from outlive.cli.memory.common import (
     command,
     field_options,
     form_of,
     line_of,
-    print_json,
     print_memories,
     ref_argument,
     refs_argument,

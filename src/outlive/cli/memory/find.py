@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from outlive.cli.echo import named_input
-from outlive.cli.memory.common import command, line_of, print_json
+from outlive.cli.echo import named_input, print_json
+from outlive.cli.memory.common import command, line_of
 from outlive.errors import DamagedRecord
 from outlive.memory.memories import Memories
 from outlive.memory.search import Finder

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import named_input
-from outlive.cli.memory.common import command, form_of, print_json, scope_option
+from outlive.cli.echo import named_input, output_option, print_findings, print_json, write_lines
+from outlive.cli.memory.common import command, form_of, scope_option
 from outlive.cli.output import done
-from outlive.errors import StoreUnavailable
 from outlive.memory import doctor as checkup
 from outlive.memory.memories import Memories
 from outlive.memory.transfer import Imported, export_lines, import_memories, read_folder, read_lines, read_markdown
@@ -68,7 +67,7 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
 
 
 @command()
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@output_option
 @click.option("--all", "everything", is_flag=True, help="Superseded and forgotten ones as well.")
 def export(memories: Memories, output: Path | None, everything: bool, as_json: bool) -> None:
     """Write memories as JSON lines. --json changes nothing: the export is JSON lines already.
@@ -78,22 +77,11 @@ def export(memories: Memories, output: Path | None, everything: bool, as_json: b
       outlive memory export -o memories.jsonl
       outlive memory export | outlive memory import - --store postgresql://host/team
     """
-    lines = export_lines(memories, everything=everything)
-    if output is None:
-        for text in lines:
-            click.echo(text)
-        return
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.writelines(text + "\n" for text in lines)
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    write_lines(export_lines(memories, everything=everything), output)
 
 
 @command()
-@click.option("--repair", is_flag=True, help="Set apart what is bad, and write indexes anew. Nothing is deleted.")
+@click.option("--repair", is_flag=True, help="Set apart what is bad, and rewrite the indexes. Nothing is deleted.")
 def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
     """Check every memory and every reference; exit code 1 when something is wrong.
 
@@ -105,17 +93,4 @@ def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
     repaired = checkup.repair(memories) if repair else []
     if repaired:
         done(f"repaired: {'; '.join(repaired)}")
-    found = checkup.problems(memories)
-    wrong = any(not problem.harmless for problem in found)
-    if as_json:
-        print_json({"problems": found, "repaired": repaired})
-    else:
-        for text in repaired:
-            click.echo(f"{click.style('repaired', fg='green')} {text}")
-        for problem in found:
-            kind = click.style("note", dim=True) if problem.harmless else click.style("problem", fg="red")
-            click.echo(f"{kind} {problem.where}: {problem.what}\n  {click.style(problem.remedy, dim=True)}")
-        if not wrong:
-            click.echo(click.style("all is well", fg="green"))
-    if wrong:
-        sys.exit(1)
+    print_findings(checkup.problems(memories), repaired, as_json=as_json)

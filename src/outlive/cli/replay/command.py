@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import click
 from msgspec.structs import replace
 
-from outlive.cli.echo import named_input
+from outlive.cli.echo import json_option, named_input, print_json, store_option
 from outlive.cli.output import done
 from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
-from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
+from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
 from outlive.context.policy import Policy
 from outlive.errors import StoreUnavailable
@@ -55,7 +55,7 @@ _EVERY = 20
     metavar="FILE",
     help="Write the report as one self-contained page; - is stdout.",
 )
-@store_option
+@store_option("sessions")
 @json_option
 def replay(
     file: Path,

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, print_json
 from outlive.cli.task.common import (
     budget_of,
     budget_option,
@@ -14,7 +14,6 @@ from outlive.cli.task.common import (
     local,
     optional_id_argument,
     paint,
-    print_json,
     print_list,
 )
 from outlive.stores.tasks.protocol import SortKey, TaskQuery

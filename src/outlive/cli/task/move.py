@@ -1,15 +1,13 @@
 """import, export, doctor."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, echo_exact, named_input
+from outlive.cli.echo import echo, named_input, output_option, print_findings, print_json, write_lines
 from outlive.cli.output import done
-from outlive.cli.task.common import command, paint, print_json
+from outlive.cli.task.common import command
 from outlive.config import default_actor
-from outlive.errors import StoreUnavailable
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import task_to_json
 from outlive.tasks.audit import Audit
@@ -54,7 +52,7 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
 
 
 @command()
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@output_option
 def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
     """Write the whole graph, archived tasks and history included, as JSON lines.
 
@@ -65,17 +63,7 @@ def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
       outlive task export -o tasks.jsonl
       outlive task export | outlive task import - --store postgresql://host/team
     """
-    if output is None:
-        for text in export_lines(graph.store):
-            echo_exact(text.encode() + b"\n")
-        return
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.writelines(text + "\n" for text in export_lines(graph.store))
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    write_lines(export_lines(graph.store), output)
 
 
 @command()
@@ -86,21 +74,9 @@ def doctor(graph: TaskGraph, repair: bool, as_json: bool) -> None:
     \b
     Examples:
       outlive task doctor
-      outlive task doctor --repair    damaged files are set apart, derived values written anew
+      outlive task doctor --repair    sets damaged files apart, rewrites derived values
     """
     repaired = graph.store.repair() if repair else []
     if repaired:
         done(f"repaired: {some(repaired)}")
-    problems = graph.doctor()
-    if as_json:
-        print_json({"problems": problems, "repaired": repaired})
-    else:
-        for text in repaired:
-            echo(f"{paint('repaired', 'ready')} {text}")
-        for problem in problems:
-            kind = paint("note", "dim") if problem.harmless else click.style("problem", fg="red")
-            echo(f"{kind} {problem.where}: {problem.what}\n  {paint(problem.remedy, 'dim')}")
-        if not any(not problem.harmless for problem in problems):
-            echo(paint("all is well", "ready"))
-    if any(not problem.harmless for problem in problems):
-        sys.exit(1)
+    print_findings(graph.doctor(), repaired, as_json=as_json)

@@ -135,7 +135,7 @@ def heartbeat(
 @command()
 @id_argument
 @holder_options
-@click.option("--force", is_flag=True, help="Take it away from whoever holds it.")
+@click.option("--force", is_flag=True, help="Take it away from its holder.")
 def release(graph: TaskGraph, ref: str, owner: str | None, token: int | None, force: bool, as_json: bool) -> None:
     """Give a claimed task back unfinished.
 

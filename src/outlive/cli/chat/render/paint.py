@@ -1,5 +1,4 @@
-"""From what rich can render to finished lines. The one place where text meets escape codes: only styles of ours
-become any, whatever is in a text."""
+"""Renders rich objects to finished lines. The only place that writes escape codes, and only for our own styles."""
 
 import io
 from typing import Literal
@@ -15,7 +14,7 @@ from outlive.printable import clean
 Look = Literal["colour", "mono", "plain"]
 """`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
 WIDEST = 110
-"""Longer lines are hard to read."""
+"""Columns; longer lines are hard to read."""
 THEME = Theme(
     {
         "accent": "cyan",
@@ -63,7 +62,7 @@ class Painter:
         )
 
     def lines(self, thing: RenderableType) -> list[str]:
-        """Finished lines, without line ends: none too wide, none that ends in spaces, none empty at either end."""
+        """Return lines that fit the width, without trailing spaces and without blank lines at either end."""
         rows = [_trimmed(row) for row in self._console.render_lines(thing, pad=False)]
         while rows and not rows[-1]:
             rows.pop()
@@ -80,7 +79,7 @@ class Painter:
 
 
 def _trimmed(row: list[Segment]) -> list[Segment]:
-    """Without spaces at the end that nobody sees."""
+    """Remove invisible spaces at the end."""
     kept = [segment for segment in row if not segment.control and segment.text]
     while kept and _invisible(kept[-1].style):
         last = kept.pop()
