@@ -1,7 +1,7 @@
 """The command line. `main` is the entry point; app.py holds the commands, quick.py answers the one asked most."""
 
 RARE_COLLECTIONS = (100_000, 20, 50)
-"""Thresholds of the garbage collector. A session or ten thousand memories live to the end of the process, and scanning
+"""Thresholds of the garbage collector. A session or ten thousand memories live until the process ends, and scanning
 them again and again costs more than it frees."""
 
 

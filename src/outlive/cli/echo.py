@@ -2,10 +2,10 @@
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 import msgspec
@@ -68,21 +68,32 @@ def print_json(value: Any, *, err: bool = False) -> None:
     echo_exact((msgspec.json.format(raw, indent=2) if stream.isatty() else raw) + b"\n", err=err)
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears only when it is complete. Devices are written to directly."""
+    device = path.exists() and not path.is_file()
+    partial = path if device else path.with_name(f".{path.name}.part")
+    try:
+        with partial.open("wb") as file:
+            yield file
+        partial.replace(path)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        if not device:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+
+
 def write_lines(lines: Iterable[str | bytes], output: Path | None) -> None:
-    """Write lines to standard output, or to a file that appears only when it is complete."""
+    """Write lines to a file, or to standard output for None."""
     encoded = ((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
     if output is None:
         for line in encoded:
             echo_exact(line)
         return
-    special = output.exists() and not output.is_file()  # /dev/null is written to, never replaced
-    partial = output if special else output.with_name(f".{output.name}.part")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(encoded)
-        partial.replace(output)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {output}: {error.strerror}") from None
+    with whole_file(output) as file:
+        file.writelines(encoded)
 
 
 def print_findings(problems: Sequence["Problem"], repaired: Sequence[str], *, as_json: bool) -> None:

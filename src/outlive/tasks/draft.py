@@ -1,4 +1,4 @@
-"""A task to be."""
+"""Tasks that are about to be created."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -14,7 +14,7 @@ from outlive.tasks.refs import Ref
 
 
 class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A task to be. In a batch, `key` is a temporary name that other drafts may use in place of an id."""
+    """A task to create. In a batch, `key` is a temporary name that other drafts may use instead of an id."""
 
     subject: str
     description: str = ""
@@ -28,7 +28,7 @@ class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
 
 
 def checked(draft: TaskDraft, number: int = 1) -> TaskDraft:
-    """The draft with its fields in order; `number` is its place in the batch, for the error."""
+    """Validate and normalise a draft; `number` is its place in the batch, for the error."""
     try:
         return _checked(draft)
     except InvalidTask as error:

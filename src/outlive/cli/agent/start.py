@@ -63,7 +63,7 @@ def start(options: Mapping[str, Any]) -> int:
 
 
 def settle() -> None:
-    """Exempt all current objects (modules, session history) from garbage collection; scanning them costs 0.1 s a turn.
+    """Exempt all current objects (modules, session history) from garbage collection: scanning them takes 0.1 s.
 
     Garbage of an earlier session of this process is collected first.
     """

@@ -106,7 +106,7 @@ class Burst:
         self._at = float("-inf")
 
     def goes_on(self, waiting: Iterable[KeyPress]) -> bool:
-        """Whether an Enter is part of a paste, judged by the keys waiting behind it and the time since the last one."""
+        """Whether an Enter is part of a paste, judged by the keys behind it and the time since the last one."""
         keys, now = list(waiting), time.monotonic()
         letters = sum(key.data.isprintable() for key in keys)
         enters = sum(key.key == Keys.ControlM for key in keys)

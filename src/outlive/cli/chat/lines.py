@@ -1,7 +1,7 @@
 """The conversation without a terminal to draw on: lines in, lines out, no escape codes.
 
-From a pipe, each line is a prompt, answered before the next is read. On a dumb terminal (TERM=dumb), a line typed while
-the agent works is queued, and a line answers a question.
+From a pipe, each line is a prompt, answered before the next is read. On a dumb terminal (TERM=dumb), a line typed
+while the agent works is queued, and a line answers a question.
 """
 
 import asyncio

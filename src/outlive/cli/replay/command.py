@@ -1,23 +1,22 @@
-"""The command itself."""
+"""The `outlive replay` command."""
 
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 from msgspec.structs import replace
 
-from outlive.cli.echo import json_option, named_input, print_json, store_option
+from outlive.cli.echo import json_option, named_input, print_json, store_option, whole_file
 from outlive.cli.output import done
 from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
 from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
 from outlive.context.policy import Policy
-from outlive.errors import StoreUnavailable
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.player import Replay, check_replaceable
 from outlive.stores.logs.protocol import LogStore
@@ -25,7 +24,7 @@ from outlive.stores.logs.protocol import LogStore
 DEFAULT_WINDOW = 100_000
 STREAM = Path("-")
 _EVERY = 20
-"""Steps between two signs of life."""
+"""Steps between two progress messages."""
 
 
 @click.command()
@@ -112,7 +111,7 @@ def replay(
 
 
 def _piped() -> Recording:
-    """The recording on stdin, by way of a file, as all formats are read."""
+    """Read the recording on stdin through a temporary file, because importers read files."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
         path.write_bytes(named_input(STREAM)[0])
@@ -140,7 +139,7 @@ def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, s
 
 
 def _progress(number: int, total: int) -> None:
-    """On a terminal, and only there."""
+    """Print progress on a terminal."""
     if sys.stderr.isatty() and (number % _EVERY == 0 or number == total):
         end = "\r\x1b[K" if number == total else ""
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
@@ -162,17 +161,9 @@ def _show(report: ReplayReport, *, full: bool, as_json: bool, err: bool) -> None
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[Sink | None]:
-    """A file that is there whole or not at all, or stdout."""
+    """Open a file that appears only when it is complete, or stdout; None for None."""
     if path is None or path == STREAM:
         yield Stdout() if path else None
         return
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        with partial.open("wb") as file:
-            yield file
-        partial.replace(path)
-    except OSError as error:
-        raise StoreUnavailable(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        yield file

@@ -1,4 +1,4 @@
-"""The layered terminal picture: a column for each step, lines between them, the work flows from left to right."""
+"""The layered terminal picture: a column for each step, lines between them, from left to right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class _Canvas:
 
 
 def columns(diagram: Diagram, layers: list[list[int]], *, width: int, style: Style) -> list[str] | None:
-    """The picture of connected tasks; None when it does not fit. Subjects get as few lines as show them whole."""
+    """Draw connected tasks, or return None if they do not fit. Subjects take as few lines as show them whole."""
     if max(map(len, layers)) > _MOST_ROWS or len(layers) * _SUBJECT_AT_LEAST[-1] > width:
         return None
     grid = arrange(diagram, layers)
@@ -84,7 +84,7 @@ def _rows(grid: Grid, lines: int) -> list[int]:
 
 
 def _route(grid: Grid, rows: list[int], lines: int) -> list[_Channel] | None:
-    """Find tracks channel by channel; where two lines are in each other's way, a column gives way by a row."""
+    """Find tracks channel by channel; where two lines block each other, nodes of a column move down a row."""
     result: list[_Channel] = []
     for left, right in pairwise(grid.columns):
         while True:
@@ -112,7 +112,7 @@ def _tasks(diagram: Diagram, grid: Grid, column: list[int]) -> list[Task]:
 
 
 def _share(diagram: Diagram, grid: Grid, room: int, lines: int, least: int) -> tuple[list[int], bool] | None:
-    """The width of each column, and whether every subject is shown whole; None when there is not enough room."""
+    """Return the width of each column and whether all subjects are whole; None if there is not enough room."""
     flat, whole, enough = [], [], []
     for column in grid.columns:
         tasks = _tasks(diagram, grid, column)
@@ -144,13 +144,13 @@ def _tightened(diagram: Diagram, grid: Grid, widths: list[int], lines: int) -> l
 
 
 def _label(task: Task, width: int, lines: int) -> tuple[str, list[str]]:
-    """Mark and id, and the subject in lines that fit beside them."""
+    """Return mark and id, and the subject wrapped to fit beside them."""
     lead = _lead(task)
     return lead, wrap(one_line(task.subject), width - len(lead), lines) or [""]
 
 
 def _wanted(task: Task, lines: int) -> int:
-    """The least width that shows the whole subject in so many lines, without a break in a usual word."""
+    """Return the smallest width that shows the whole subject in so many lines without breaking normal words."""
     subject = one_line(task.subject)
     longest = max(map(cells, subject.split()), default=1)
     width = max(cells(subject) // lines, min(longest, _LONGEST_WORD), 1)

@@ -1,4 +1,4 @@
-"""The task graph in the language of Graphviz."""
+"""The task graph in Graphviz format."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _LINES = {"blocked": "rounded,filled,dashed", "in_progress": "rounded,filled,bol
 
 
 def dot(tasks: Iterable[Task]) -> str:
-    """A digraph; an arrow points from a task to what waits for it."""
+    """Return a digraph; an arrow points from a task to its dependents."""
     shown = diagram(tasks)
     closing = set(shown.closing)
     lines = [
@@ -40,5 +40,5 @@ def dot(tasks: Iterable[Task]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text for a quoted label. Graphviz reads HTML entities in it, so an ampersand is one."""
+    """Escape text for a quoted label, in which Graphviz reads HTML entities."""
     return text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')

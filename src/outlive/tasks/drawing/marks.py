@@ -1,4 +1,4 @@
-"""The state of a task as pictures and lists show it, and the one mark for each."""
+"""The display state of a task, and its mark."""
 
 from typing import Literal, get_args
 
@@ -11,7 +11,7 @@ MARKS: dict[State, str] = {"ready": "○", "blocked": "◌", "in_progress": "◐
 
 
 def state(task: Task) -> State:
-    """The status, with pending split into what can be started and what cannot."""
+    """Return the status, with pending split into ready and blocked."""
     if task.status == "pending":
         return "blocked" if task.blocked_by else "ready"
     return task.status

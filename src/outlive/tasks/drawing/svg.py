@@ -1,4 +1,4 @@
-"""The task graph as an SVG picture that needs nothing else: no font, no script, no network."""
+"""The task graph as a self-contained SVG picture: no font, no script, no network."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -21,9 +21,9 @@ _SHOWN_IN_TITLE = 20
 
 
 def svg(tasks: Iterable[Task]) -> str:
-    """The picture, light or dark as the reader prefers; an arrow points from a task to what waits for it.
+    """Draw the graph, light or dark as the reader prefers; an arrow points from a task to its dependents.
 
-    From some hundreds of tasks on it is compact: smaller boxes and no care for crossings.
+    A graph of many hundred tasks is compact: smaller boxes, crossings are ignored.
     """
     drawn = diagram(tasks)
     scene = compose(drawn) if drawn.tasks else Scene()
@@ -49,7 +49,7 @@ def svg(tasks: Iterable[Task]) -> str:
 
 
 def _edges(drawn: Diagram, scene: Scene) -> Iterator[str]:
-    """What is still waited for comes last, on top."""
+    """Draw the edges, those of unfinished dependencies last, on top."""
     closing = set(drawn.closing)
 
     def kind(edge: Edge) -> str:
@@ -101,7 +101,7 @@ def _tooltip(drawn: Diagram, task: Task) -> str:
 
 
 def _legend(drawn: Diagram, scene: Scene) -> tuple[str, float]:
-    """The states that occur, with their numbers; and how wide that is."""
+    """Return the legend of the states that occur, and its width."""
     if not drawn.tasks:
         return "<text>no tasks</text>", pixels("no tasks") * _FONT
     parts = []

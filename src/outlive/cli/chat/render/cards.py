@@ -21,8 +21,10 @@ OUTPUT_LINES = 3
 LIVE_LINES = 4
 QUICK = 0.95
 """Seconds; the duration of a faster call is not shown."""
-_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject")
-_KEYS += ("name", "task_id", "url", "focus", "description")
+_KEYS = (
+    *(*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject"),
+    *("name", "task_id", "url", "focus", "description"),
+)
 _EXIT = re.compile(r"\[exit code -?\d+\]")
 """The card says it already."""
 _CUT_OFF = ("[interrupted", "[not run")

@@ -1,5 +1,5 @@
-"""The conversation in a terminal: finished items go into the scrollback; below are work in progress, the input and the
-status line. prompt_toolkit draws inline: it never takes over the screen and never reprints the scrollback."""
+"""The conversation in a terminal: finished items go into the scrollback; below are work in progress, the input and
+the status line. prompt_toolkit draws inline: it never takes over the screen and never reprints the scrollback."""
 
 import asyncio
 import os

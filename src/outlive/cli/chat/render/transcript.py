@@ -1,5 +1,4 @@
-"""Turns log events and live stream events into finished items, and keeps what is still in progress. Independent of the
-terminal."""
+"""Turns log and stream events into finished items, and tracks work in progress. Independent of the terminal."""
 
 import re
 import time
