@@ -27,10 +27,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
     yield f'<p class="about">{escape(" · ".join(filter(None, facts)))}</p>'
     costs = f"{short(report.cost)} / {short(report.plain_cost)}"
     tiles = [
-        (
-            f"{report.ratio:.2f}",
-            f"of the cost without compaction ({short(report.cost)} / {short(report.plain_cost)})",
-        ),
+        (f"{report.ratio:.2f}", f"of the cost of never compacting ({costs})"),
         (f"{report.cached:.0%}", "of the input read from the cache"),
         (short(report.largest), f"largest request, without compaction {short(report.plain_largest)}"),
         (str(len(report.passes)), "pass" if len(report.passes) == 1 else "passes"),

@@ -1,7 +1,7 @@
 """The lines between two columns of a terminal picture.
 
-Lines that leave one task, or that lead only to one task, share a vertical line on its own track. Where it has no arm to
-the left, it is drawn over the lines it crosses, so that each edge can be followed.
+Lines that leave one task, or that lead only to one task, share a vertical line on its own track. Where it has no arm
+to the left, it is drawn over the lines it crosses, so that each edge can be followed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

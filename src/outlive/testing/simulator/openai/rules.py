@@ -1,4 +1,4 @@
-"""Which requests the chat completions API refuses. docs/simulator.md says how sure we are."""
+"""Rules of the chat completions API. docs/simulator.md says how certain they are."""
 
 import re
 from collections.abc import Mapping
