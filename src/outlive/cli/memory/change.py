@@ -24,7 +24,7 @@ from outlive.cli.output import done
 from outlive.memory import consolidate as consolidation
 from outlive.memory.guard import came_from
 from outlive.memory.memories import Memories
-from outlive.stores.memories.records import Kind, Memory, Provenance, Scope, Who
+from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
 
 @command()
@@ -40,15 +40,9 @@ def add(
     text: str,
     kind: Kind | None,
     scope: Scope | None,
-    description: str,
-    keys: tuple[str, ...],
-    date: str,
-    who: Who,
-    session: str,
-    event: int,
-    confirm: bool,
     derived_from: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Remember something. TEXT - reads standard input.
 
@@ -60,17 +54,8 @@ def add(
       outlive memory add "Release notes" - < notes.md --type reference --key release
       outlive memory add "My role" "I maintain the parser" --type user --scope user
     """
-    made = memories.add(
-        name,
-        text_of(text),
-        description=description,
-        type=kind or "project",
-        scope=scope or "project",
-        keys=keys,
-        date=date,
-        provenance=Provenance(who=who, session=session, event=event, confirmed=confirm),
-        derived_from=derived_from,
-    )
+    places: dict[str, Any] = {"type": kind or "project", "scope": scope or "project", "derived_from": derived_from}
+    made = memories.add(name, text_of(text), **places, **_fields(options))
     _say(made, "remembered", as_json=as_json)
 
 
@@ -80,21 +65,7 @@ def add(
 @click.option("--by", default="", metavar="NAME", help="A memory that is there already takes its place.")
 @click.option("--name", default="", help="What to call the new one.")
 @field_options
-def supersede(
-    memories: Memories,
-    ref: str,
-    text: str,
-    by: str,
-    name: str,
-    description: str,
-    keys: tuple[str, ...],
-    date: str,
-    who: Who,
-    session: str,
-    event: int,
-    confirm: bool,
-    as_json: bool,
-) -> None:
+def supersede(memories: Memories, ref: str, text: str, by: str, name: str, as_json: bool, **options: Any) -> None:
     """Put a correction in the place of a memory. The old one stays, is no longer selected, and can come back (undo).
     One that has a correction already gets none beside it: the new one takes the place of the last.
 
@@ -109,11 +80,7 @@ def supersede(
     if by:
         made = memories.supersede(ref, by=by)
     else:
-        fields: dict[str, Any] = {"name": name, "description": description, "date": date}
-        fields["provenance"] = Provenance(who=who, session=session, event=event, confirmed=confirm)
-        if keys:
-            fields["keys"] = keys
-        made = memories.supersede(ref, text_of(text), **fields)
+        made = memories.supersede(ref, text_of(text), name=name, **_fields(options))
     if old.slug not in made.supersedes:
         instead = ", ".join(made.supersedes)
         click.echo(f"{old.slug} was superseded already; the new one takes the place of {instead}", err=True)
@@ -225,8 +192,17 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
         click.echo(click.style("nothing to do", dim=True), err=True)
 
 
+def _fields(options: dict[str, Any]) -> dict[str, Any]:
+    """Turn the values of `field_options` into fields of a memory."""
+    source = Provenance(
+        who=options["who"], session=options["session"], event=options["event"], confirmed=options["confirm"]
+    )
+    fields = {name: options[name] for name in ("description", "date", "keys") if options[name]}
+    return fields | {"provenance": source}
+
+
 def _model(name: str) -> Callable[[str], str]:
-    from outlive.cli.memory.asking import asker  # models take long to load, and most commands need none
+    from outlive.cli.memory.asking import asker  # loading models is slow, and most commands need none
 
     return asker(name)
 

@@ -68,7 +68,7 @@ def search(
 
 
 def _queries(batch: Path) -> Iterator[str]:
-    """The lines of a file. Only a line feed ends one, so that each query has its line of output."""
+    """Yield the lines of a file. Only a line feed ends a line, so that each query has one line of output."""
     raw, where = named_input(batch)
     for number, line in enumerate(raw.removeprefix(BOM_UTF8).split(b"\n"), start=1):
         try:
@@ -83,7 +83,7 @@ def _queries(batch: Path) -> Iterator[str]:
 
 
 def _made_ready(dense: bool | None, query: str) -> bool | None:
-    """Let the embedding model load, and look at the query, while the memories are opened and read."""
+    """Load the embedding model and embed the query while the memories are read."""
     if dense is not False:
         from outlive.memory.retrieval.dense import prepare
 

@@ -6,7 +6,7 @@ KINDS = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 
 def is_schema(schema: Any) -> bool:
-    """Return False for an unknown type, properties that are not schemas, or `required` that is not a list of names."""
+    """Return False for an unknown type, properties that are not schemas, or a `required` that lists no names."""
     if not isinstance(schema, dict):
         return isinstance(schema, bool)
     properties, required = schema.get("properties", {}), schema.get("required", [])
