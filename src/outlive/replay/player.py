@@ -4,7 +4,6 @@ The log of a replay is derived data, so it replaces an older replay of the same 
 """
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -46,9 +45,7 @@ class Buffer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -30,22 +30,18 @@ class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
 def checked(draft: TaskDraft, number: int = 1) -> TaskDraft:
     """Validate and normalise a draft; `number` is its place in the batch, for the error."""
     try:
-        return _checked(draft)
+        rules.edges((*draft.blocked_by, *draft.blocks), "the task")
+        return replace(
+            draft,
+            subject=rules.subject(draft.subject),
+            description=rules.long_text(draft.description, "the description"),
+            priority=rules.priority(draft.priority),
+            labels=rules.labels(draft.labels),
+            owner=rules.name(draft.owner, "the owner") if draft.owner else None,
+            metadata=rules.metadata(draft.metadata),
+        )
     except InvalidTask as error:
         raise InvalidTask(f"task {number} of the batch: {error}" if number > 1 else str(error)) from None
-
-
-def _checked(draft: TaskDraft) -> TaskDraft:
-    rules.edges((*draft.blocked_by, *draft.blocks), "the task")
-    return replace(
-        draft,
-        subject=rules.subject(draft.subject),
-        description=rules.long_text(draft.description, "the description"),
-        priority=rules.priority(draft.priority),
-        labels=rules.labels(draft.labels),
-        owner=rules.name(draft.owner, "the owner") if draft.owner else None,
-        metadata=rules.metadata(draft.metadata),
-    )
 
 
 def to_task(draft: TaskDraft, number: int, edges: Collection[int], now: datetime) -> Task:

@@ -5,7 +5,7 @@ An export is JSON lines: a header, then tasks, then the audit trail.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -185,16 +185,8 @@ def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change
         )
         for task in bundle.tasks
     ]
-    return tasks, _carried(bundle.changes, ids)
-
-
-def _carried(changes: Iterable[Change], ids: dict[int, int]) -> list[Change]:
-    """Return the audit trail under new ids, without entries of deleted tasks."""
-    return [
-        replace(change, id=f"{change.id}-{ids[change.task]}", task=ids[change.task])
-        for change in changes
-        if change.task in ids
-    ]
+    carried = [change for change in bundle.changes if change.task in ids]  # without those of deleted tasks
+    return tasks, [replace(one, id=f"{one.id}-{ids[one.task]}", task=ids[one.task]) for one in carried]
 
 
 def _same(one: Task, other: Task) -> bool:

@@ -15,31 +15,17 @@ Look = Literal["colour", "mono", "plain"]
 """`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
 WIDEST = 110
 """Columns; longer lines are hard to read."""
-THEME = Theme(
-    {
-        "accent": "cyan",
-        "good": "green",
-        "bad": "red",
-        "warn": "yellow",
-        "quiet": "dim",
-        "strong": "bold",
-        "added": "green",
-        "removed": "red",
-        "markdown.code": "cyan",
-        "markdown.h1": "bold",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.h4": "bold dim",
-        "markdown.item.bullet": "cyan",
-        "markdown.item.number": "cyan",
-        "markdown.link": "underline",
-        "markdown.link_url": "dim",
-        "markdown.block_quote": "dim",
-        "markdown.hr": "dim",
-        "markdown.table.border": "dim",
-        "markdown.table.header": "bold",
-    }
-)
+_STYLES = {
+    "cyan": ("accent", "markdown.code", "markdown.item.bullet", "markdown.item.number"),
+    "green": ("good", "added"),
+    "red": ("bad", "removed"),
+    "yellow": ("warn",),
+    "dim": ("quiet", "markdown.link_url", "markdown.block_quote", "markdown.hr", "markdown.table.border"),
+    "bold": ("strong", "markdown.h1", "markdown.h2", "markdown.h3", "markdown.table.header"),
+    "bold dim": ("markdown.h4",),
+    "underline": ("markdown.link",),
+}
+THEME = Theme({name: style for style, names in _STYLES.items() for name in names})
 
 
 class Painter:
