@@ -20,7 +20,7 @@ from outlive.printable import clean
     commands_in={
         "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
-        "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
+        "recall": ("outlive.cli.recall:recall", "Print the exact text behind a handle, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
         "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (

@@ -39,7 +39,7 @@ class Span(click.ParamType[tuple[int, int]]):
 @click.option("--session", metavar="ID", help="The session; not needed where there is only one.")
 @click.option("--range", "span", type=Span(), metavar="A-B", help="Only lines A to B of the page, counted from 1.")
 @click.option("--grep", default="", metavar="RE", help="Only lines that match this regular expression.")
-@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that hold TEXT, or are about it.")
+@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that contain TEXT, or pages about it.")
 @click.option("--all", "everywhere", is_flag=True, help="Search all sessions.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many finds."
@@ -57,7 +57,7 @@ def recall(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Print exactly what a handle stands for, byte for byte; or (--search) find handles.
+    """Print the exact text behind a handle, byte for byte; or (--search) find handles.
 
     \b
     Examples:

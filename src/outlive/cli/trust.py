@@ -23,10 +23,10 @@ def trust_command(forgotten: bool) -> None:
     """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings, the
     store), what its .env says about the model (address, name, key, headers), and its memories.
 
-    A file that came with a repository may forbid, but permits nothing until you say so here, and its memories are not
-    your word: no model sees them. Shows what would count, without the values of keys, and asks. When outlive.toml, or
-    what .env says about the model, changes, it has to be trusted again; memories that are added later, by git pull
-    say, count. To agree to one memory only: outlive memory confirm NAME. What counts now: outlive where.
+    A file in a repository may forbid things, but grants nothing until you trust it here; memories in a cloned
+    repository are not shown to a model until then. Shows what would count, without the values of keys, and asks.
+    If outlive.toml or a model setting in .env changes, it has to be trusted again; memories that are added later, say
+    by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts now: outlive where.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ def add(
 ) -> None:
     """Remember something. TEXT - reads standard input.
 
-    Refused when it is remembered already, holds a secret, or when a tool or a page said it and it instructs.
+    Refused if it is known already, holds a secret, or is an instruction from a tool or a page.
 
     \b
     Examples:
@@ -66,8 +66,8 @@ def add(
 @click.option("--name", default="", help="What to call the new one.")
 @field_options
 def supersede(memories: Memories, ref: str, text: str, by: str, name: str, as_json: bool, **options: Any) -> None:
-    """Put a correction in the place of a memory. The old one stays, is no longer selected, and can come back (undo).
-    One that has a correction already gets none beside it: the new one takes the place of the last.
+    """Replace a memory by a correction. The old one is kept but no longer selected, and can come back (undo). If it
+    was corrected before, the new correction replaces the last one.
 
     \b
     Examples:
@@ -91,8 +91,8 @@ def supersede(memories: Memories, ref: str, text: str, by: str, name: str, as_js
 @ref_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
-    """Agree to a memory that instructs though it is not your word: a tool, a page or a model said
-    it, or it came with the folder. Until you do, it reaches no model.
+    """Agree to a memory that contains an instruction you did not give: it came from a tool, a page, a model or with
+    the folder. Until you agree, it is not shown to a model.
 
     Shows it and asks; without a terminal it needs --yes. `outlive memory undo` takes the consent back.
 
@@ -159,10 +159,10 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
 @click.option("--if-due", is_flag=True, help="Only if enough has changed since the last time.")
 @click.option("-m", "--model", metavar="PROVIDER:NAME", help="Let a model resolve contradictions too.")
 def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: str | None, as_json: bool) -> None:
-    """Merge what says the same, let newer words of the user on one key count, write relative dates as dates.
+    """Merge duplicates, keep the user's newest words for each key, and replace relative dates by dates.
 
     By rules, and with --model by a model too; all or nothing, as one step that `outlive memory undo` takes back.
-    What is hidden is not deleted.
+    Merged memories are hidden, not deleted.
 
     \b
     Examples:

@@ -18,15 +18,15 @@ from outlive.stores.memories.records import Scope
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @scope_option
 def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool) -> None:
-    """Take over memories from JSON lines (name, description, type, body, and if you like keys and date) or from a
-    folder of Markdown files with frontmatter, as other agents keep them, or from one such file. Of a MEMORY.md, the
-    lines that lead to other files are passed over, and each section with notes of its own becomes a memory.
+    """Import memories from JSON lines (name, description, type, body, and optionally keys and date), from a folder of
+    Markdown files with frontmatter, as other agents keep them, or from one such file. In a MEMORY.md, lines that link
+    to other files are skipped, and each section with notes becomes a memory.
 
-    What was superseded or forgotten in an export of everything (--all) is so here, too. A name that is taken gets a
-    slug of its own, and is said.
+    Memories that an export with --all marks as superseded or forgotten stay so. A memory whose name is taken gets a
+    slug of its own, which is reported.
 
-    One step of the log, so that `outlive memory undo` takes all of it back. What is there already is passed over;
-    what may not be remembered (a secret, say) is named, and then the exit code is 1.
+    The import is one step of the log, so `outlive memory undo` takes all of it back. Known memories are skipped;
+    refused ones (with a secret, say) are reported, and then the exit code is 1.
 
     \b
     Examples:

@@ -69,7 +69,7 @@ def replay(
     """Play a recorded session through the context engine and tell what would have happened.
 
     FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
-    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. - is stdin. Nothing is
+    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; the format is detected. - is stdin. Nothing is
     sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled;
     replaying again replaces that session, and never one that really happened.
 

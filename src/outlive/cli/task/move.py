@@ -20,10 +20,10 @@ from outlive.tasks.transfer import export_lines, import_bundle, read_bundle, rea
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @click.option("--renumber", is_flag=True, help="Give the tasks new ids; their edges follow.")
 def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> None:
-    """Take over tasks, all or none, from an export, a JSON file of tasks, or a folder of task files.
+    """Import tasks, all or none, from an export, a JSON file of tasks, or a folder of task files.
 
-    The plain form of other tools ({"id", "subject", "status", "blockedBy", …}) is understood. Tasks that are
-    there already are passed over.
+    Reads the format of other tools too: {"id", "subject", "status", "blockedBy", …}. Tasks that exist already are
+    skipped.
 
     \b
     Examples:
