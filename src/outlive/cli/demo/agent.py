@@ -136,6 +136,7 @@ def _check(base: Path, session: str) -> None:
     sent = [msgspec.json.decode(line, type=Sent) for line in (base / "requests.jsonl").read_bytes().splitlines()]
     texts = [request.text for request in sent]
     passes = [event for event in events if isinstance(event, Compacted)]
+    ending = [event for event in events if isinstance(event, AssistantSaid)][-1]
     rungs = {rung for event in passes for rung in event.receipt.rungs}
     totals = (work / "totals.txt").read_text().splitlines()
     graph = TaskGraph(open_task_store(**workspace.store))
@@ -165,7 +166,7 @@ def _check(base: Path, session: str) -> None:
         f"the largest result ({len(trace.text):,} characters), gone from view, comes back byte for byte": trace.text
         in behind
         and trace.text not in last,
-        f"all {len(STEPS)} steps are done": plain_text(_said(events)[-1].blocks) == LAST,
+        f"all {len(STEPS)} steps are done": plain_text(ending.blocks) == LAST,
     }
     for claim, holds in claims.items():
         click.echo(f"  {click.style('✓', fg='green') if holds else click.style('✗', fg='red', bold=True)} {claim}")
@@ -173,10 +174,6 @@ def _check(base: Path, session: str) -> None:
     _dim(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
     if not all(claims.values()):
         raise OutliveError("the demo did not end as it should; please report this")
-
-
-def _said(events: Iterable[Event]) -> list[AssistantSaid]:
-    return [event for event in events if isinstance(event, AssistantSaid)]
 
 
 def _costs(events: Iterable[Event], sent: list[Sent]) -> None:

@@ -43,10 +43,6 @@ def _total(month: str) -> str:
     return f'{PYTHON} -c "{code}" | tee -a totals.txt'
 
 
-def _sorted(month: str) -> str:
-    return f"sort -t ';' -k 3 -r data/{month}.csv"
-
-
 def _noise(lines: int) -> str:
     code = f"for n in range({lines}): print(f'trace {{n:05d}} ledger.parse row={{n * 7919 % 120}} ok')"
     return f'{PYTHON} -c "{code}"'
@@ -54,6 +50,7 @@ def _noise(lines: int) -> str:
 
 def _steps() -> list[tuple[str, list[Step]]]:
     depends = {2: [1], 3: [2], 4: [2, 3]}
+    largest = "sort -t ';' -k 3 -r data/{}.csv"
     made = [
         call("task_create", subject=subject, addBlockedBy=depends.get(number, []))
         for number, subject in enumerate(TASKS, 1)
@@ -79,7 +76,7 @@ def _steps() -> list[tuple[str, list[Step]]]:
         *[(f"Do the rows of {month} agree?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[3:]],
         ("A lot of rows; keep what matters for the totals.", [call("compact", focus="totals of the months")]),
         ("A last look at the trace.", [call("bash", command=_noise(400))]),
-        *[(f"The largest rows of {month}?", [call("bash", command=_sorted(month))]) for month in MONTHS],
+        *[(f"The largest rows of {month}?", [call("bash", command=largest.format(month))]) for month in MONTHS],
         ("What did the vendor's file say? That was long ago.", [call("recall", query="RATE_LIMIT_PER_HOUR")]),
         ("Write it down.", [call("write_file", path="MANUAL.md", content="# Ledger\n\nReads 1,234.50 and -3.25.\n")]),
         ("All tests once more.", [call("bash", command=TESTS)]),

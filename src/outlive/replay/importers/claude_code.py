@@ -7,7 +7,6 @@ left out is reported by kind, with the reason.
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,7 @@ def _entries(path: Path, lines: list[TranscriptLine], lost: list[str]) -> list[T
                 answers[answer].blocks.extend(blocks)
                 continue
         elif value.get("isMeta") is True:
-            blocks = tuple(_by_the_program(blocks))
+            blocks = tuple(Text(injected(one.text)) if isinstance(one, Text) else one for one in blocks)
         entries.append(
             TranscriptEntry(value["type"], list(blocks), seconds(value.get("timestamp")), message.get("model") or "")
         )
@@ -105,11 +104,6 @@ def _is_said(value: dict[str, Any]) -> bool:
         and isinstance(value.get("message"), dict)
         and not any(value.get(mark) is True for mark in _LEFT_OUT)
     )
-
-
-def _by_the_program(blocks: Iterable[Block]) -> Iterable[Block]:
-    """Return the blocks with texts marked as not the user's words."""
-    return (Text(injected(block.text)) if isinstance(block, Text) else block for block in blocks)
 
 
 def _attachment(value: dict[str, Any]) -> dict[str, Any] | None:
