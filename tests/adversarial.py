@@ -218,8 +218,8 @@ def _terminal() -> dict[str, Reader]:
 
     from outlive.cli.chat.render.diffs import changes, is_diff, painted
     from outlive.cli.chat.render.markdown import Prose
-    from outlive.cli.clean import clean, clean_output, clean_styled, one_line
     from outlive.messages import ToolCall
+    from outlive.printable import clean, clean_output, clean_styled, one_line
 
     return {
         "control characters": lambda text: (clean(text), clean_output(text), clean_styled(text), one_line(text)),

@@ -43,6 +43,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.secrets",),
     ("outlive.regular",),
     ("outlive.private",),
+    ("outlive.printable",),
     ("outlive.errors",),
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""

@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from outlive.agent import Session
+from outlive.cli.echo import write_lines
 from outlive.cli.output import EXIT_CODE
 from outlive.events import UserSaid
 from outlive.messages import Text
@@ -178,3 +180,28 @@ def test_a_device_or_pipe_is_written_to_and_a_link_followed_but_neither_is_repla
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_output_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield "first"
+        raise RuntimeError("the store broke")
+
+    file = tmp_path / "out.jsonl"
+    with pytest.raises(RuntimeError):
+        write_lines(broken(), file)
+    assert list(tmp_path.iterdir()) == []
+    write_lines(["first", b"second"], file)
+    assert file.read_bytes() == b"first\nsecond\n"
+
+
+def test_a_pipe_or_device_is_written_to_and_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_lines(["line"], pipe)
+        assert os.read(reader, 100) == b"line\n"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

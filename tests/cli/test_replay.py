@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.command import Outlive
 
-GARDEN = Path(__file__).parent.parent / "models" / "importers" / "data"
+GARDEN = Path(__file__).parent.parent / "replay" / "importers" / "data"
 STEPS = 60
 
 

@@ -1,8 +1,8 @@
 """The command line. `main` is the entry point; app.py holds the commands, quick.py answers the one asked most."""
 
-RARELY = (100_000, 20, 50)
-"""When Python looks for garbage: seldom. A session or ten thousand memories are held to the end, and looking through
-them again and again takes longer than anything it frees."""
+RARE_COLLECTIONS = (100_000, 20, 50)
+"""Thresholds of the garbage collector. A session or ten thousand memories live until the process ends, and scanning
+them again and again costs more than it frees."""
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
 
     guard()
     answer(sys.argv[1:])
-    gc.set_threshold(*RARELY)
+    gc.set_threshold(*RARE_COLLECTIONS)
 
     from outlive.cli.app import run
 

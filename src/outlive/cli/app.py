@@ -1,4 +1,4 @@
-"""The command line itself. Commands are loaded when they are used, so that each starts as fast as it can."""
+"""The `outlive` command. Subcommands are imported on use, to keep the start fast."""
 
 import atexit
 import os
@@ -12,6 +12,7 @@ from outlive.cli.agent.options import agent_options, given
 from outlive.cli.lazy import LazyGroup
 from outlive.cli.output import OutputFailed, failed
 from outlive.errors import OutliveError
+from outlive.printable import clean
 
 
 @click.group(
@@ -19,7 +20,7 @@ from outlive.errors import OutliveError
     commands_in={
         "task": ("outlive.cli.task:task", "A graph of tasks that many processes, agents and machines share."),
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
-        "recall": ("outlive.cli.recall:recall", "Print exactly what a handle stands for, or search sessions."),
+        "recall": ("outlive.cli.recall:recall", "Print the exact text behind a handle, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
         "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (
@@ -68,20 +69,19 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
 
 
 def _colour() -> bool | None:
-    """False where the user asked for none (no-color.org), else as the terminal is."""
+    """False if the user wants no colours (no-color.org), else None: click decides by the terminal."""
     return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
 
 
 def run() -> None:
-    """Run the command and end the process. Errors meant for the user end with exit code 1 and one message."""
+    """Run the command and end the process. An OutliveError prints one message and exits with code 1."""
     try:
         code = _run()
         sys.stdout.flush()
     except OutputFailed as error:
         code = failed(error)
     if "onnxruntime" in sys.modules:
-        # Giving back piece by piece what the embedding model holds would take a tenth of a second, and the system
-        # frees it anyway.
+        # Tearing down the embedding model takes a tenth of a second, and the system frees its memory anyway.
         atexit._run_exitfuncs()
         sys.stderr.flush()
         os._exit(code)
@@ -99,7 +99,6 @@ def _run() -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1
     except OutliveError as error:
-        from outlive.cli.clean import clean
         from outlive.cli.flags import shown
 
         message = f"{click.style('refused:', fg='red', bold=True)} {clean(shown(error))}"

@@ -1,4 +1,4 @@
-"""A group whose commands are imported when they are run, and described without being imported."""
+"""A command group that imports a command only to run it, and describes it without importing it."""
 
 from importlib import import_module
 from typing import Any
@@ -30,14 +30,13 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            close = get_close_matches(args[0], self._places, n=1)
-            if not close and " " in args[0]:
-                raise click.UsageError(
-                    f"{error.message} A prompt goes behind -p: outlive -p {args[0]!r}", ctx
-                ) from None
-            if not close:
+            if close := get_close_matches(args[0], self._places, n=1):
+                hint = f"Did you mean {close[0]!r}?"
+            elif " " in args[0]:
+                hint = f"A prompt goes behind -p: outlive -p {args[0]!r}"
+            else:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from None
+            raise click.UsageError(f"{error.message} {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

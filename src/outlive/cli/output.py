@@ -1,7 +1,7 @@
-"""Standard output and error where nothing can be written to them: a full disk, a closed pipe, a closed descriptor.
+"""Standard output and error that cannot be written to: a full disk, a closed pipe, a closed descriptor.
 
-A failure on standard output ends the command with an exit code of its own, and with the truth about what was done
-before. What cannot be said on standard error is left unsaid.
+A failure on standard output ends the command with its own exit code, and standard error says what was done before.
+Failures on standard error are ignored.
 """
 
 import io
@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 EXIT_CODE = 74
-"""EX_IOERR of sysexits.h: the command was understood, its output was lost."""
+"""EX_IOERR of sysexits.h."""
 _done: list[str] = []
 
 
 class OutputFailed(Exception):
-    """Standard output took no more. Not an OSError: no handler of file errors may take it for one."""
+    """Standard output cannot be written. Not an OSError, so that no handler of file errors catches it."""
 
 
 class _Stdout(io.FileIO):
@@ -26,7 +26,7 @@ class _Stdout(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            if self.terminal:  # its window was closed, and SIGHUP ends the command
+            if self.terminal:  # the window was closed; SIGHUP ends the command
                 return memoryview(data).nbytes
             raise OutputFailed(error.strerror or str(error)) from None
 
@@ -40,14 +40,14 @@ class _Stderr(io.FileIO):
 
 
 def guard() -> None:
-    """Put the streams of this process under guard. First of all: a closed descriptor would be given to the next file
+    """Replace the standard streams of this process. Runs first: a closed descriptor would be reused by the next file
     that is opened, and printed into."""
     for number, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, flags)  # takes the lowest number that is free; one can read from 1, not write
-    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - for as long as the process runs
+            os.open(os.devnull, flags)  # takes the lowest free number; 1 is read-only, so writing to it fails
+    sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - open until the process ends
     stdout = _Stdout(1, "w", closefd=False)
     stdout.terminal = stdout.isatty()
     sys.stdout = _text(stdout, sys.stdout)
@@ -55,12 +55,12 @@ def guard() -> None:
 
 
 def done(text: str) -> None:
-    """Say, before its output is written, what a command has changed for good: `task 12 was created`."""
+    """Record a permanent change before the output is written: `task 12 was created`."""
     _done.append(text)
 
 
 def failed(error: OutputFailed) -> int:
-    """Tell on standard error what became of the command; its exit code. Whatever still waits to be written goes."""
+    """Report on standard error what the command did, discard unwritten output, and return the exit code."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     what = "; ".join(_done) or "nothing was changed"

@@ -11,8 +11,8 @@ import click
 from msgspec.structs import asdict
 
 from outlive.agent.recall import RecallHit, lines_of, pages_of, related, search
-from outlive.cli.echo import echo, echo_exact
-from outlive.cli.session.common import json_option, open_store, print_json, resolved, say_damage, store_option
+from outlive.cli.echo import echo, echo_exact, json_option, print_json, store_option
+from outlive.cli.session.common import open_store, resolved, say_damage
 from outlive.context.pages import Pages
 from outlive.context.pieces import describe_object
 from outlive.messages import Image
@@ -39,12 +39,12 @@ class Span(click.ParamType[tuple[int, int]]):
 @click.option("--session", metavar="ID", help="The session; not needed where there is only one.")
 @click.option("--range", "span", type=Span(), metavar="A-B", help="Only lines A to B of the page, counted from 1.")
 @click.option("--grep", default="", metavar="RE", help="Only lines that match this regular expression.")
-@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that hold TEXT, or are about it.")
+@click.option("--search", "text", default="", metavar="TEXT", help="Find lines that contain TEXT, or pages about it.")
 @click.option("--all", "everywhere", is_flag=True, help="Search all sessions.")
 @click.option(
     "-n", "--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many finds."
 )
-@store_option
+@store_option("sessions")
 @json_option
 def recall(
     handle: str | None,
@@ -57,7 +57,7 @@ def recall(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Print exactly what a handle stands for, byte for byte; or (--search) find handles.
+    """Print the exact text behind a handle, byte for byte; or (--search) find handles.
 
     \b
     Examples:
@@ -109,7 +109,7 @@ def _print_picture(picture: Image, session: str, handle: str, *, as_json: bool) 
 
 
 def _chosen(store: LogStore, session: str | None) -> str:
-    """The session that was named, or the only one there is."""
+    """Return the named session, or the only one there is."""
     if session:
         return resolved(store, session)
     found = [info for info in store.sessions() if not info.unused] or store.sessions()
@@ -120,7 +120,7 @@ def _chosen(store: LogStore, session: str | None) -> str:
 
 
 def _hits(store: LogStore, names: list[str], text: str, limit: int) -> list[RecallHit]:
-    """Lines that hold the text as it stands; where no line does, the pages that are most about it."""
+    """Find lines that contain the text; if there are none, the most related pages."""
     pages = dict(_pages(store, names))
     exact = list(islice((hit for name, found in pages.items() for hit in search(name, found, text)), limit))
     if exact:

@@ -1,4 +1,4 @@
-"""`outlive trust`: let a project's outlive.toml, .env and memories count, once a person has looked at them."""
+"""`outlive trust`: let a project's outlive.toml, .env and memories count after a person looked at them."""
 
 import sys
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ def trust_command(forgotten: bool) -> None:
     """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings, the
     store), what its .env says about the model (address, name, key, headers), and its memories.
 
-    A file that came with a repository may forbid, but permits nothing until you say so here, and its memories are not
-    your word: no model sees them. Shows what would count, without the values of keys, and asks. When outlive.toml, or
-    what .env says about the model, changes, it has to be trusted again; memories that are added later, by git pull
-    say, count. To agree to one memory only: outlive memory confirm NAME. What counts now: outlive where.
+    A file in a repository may forbid things, but grants nothing until you trust it here; memories in a cloned
+    repository are not shown to a model until then. Shows what would count, without the values of keys, and asks.
+    If outlive.toml or a model setting in .env changes, it has to be trusted again; memories that are added later, say
+    by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts now: outlive where.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def trust_command(forgotten: bool) -> None:
 
 
 def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
-    """False where there is no such file."""
+    """Ask about one file; returns False if there is no such file."""
     if not digest:
         return False
     if trusted(path, digest):
@@ -66,7 +66,7 @@ def _trust_file(path: Path, digest: str, asks: Sequence[str]) -> bool:
 
 
 def _trust_memories(workspace: Workspace) -> bool:
-    """False where none came with the folder. The store is opened once the file that names it counts."""
+    """Ask about memories that came with the folder; returns False if there are none."""
     with closing(open_memories(None, heal=False)) as memories:
         foreign = memories.foreign()
         if not foreign:

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from outlive.cli.echo import echo
-from outlive.cli.session.common import json_option, print_json
+from outlive.cli.echo import echo, json_option, print_json
 from outlive.config import Workspace, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.workspace import SETTINGS
@@ -50,7 +49,7 @@ def where(as_json: bool) -> None:
 
 
 def _store(workspace: Workspace) -> dict[str, Any]:
-    """The URL and where it leads; the `problem` if it may not be used."""
+    """Describe the store: its URL, its paths, and the `problem` if it may not be used."""
     url = workspace.chosen or workspace.named
     source = "OUTLIVE_STORE" if workspace.chosen else str(workspace.file) if workspace.names_store else "default"
     problem = ""
@@ -62,7 +61,7 @@ def _store(workspace: Workspace) -> dict[str, Any]:
 
 
 def _settings(workspace: Workspace) -> list[dict[str, str]]:
-    """Each settings file that is there: whether it counts (yes, in part, no), and why."""
+    """List the settings files: whether each counts (yes, in part, no), and why."""
     found = []
     if (home() / SETTINGS).exists():
         found.append(_file(home() / SETTINGS, "yes", "your own, for all projects"))
@@ -96,7 +95,7 @@ def _file(path: Path, counts: str, why: str) -> dict[str, str]:
 
 
 def _unused(workspace: Workspace) -> list[str]:
-    """Stores and settings in a linked worktree whose main checkout's are used."""
+    """List stores and settings of a linked worktree that are ignored in favour of the main checkout's."""
     if workspace.root == workspace.project:
         return []
     return [str(path) for name in HARNESS if name != ".outlive" and (path := workspace.root / name).exists()]

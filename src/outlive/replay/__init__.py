@@ -1,1 +1,1 @@
-"""Recorded sessions of outlive and other agents: `importers/` reads them, `player.py` plays them."""
+"""Recorded sessions of outlive and other agents: `importers/` reads them, `player.py` replays them."""

@@ -1,10 +1,9 @@
-"""A recorded session played through the engine as if it happened now: each request depends only on what came before.
+"""Replays a recorded session through the engine: each request depends only on earlier messages.
 
-The log of a replay is derived, so it is put in place whole, over an older replay of the same recording.
+The log of a replay is derived data, so it replaces an older replay of the same recording as a whole.
 """
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
 from typing import Self
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
 
 
 class ReplayStep(Struct, frozen=True):
-    """One model call of the recording: what would have been sent, or why nothing could be."""
+    """One model call of the recording: the request that would be sent, or why there is none."""
 
     turn: int
     time: float
@@ -31,7 +30,7 @@ class ReplayStep(Struct, frozen=True):
 
 
 class Buffer:
-    """A writer that keeps events in memory."""
+    """A log writer that keeps events in memory."""
 
     def __init__(self, session: str) -> None:
         self.session = session
@@ -41,30 +40,23 @@ class Buffer:
         self.events.extend(events)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
 class Replay:
-    """Plays one recording. Go through `steps` to the end, then `save`."""
+    """Plays one recording. Exhaust `steps`, then `save`."""
 
     def __init__(self, recording: Recording, *, window: int, policy: Policy) -> None:
         self.recording = recording
         self._now = recording.messages[0].time if recording.messages else 0.0
         self._buffer = Buffer(recording.id)
-        self.session = Session(
-            self._buffer,
-            window=window,
-            policy=policy,
-            clock=lambda: self._now,
-        )
+        self.session = Session(self._buffer, window=window, policy=policy, clock=lambda: self._now)
         self.session.log(
             SessionStarted,
             session=recording.id,
@@ -77,7 +69,7 @@ class Replay:
         self.session.log(Checkpointed, label=REPLAY, data=about)
 
     def steps(self) -> Iterator[ReplayStep]:
-        """Each model call, in order."""
+        """Yield each model call, in order."""
         for turn, recorded in enumerate(self.recording.messages):
             if recorded.message.role == "assistant":
                 yield self._step(turn)
@@ -85,7 +77,7 @@ class Replay:
             add_message(self.session, recorded.message)
 
     def save(self, store: LogStore) -> None:
-        """Put the log in place, so that `recall` and `session` work on it."""
+        """Save the log, so that `recall` and `session` work on it."""
         store.replace(self.recording.id, self._buffer.events)
 
     def _step(self, turn: int) -> ReplayStep:
@@ -110,7 +102,7 @@ def add_message(session: Session, message: Message, prompt_tokens: int = 0) -> N
 
 
 def check_replaceable(store: LogStore, session: str) -> None:
-    """A replay may take the place of an older replay, never of a session that really happened."""
+    """Refuse to replace a session that is not a replay."""
     try:
         info = store.info(session)
     except UnknownSession:

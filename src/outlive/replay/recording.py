@@ -1,4 +1,4 @@
-"""What every importer makes of a file."""
+"""The common form of recorded sessions, which every importer returns."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,18 +9,18 @@ from msgspec import Struct
 from outlive.messages import Block, Message, Role, Text, ToolCall, ToolResult
 
 STEP = 4.0
-"""Seconds between two messages where nothing was recorded."""
+"""Seconds between two messages without recorded times."""
 
 
 class Recorded(Struct, frozen=True):
-    """One message and when it was there, in seconds since 1970."""
+    """One message and its time, in seconds since 1970."""
 
     message: Message
     time: float
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """A session as it was recorded. A turn is an index into `messages`."""
+    """A recorded session. A turn is an index into `messages`."""
 
     id: str
     format: str
@@ -36,12 +36,12 @@ class Recording(Struct, frozen=True, kw_only=True):
 
     @property
     def turns(self) -> list[int]:
-        """The messages that a model call produced."""
+        """Indexes of the messages that a model wrote."""
         return [i for i, recorded in enumerate(self.messages) if recorded.message.role == "assistant"]
 
 
 def seconds(stamp: object) -> float | None:
-    """A recorded time (ISO 8601, or seconds, or milliseconds) in seconds since 1970."""
+    """Convert a recorded time (ISO 8601, seconds or milliseconds) to seconds since 1970."""
     if isinstance(stamp, (int, float)) and not isinstance(stamp, bool):
         return stamp / 1000 if stamp > 1e11 else float(stamp)
     if not isinstance(stamp, str):
@@ -55,7 +55,7 @@ def seconds(stamp: object) -> float | None:
 
 
 def timed(messages: Iterable[tuple[Message, float | None]]) -> Iterator[Recorded]:
-    """Times that never go back; a few seconds a message where nothing was recorded."""
+    """Make times monotonic; a message without a time comes STEP seconds after the last."""
     now: float | None = None
     for message, time in messages:
         if time is None:
@@ -65,7 +65,7 @@ def timed(messages: Iterable[tuple[Message, float | None]]) -> Iterator[Recorded
 
 
 class Joiner:
-    """Puts blocks together into messages that alternate, with each call answered in the next message."""
+    """Joins blocks into alternating messages, in which the next message answers each call."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[Message, float | None]] = []
@@ -76,7 +76,7 @@ class Joiner:
         self._asked: set[str] = set()
 
     def add(self, role: Role, blocks: Iterable[Block], time: float | None, *, apart: bool = False) -> None:
-        """Add to the message that is being put together, or begin a new one (`apart`, or another role)."""
+        """Add to the current message, or begin a new one (`apart`, or another role)."""
         found = [block for block in blocks if self._fits(block)]
         if not found:
             return
@@ -87,7 +87,7 @@ class Joiner:
         self._time = time if time is not None else self._time
 
     def _fits(self, block: Block) -> bool:
-        """A result needs its call and comes once; blank text says nothing."""
+        """Whether to keep a block: drops blank text, repeated calls, and results without a call or repeated."""
         if isinstance(block, Text):
             return bool(block.text.strip())
         if isinstance(block, ToolCall):

@@ -1,9 +1,9 @@
-"""The graph of tasks: rules over a store. `TaskGraph` is the way in.
+"""The task graph: rules over a store. `TaskGraph` is the entry point.
 
-graph.py     the operations; each is one change of the store
-rules.py     what a field may hold, and who may do what to a held task
-refs.py      what counts as a task id, and what was probably meant when it is not one
-shape.py     pure questions about edges: cycles, layers, critical path
+graph.py     the operations; each is one transaction of the store
+rules.py     valid field values, and who may act on a claimed task
+refs.py      parsing of task ids, with suggestions for a wrong one
+shape.py     pure graph algorithms: cycles, layers, critical path
 listing.py   tasks as text within a token budget
 transfer.py  export and import
 drawing/     pictures of the graph

@@ -1,4 +1,4 @@
-"""Saving a changed task together with its line in the audit trail: who, when, what, from where."""
+"""Saves a changed task together with its entry in the audit trail: who, when, what, from where."""
 
 import os
 import time
@@ -23,14 +23,7 @@ class Audit:
         tx.put(rules.dependencies(task), self._change(tx, op, task.id, task.revision, changed, note=note))
 
     def save(
-        self,
-        tx: TaskWriter,
-        op: str,
-        old: Task,
-        new: Task,
-        *,
-        note: str | None = None,
-        actor: str | None = None,
+        self, tx: TaskWriter, op: str, old: Task, new: Task, *, note: str | None = None, actor: str | None = None
     ) -> Task:
         """Write `new` if it differs, and return the task as it is now."""
         was, now = task_to_json(old), task_to_json(new)
@@ -43,11 +36,11 @@ class Audit:
             return old
         new = replace(rules.dependencies(new), revision=old.revision + 1, updated_at=tx.now)
         tx.put(new, self._change(tx, op, new.id, new.revision, changed, note=note, actor=actor))
-        # What is derived follows from the edges, so it has to be asked for only when those changed.
+        # Derived fields depend on the edges only.
         return tx.get([new.id])[new.id] if "dependsOn" in changed else new
 
     def delete(self, tx: TaskWriter, task: Task) -> None:
-        """The trail keeps the whole task, so that it can be had back."""
+        """Delete a task; the trail keeps all of it."""
         changed = {"task": (task_to_json(task), None)}
         tx.remove(task.id, self._change(tx, "delete", task.id, task.revision + 1, changed))
 
@@ -63,7 +56,7 @@ class Audit:
         actor: str | None = None,
     ) -> Change:
         return Change(
-            id=f"{time.time_ns():016x}{os.urandom(5).hex()}",  # in the order of time, which indexes like
+            id=f"{time.time_ns():016x}{os.urandom(5).hex()}",  # sorted by time, which is good for indexes
             at=tx.now,
             actor=self._actor or actor or _user(),
             origin=self._origin,

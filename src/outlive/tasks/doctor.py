@@ -1,4 +1,4 @@
-"""What can be wrong with a graph even when every record in it can be read."""
+"""Problems of a graph whose records are all readable."""
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
@@ -14,7 +14,7 @@ _SHOWN = 20
 
 
 def graph_problems(tasks: Sequence[Task], unreadable: Collection[int | None], now: datetime) -> Iterator[Problem]:
-    """Dependencies that lead nowhere, a cycle if there is one, and leases that no clock explains."""
+    """Find dependencies on missing tasks, a cycle, and leases that ran out implausibly long ago."""
     for task in tasks:
         if task.status == "in_progress" and task.lease and task.lease.stale(now):
             release = f"outlive task release {task.id} --owner {shlex.quote(task.lease.owner)}"

@@ -1,4 +1,4 @@
-"""A task to be."""
+"""Tasks that are about to be created."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -14,7 +14,7 @@ from outlive.tasks.refs import Ref
 
 
 class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A task to be. In a batch, `key` is a temporary name that other drafts may use in place of an id."""
+    """A task to create. In a batch, `key` is a temporary name that other drafts may use instead of an id."""
 
     subject: str
     description: str = ""
@@ -28,24 +28,20 @@ class TaskDraft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
 
 
 def checked(draft: TaskDraft, number: int = 1) -> TaskDraft:
-    """The draft with its fields in order; `number` is its place in the batch, for the error."""
+    """Validate and normalise a draft; `number` is its place in the batch, for the error."""
     try:
-        return _checked(draft)
+        rules.edges((*draft.blocked_by, *draft.blocks), "the task")
+        return replace(
+            draft,
+            subject=rules.subject(draft.subject),
+            description=rules.long_text(draft.description, "the description"),
+            priority=rules.priority(draft.priority),
+            labels=rules.labels(draft.labels),
+            owner=rules.name(draft.owner, "the owner") if draft.owner else None,
+            metadata=rules.metadata(draft.metadata),
+        )
     except InvalidTask as error:
         raise InvalidTask(f"task {number} of the batch: {error}" if number > 1 else str(error)) from None
-
-
-def _checked(draft: TaskDraft) -> TaskDraft:
-    rules.edges((*draft.blocked_by, *draft.blocks), "the task")
-    return replace(
-        draft,
-        subject=rules.subject(draft.subject),
-        description=rules.long_text(draft.description, "the description"),
-        priority=rules.priority(draft.priority),
-        labels=rules.labels(draft.labels),
-        owner=rules.name(draft.owner, "the owner") if draft.owner else None,
-        metadata=rules.metadata(draft.metadata),
-    )
 
 
 def to_task(draft: TaskDraft, number: int, edges: Collection[int], now: datetime) -> Task:

@@ -1,4 +1,4 @@
-"""Edges that are to be added: what they refer to, and that they close no cycle."""
+"""Checks of new edges: that they refer to known tasks and close no cycle."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ _SHOWN = 20
 
 
 def split(tx: TaskReader, refs: Iterable[Ref], keys: dict[str, int]) -> tuple[set[int], set[int]]:
-    """Ids of tasks that exist already, and positions of drafts in the same batch."""
+    """Split references into ids of existing tasks and positions of drafts in the same batch."""
     known, inside = set(), set()
     for ref in refs:
         if isinstance(ref, str) and ref in keys:
@@ -44,9 +44,9 @@ def refuse_batch_cycles(drafts: Sequence[TaskDraft], inner: Sequence[set[int]]) 
 
 
 def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
-    """Refuse new edges (from, to), which are in `tx` already, when a path leads from `to` back to `from`.
+    """Refuse new edges (from, to), already written in `tx`, if a path leads from `to` back to `from`.
 
-    What lies behind the edges is visited once, however many they are.
+    Each reachable task is visited once, however many edges there are.
     """
     for number, other in edges:
         if number == other:
@@ -67,7 +67,7 @@ def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
 
 
 def arrows(nodes: Sequence[Any]) -> str:
-    """A way through the graph, the middle left out where it is long."""
+    """Format a path; the middle of a long one is left out."""
     if len(nodes) > 2 * _SHOWN:
         left = len(nodes) - 2 * _SHOWN
         nodes = [*nodes[:_SHOWN], f"… ({left:,} more) …", *nodes[-_SHOWN:]]

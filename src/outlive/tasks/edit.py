@@ -1,4 +1,4 @@
-"""Changes to the fields of a task, checked before anything is touched."""
+"""Changes to the fields of a task, validated before anything is written."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -14,7 +14,7 @@ from outlive.tasks.refs import Ref
 
 
 class TaskEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is given is changed, what is not stays. Edges can be named from both sides."""
+    """Changes to a task; unset fields stay. Edges can be named from both sides."""
 
     subject: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
@@ -35,7 +35,7 @@ class TaskEdit(msgspec.Struct, frozen=True, kw_only=True):
         return None if isinstance(self.status, UnsetType) else rules.status(self.status)
 
     def applied(self, task: Task) -> Task:
-        """The task with its own fields changed; status and edges are not this function's business."""
+        """Return the task with its own fields changed, without status and edges."""
         fields: dict[str, Any] = {}
         if not isinstance(self.subject, UnsetType):
             fields["subject"] = rules.subject(self.subject)

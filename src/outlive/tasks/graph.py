@@ -1,4 +1,4 @@
-"""`TaskGraph`: the operations on tasks. Each is one change of the store: it happens whole or not at all."""
+"""`TaskGraph`: the operations on tasks. Each is one transaction of the store."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -18,16 +18,7 @@ from outlive.tasks.doctor import graph_problems
 from outlive.tasks.draft import TaskDraft, checked, to_task
 from outlive.tasks.edges import refuse_batch_cycles, refuse_cycles, split
 from outlive.tasks.edit import TaskEdit
-from outlive.tasks.lookup import (
-    OPEN,
-    closure,
-    find_id,
-    find_ids,
-    find_one,
-    lock_one,
-    lock_with_dependents,
-    lost_task,
-)
+from outlive.tasks.lookup import OPEN, closure, find_id, find_ids, find_one, lock_one, lock_with_dependents, lost_task
 from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
@@ -35,7 +26,7 @@ DEFAULT_TTL = timedelta(minutes=15)
 
 
 class Completion(msgspec.Struct, frozen=True):
-    """A finished or deleted task, and the tasks that became ready by it."""
+    """A finished or deleted task, and the tasks that became ready through it."""
 
     task: Task
     unblocked: tuple[Task, ...]
@@ -62,7 +53,7 @@ class TaskGraph:
         return self.store.read(lambda tx: tx.count(query))
 
     def ready(self, fit: Fit | None = None, *, limit: int | None = None) -> list[Task]:
-        """What can be started now. Tasks whose lease has run out are given back first."""
+        """Return the tasks that can be started now. Tasks whose lease ran out are released first."""
         fit = fit or Fit()
         found, self.given_back = self.store.read(lambda tx: (tx.ready(fit, limit), tx.expired()))
         if not self.given_back:
@@ -75,14 +66,14 @@ class TaskGraph:
 
         try:
             found, self.given_back = self.store.write(collect)
-        except StoreUnavailable:  # on a read-only disk they cannot be given back; the others are ready all the same
+        except StoreUnavailable:  # a read-only disk: expired tasks cannot be released
             self.given_back = []
         return found
 
     def wait_ready(
         self, fit: Fit | None = None, *, limit: int | None = None, timeout: float | None = None
     ) -> list[Task]:
-        """Like `ready`, but sleeps until there is something. Empty when the time is over."""
+        """Like `ready`, but waits until a task is ready. Returns an empty list on timeout."""
         return until(self.store, lambda: self.ready(fit, limit=limit), timeout)
 
     def history(self, ref: Ref | None = None) -> list[Change]:
@@ -95,26 +86,26 @@ class TaskGraph:
         return changes
 
     def subtree(self, ref: Ref) -> list[Task]:
-        """The task and all it depends on, directly or not."""
+        """Return the task and everything it depends on, directly or not."""
         return self.store.read(lambda tx: closure(tx, ref, tx.depends_on))
 
     def unblocks(self, ref: Ref) -> list[Task]:
-        """The open tasks that wait for this one, directly or not."""
+        """Return the open tasks that wait for this one, directly or not."""
         tasks = self.store.read(lambda tx: closure(tx, ref, tx.dependents))
         return [task for task in tasks[1:] if not task.finished]
 
     def critical_path(self, ref: Ref | None = None) -> list[Task]:
-        """The longest chain of open tasks, first to last; with a ref, the chain that ends there."""
+        """Return the longest chain of open tasks, first to last; with a ref, the one that ends there."""
         tasks = self.find() if ref is None else self.subtree(ref)
         open_tasks = {task.id: task for task in tasks if not task.finished}
         edges = {task.id: task.blocked_by for task in open_tasks.values()}
         if tasks and ref is not None:
-            # What lies behind a finished task is not in the way of this one.
+            # Dependencies of a finished task do not block this one.
             edges = {number: edges[number] for number in shape.reachable(tasks[0].id, edges) if number in edges}
         return [open_tasks[number] for number in shape.longest_chain(edges)]
 
     def doctor(self) -> list[Problem]:
-        """What is wrong with the store, and with the graph in it."""
+        """Find problems of the store and of the graph in it."""
         problems = self.store.check()
         tasks, now = self.store.read(lambda tx: (tx.find(TaskQuery(archived=True, sort="id")), tx.now))
         unreadable = {problem.task for problem in problems if not problem.lost}
@@ -147,16 +138,12 @@ class TaskGraph:
         return self.create_many([draft])[0]
 
     def create_many(self, drafts: Iterable[TaskDraft]) -> list[Task]:
-        """Create all of them or none. Drafts may name each other by `key`, in any order."""
+        """Create all tasks or none. Drafts may refer to each other by `key`, in any order."""
         ready = [checked(draft, number) for number, draft in enumerate(drafts, start=1)]
         keys = Counter(draft.key for draft in ready if draft.key is not None)
         if doubled := next((key for key, count in keys.items() if count > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
-
-        def work(tx: TaskWriter) -> list[Task]:
-            return self._create(tx, ready)
-
-        return self.store.write(work)
+        return self.store.write(lambda tx: self._create(tx, ready))
 
     def update(
         self,
@@ -178,7 +165,7 @@ class TaskGraph:
         remove_blocks: Iterable[Ref] = (),
         force: bool = False,
     ) -> Task:
-        """Change what is given and leave the rest. Edges can be added and removed from both sides."""
+        """Change the given fields. Edges can be added and removed from both sides."""
         edit = TaskEdit(
             subject=subject,
             description=description,
@@ -198,15 +185,15 @@ class TaskGraph:
         return self.store.write(lambda tx: self._update(tx, ref, edit, force=force))
 
     def delete(self, ref: Ref, *, force: bool = False) -> Completion:
-        """Remove a task. Where others depend on it this is refused, or, forced, they inherit its dependencies.
+        """Delete a task. Refused if others depend on it; with `force` they inherit its dependencies.
 
-        Forced, it also settles a task of which nothing is left but its history.
+        `force` also deletes a lost task, of which only the history is left.
         """
 
         def work(tx: TaskWriter) -> Completion:
-            # Edges are handed down, so nobody may look for cycles meanwhile.
+            # Dependents inherit edges, so no other transaction may check for cycles meanwhile.
             lost = lost_task(tx, ref) if force else None
-            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, stand_in=lost)
+            task, dependents = lock_with_dependents(tx, ref, archived=True, edges=force, substitute=lost)
             ids = [other.id for other in dependents]
             if dependents and not force:
                 listed = f"task {ids[0]} depends" if len(ids) == 1 else f"tasks {some(ids)} depend"
@@ -226,7 +213,7 @@ class TaskGraph:
         return self.store.write(work)
 
     def archive(self, *, older_than: timedelta = timedelta(0)) -> list[Task]:
-        """Move finished tasks out of the hot path. They stay readable, and finished, for their dependents."""
+        """Move finished tasks to the archive. They stay readable, and finished for their dependents."""
 
         def work(tx: TaskWriter) -> list[Task]:
             limit = tx.now - older_than
@@ -246,14 +233,9 @@ class TaskGraph:
     # -- working ---------------------------------------------------------------------------------------
 
     def claim(
-        self,
-        ref: Ref | None = None,
-        *,
-        owner: str,
-        ttl: timedelta = DEFAULT_TTL,
-        fit: Fit | None = None,
+        self, ref: Ref | None = None, *, owner: str, ttl: timedelta = DEFAULT_TTL, fit: Fit | None = None
     ) -> Task:
-        """Take a task, or the best ready one, for as long as the lease runs. The lease holds the fencing token."""
+        """Claim a task, or the best ready one, until the lease runs out. The lease has the fencing token."""
         owner = rules.name(owner, "the owner")
         rules.ttl(ttl)
         fit = fit or Fit()
@@ -274,14 +256,9 @@ class TaskGraph:
         return self.store.write(work)
 
     def wait_claim(
-        self,
-        *,
-        owner: str,
-        ttl: timedelta = DEFAULT_TTL,
-        fit: Fit | None = None,
-        timeout: float | None = None,
+        self, *, owner: str, ttl: timedelta = DEFAULT_TTL, fit: Fit | None = None, timeout: float | None = None
     ) -> Task:
-        """Like `claim`, but sleeps until there is something to take."""
+        """Like `claim`, but waits until a task is ready."""
 
         def attempt() -> list[Task]:
             try:
@@ -295,14 +272,9 @@ class TaskGraph:
         return taken[0]
 
     def heartbeat(
-        self,
-        ref: Ref,
-        *,
-        owner: str | None = None,
-        token: int | None = None,
-        ttl: timedelta = DEFAULT_TTL,
+        self, ref: Ref, *, owner: str | None = None, token: int | None = None, ttl: timedelta = DEFAULT_TTL
     ) -> Task:
-        """Let the lease run from now on for another `ttl`. Refused once the task is no longer held."""
+        """Extend the lease to `ttl` from now. Refused if the task is no longer held."""
         rules.ttl(ttl)
 
         def work(tx: TaskWriter) -> Task:
@@ -316,7 +288,7 @@ class TaskGraph:
         return self.store.write(work)
 
     def release(self, ref: Ref, *, owner: str | None = None, token: int | None = None, force: bool = False) -> Task:
-        """Give a task back unfinished."""
+        """Give up a claimed task unfinished."""
 
         def work(tx: TaskWriter) -> Task:
             task = lock_one(tx, ref)
@@ -337,7 +309,7 @@ class TaskGraph:
         token: int | None = None,
         force: bool = False,
     ) -> Completion:
-        """Finish a task. One write; what it blocked becomes ready by itself. Doing it twice changes nothing."""
+        """Finish a task in one write; its dependents become ready. Doing it twice changes nothing."""
         note = None if result is None else rules.long_text(result, "the result")
         return self._finish(ref, "completed", note, owner=owner, token=token, force=force)
 
@@ -349,7 +321,7 @@ class TaskGraph:
         return self._finish(ref, "cancelled", note, owner=owner, token=token, force=True)
 
     def reopen(self, ref: Ref) -> Task:
-        """Make a finished task pending again. Whatever depends on it is blocked again."""
+        """Make a finished task pending again. Its dependents are blocked again."""
 
         def work(tx: TaskWriter) -> Task:
             task, _ = lock_with_dependents(tx, ref)
@@ -439,7 +411,7 @@ class TaskGraph:
         force: bool = False,
         actor: str | None = None,
     ) -> Task:
-        """Every change of status that is not a claim goes through here."""
+        """Change the status. All changes but claims go through here."""
         task = find_one(tx, number)
         if task.status == status and note is None:
             return task
@@ -469,7 +441,7 @@ class TaskGraph:
 
 
 def _last_token(tx: TaskReader, task: Task) -> int | None:
-    """The token of the claim under which the task was finished, so that finishing again is known as a retry."""
+    """Return the token under which the task was finished, to recognise a retry."""
     for change in reversed(tx.history(task.id)):
         lease = change.changed.get("lease", (None, None))[0]
         if "status" in change.changed:

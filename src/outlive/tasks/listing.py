@@ -7,10 +7,10 @@ from outlive.tasks.drawing.marks import mark, state
 from outlive.tasks.refs import some
 
 DEFAULT_BUDGET = 4000
-"""Tokens. A list goes into somebody's context; nobody asked for 400,000 characters of it."""
+"""Tokens. A list goes into a model's context, so it is bounded."""
 
 Paint = Callable[[str, str], str]
-"""(text, role) to text, where a role is a state of a task, "dim" or "label"."""
+"""Styles a text by its role: a state of a task, "dim" or "label"."""
 
 
 def plain(text: str, role: str) -> str:
@@ -34,7 +34,7 @@ def line(task: Task, paint: Paint = plain) -> str:
 
 
 def listing(tasks: Sequence[Task], *, total: int, budget: int = DEFAULT_BUDGET, paint: Paint = plain) -> str:
-    """As many lines as the budget holds (0: all), and how many more there are."""
+    """Format as many tasks as the budget holds (0: all), and the number of those left out."""
     lines: list[str] = []
     spent = 0
     for task in tasks:
@@ -48,11 +48,11 @@ def listing(tasks: Sequence[Task], *, total: int, budget: int = DEFAULT_BUDGET, 
 
 
 def fits(budget: int) -> int | None:
-    """How many tasks could be in a list of this budget at the most, so that no more are read."""
+    """Return how many tasks a list of this budget can hold at most, to limit the query."""
     return budget // 3 + 1 if budget else None
 
 
 def tokens(text: str) -> int:
-    """A cautious estimate: three characters a token, and one for each character beyond Latin script."""
+    """Estimate tokens on the high side: three Latin characters a token, one for any other character."""
     wide = sum(ord(char) > 0x24F for char in text)
     return (len(text) - wide) // 3 + wide + 1

@@ -1,4 +1,4 @@
-"""Finding tasks within a transaction; what is not there is refused by name."""
+"""Finding tasks within a transaction; raises UnknownTask for missing ones."""
 
 from collections.abc import Callable, Collection, Iterable
 
@@ -34,21 +34,21 @@ def lock_one(tx: TaskWriter, ref: Ref) -> Task:
 
 
 def lock_with_dependents(
-    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False, stand_in: Task | None = None
+    tx: TaskWriter, ref: Ref, *, archived: bool = False, edges: bool = False, substitute: Task | None = None
 ) -> tuple[Task, list[Task]]:
-    """For changes that decide whether others are ready. `stand_in` is taken for a task that is not there."""
+    """Lock a task and its dependents, for changes that affect readiness. `substitute` replaces a missing task."""
     number = find_id(tx, ref)
     dependents = tx.dependents([number], archived=archived).get(number, ())
     found = tx.lock({number, *dependents}, edges=edges)
-    if stand_in is not None:
-        found.setdefault(number, stand_in)
+    if substitute is not None:
+        found.setdefault(number, substitute)
     if number not in found:
         raise unknown([number])
     return found[number], [found[other] for other in dependents if other in found]
 
 
 def lost_task(tx: TaskReader, ref: Ref) -> Task | None:
-    """What the audit trail knows of a task that is no longer there though nobody deleted it."""
+    """Rebuild from the audit trail a task that is missing though it was never deleted."""
     number = find_id(tx, ref)
     changes = tx.history(number)
     if not changes or tx.get([number]) or any(change.op == "delete" for change in changes):
@@ -66,9 +66,8 @@ def closure(
     frontier: list[int] = [start.id]
     while frontier:
         steps = neighbours(frontier)
-        frontier = list(
-            dict.fromkeys(other for number in frontier for other in steps.get(number, ()) if other not in found)
-        )
+        reached = (other for number in frontier for other in steps.get(number, ()) if other not in found)
+        frontier = list(dict.fromkeys(reached))
         found.update(dict.fromkeys(frontier))
     tasks = tx.get(found.keys())
     return [tasks[number] for number in found if number in tasks]

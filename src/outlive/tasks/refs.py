@@ -1,4 +1,4 @@
-"""What counts as a task id. Models like to put a subject where an id belongs; the error says which id was meant."""
+"""Task ids. Models like to write a subject instead of an id; the error says which id was probably meant."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -9,13 +9,13 @@ from outlive.stores.tasks.records import MAX_ID, Task
 
 Ref = int | str
 COMPARED, MOST_COMPARED = 100, 1_000
-"""Characters of a subject, and tasks, that are compared with what is not an id."""
+"""Characters of a subject, and number of tasks, that are compared to suggest an id."""
 
 _ID = re.compile(r"(?:#|task[_ ]?)?(\d{1,15})(?:\.json)?", re.IGNORECASE)
 
 
 def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) -> int:
-    """12, "12", "#12" and "task_12" are ids; anything else is refused with the ids whose subject comes closest."""
+    """Parse 12, "12", "#12" or "task_12"; the error for anything else suggests ids with a similar subject."""
     if isinstance(ref, int) and not isinstance(ref, bool):
         number = ref
     elif match := _ID.fullmatch(str(ref).strip()):
@@ -32,7 +32,7 @@ def unknown(ids: Iterable[int]) -> UnknownTask:
 
 
 def some(items: Sequence[object], most: int = 20) -> str:
-    """The first of them, and how many more there are."""
+    """List the first items and the number of the others."""
     more = f" and {len(items) - most:,} more" if len(items) > most else ""
     return ", ".join(map(str, items[:most])) + more
 

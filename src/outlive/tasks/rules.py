@@ -1,6 +1,6 @@
-"""What a field may hold, and who may act on a task that is held. Pure; refusals say the way out.
+"""Valid field values, and who may act on a claimed task. Pure functions; each refusal says what to do instead.
 
-Secrets are masked in every text that gets into a task: tasks are files that others read.
+Secrets are masked in every text of a task, because others read task files.
 """
 
 from collections.abc import Iterable, Sized
@@ -44,7 +44,7 @@ def long_text(text: str, what: str) -> str:
 
 
 def name(text: str, what: str) -> str:
-    """An owner, a label: something short that is shown on one line."""
+    """Validate a short name such as an owner or a label."""
     text = _text(text, what).strip()
     if not text or len(text) > MAX_LABEL or not text.isprintable():
         raise InvalidTask(f"{what} {mask(text)[:80]!r} must be 1 to {MAX_LABEL} printable characters")
@@ -69,7 +69,7 @@ def status(value: str) -> Status:
 
 
 def edges(refs: Sized, what: str = "one change") -> None:
-    """Refuse more edges than a task may have, before any of them is looked up."""
+    """Refuse more edges than a task may have, before any is looked up."""
     if len(refs) > MAX_DEPENDENCIES:
         raise InvalidTask(
             f"{what} names {len(refs):,} tasks to depend on, at most {MAX_DEPENDENCIES:,} are allowed; "
@@ -78,16 +78,16 @@ def edges(refs: Sized, what: str = "one change") -> None:
 
 
 def dependencies(task: Task) -> Task:
-    """The task, unless it has more direct dependencies than any reader accepts."""
+    """Return the task, or refuse it if it has too many direct dependencies."""
     edges(task.depends_on, f"task {task.id}")
     return task
 
 
 def metadata(value: dict[str, Any]) -> dict[str, Any]:
-    """Plain JSON, so that it survives every engine."""
+    """Validate metadata as plain JSON, which every engine can store."""
     try:
         encoded = msgspec.json.encode(value)
-        msgspec.msgpack.encode(value)  # the index of the file store: whole numbers of 64 bits
+        msgspec.msgpack.encode(value)  # the index of the file store holds 64-bit integers only
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InvalidTask(f"metadata must be plain JSON: {error}") from None
     if b"\\u0000" in encoded:
@@ -106,9 +106,9 @@ def ttl(value: timedelta) -> None:
 
 
 def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> None:
-    """Refuse when the caller names an owner or a token that no longer holds the task.
+    """Refuse a caller whose owner or token no longer holds the task.
 
-    A caller that names neither speaks for the user and may act.
+    A caller that gives neither acts for the user and is allowed.
     """
     if token is not None and (task.lease is None or task.lease.token != token):
         raise LeaseError(
@@ -151,8 +151,8 @@ def may_start(task: Task, now: datetime, owner: str | None = None) -> None:
 
 
 def stale_lease(task: Task, now: datetime) -> str:
-    """Why a task is not taken over."""
-    assert task.lease is not None  # noqa: S101 - asked only of tasks that have one
+    """Explain why a task with a stale lease is not taken over, and what to do."""
+    assert task.lease is not None  # noqa: S101 - callers check it
     days = (now - task.lease.expires_at).days
     return (
         f"the lease of {task.lease.owner!r} ran out {days:,} days ago by this clock ({now:%Y-%m-%d %H:%M} UTC), "
@@ -161,7 +161,7 @@ def stale_lease(task: Task, now: datetime) -> str:
 
 
 def held(task: Task) -> str:
-    """Who has the task, in words."""
+    """Describe who holds the task."""
     if task.lease:
         return f"it is held by {task.lease.owner!r} until {task.lease.expires_at:%Y-%m-%d %H:%M:%S} UTC"
     if task.status == "in_progress" and task.owner:

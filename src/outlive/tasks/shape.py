@@ -1,4 +1,4 @@
-"""Pure questions about edges. `edges` always maps a node to the nodes it depends on."""
+"""Pure graph algorithms. `edges` always maps a node to the nodes it depends on."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
@@ -10,7 +10,7 @@ Edges = Mapping[Node, Collection[Node]]
 
 
 def find_path(start: Node, goal: Node, neighbours: Callable[[Collection[Node]], Edges[Node]]) -> list[Node] | None:
-    """The shortest way from start to goal, asking for the neighbours of a whole frontier at a time."""
+    """Find the shortest path from start to goal; `neighbours` is called with a whole frontier at a time."""
     came_from: dict[Node, Node | None] = {start: None}
     frontier = [start]
     while frontier:
@@ -32,7 +32,7 @@ def find_path(start: Node, goal: Node, neighbours: Callable[[Collection[Node]], 
 def explored(
     starts: Iterable[Node], neighbours: Callable[[Collection[Node]], Edges[Node]]
 ) -> dict[Node, Collection[Node]]:
-    """All nodes that can be reached, the starts included, and where each leads; asks for a frontier at a time."""
+    """Return all reachable nodes, starts included, with their edges; `neighbours` gets a frontier at a time."""
     found: dict[Node, Collection[Node]] = {}
     frontier = list(dict.fromkeys(starts))
     while frontier:
@@ -43,7 +43,7 @@ def explored(
 
 
 def layers(edges: Edges[Node]) -> tuple[list[list[Node]], list[Node]]:
-    """Nodes by depth: layer 0 depends on nothing, each next layer only on earlier ones.
+    """Group nodes by depth: layer 0 depends on nothing, each next layer only on earlier ones.
 
     The second list holds the nodes in or behind a cycle, which have no depth.
     """
@@ -70,12 +70,12 @@ def layers(edges: Edges[Node]) -> tuple[list[list[Node]], list[Node]]:
 
 
 def find_cycle(edges: Edges[Node]) -> list[Node] | None:
-    """Some cycle as [a, b, …, a], each depending on the next; None when there is none."""
+    """Return a cycle as [a, b, …, a], each depending on the next, or None."""
     _, stuck = layers(edges)
     inside = set(stuck)
     if not stuck:
         return None
-    # Every stuck node depends on a stuck node, so walking along must come back to where it was.
+    # Every stuck node depends on a stuck node, so a walk must return to a node it has seen.
     path: list[Node] = []
     seen: dict[Node, int] = {}
     node = stuck[0]
@@ -87,7 +87,7 @@ def find_cycle(edges: Edges[Node]) -> list[Node] | None:
 
 
 def components(edges: Edges[Node]) -> dict[Node, int]:
-    """A number for each node, the same for two nodes if and only if each can be reached from the other (Tarjan)."""
+    """Number the strongly connected components: node to component (Tarjan)."""
     number: dict[Node, int] = {}
     lowest: dict[Node, int] = {}
     found: dict[Node, int] = {}
@@ -118,7 +118,7 @@ def components(edges: Edges[Node]) -> dict[Node, int]:
 
 
 def reachable(start: Node, edges: Edges[Node]) -> list[Node]:
-    """Start and everything behind it, breadth first."""
+    """Return start and all nodes reachable from it, breadth first."""
     found = {start: None}
     queue = deque([start])
     while queue:
@@ -130,7 +130,7 @@ def reachable(start: Node, edges: Edges[Node]) -> list[Node]:
 
 
 def longest_chain(edges: Edges[Node]) -> list[Node]:
-    """The longest chain of nodes, each depending on the one before: the least number of steps to the end."""
+    """Return the longest chain of nodes, each depending on the one before."""
     ordered, _ = layers(edges)
     before: dict[Node, Node | None] = {}
     length: dict[Node, int] = {}

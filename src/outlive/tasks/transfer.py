@@ -1,11 +1,11 @@
-"""Moving a graph between stores without loss, and taking one over from other tools.
+"""Export and import of graphs, also from other tools.
 
-The exported form is JSON lines: a head, then tasks, then the audit trail.
+An export is JSON lines: a header, then tasks, then the audit trail.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ EXPORT_VERSION = 1
 
 
 class Bundle(msgspec.Struct):
-    """What was read from an export, or from the files of another tool."""
+    """The contents of an export, or of another tool's files."""
 
     tasks: list[Task] = []
     changes: list[Change] = []
@@ -35,7 +35,7 @@ class Bundle(msgspec.Struct):
 
 
 def export_lines(store: TaskStore) -> Iterator[str]:
-    """All tasks, archived ones included, and their history, as of one moment."""
+    """Yield all tasks, archived ones included, and their history, from one snapshot."""
     tasks, changes, high_water = store.read(
         lambda tx: (tx.find(TaskQuery(archived=True, sort="id")), tx.history(), tx.high_water())
     )
@@ -45,7 +45,7 @@ def export_lines(store: TaskStore) -> Iterator[str]:
 
 
 def read_bundle(raw: bytes, *, where: str) -> Bundle:
-    """Our export, or tasks of another tool as a JSON array, one object, or JSON lines."""
+    """Read our export, or tasks of another tool as a JSON array, one object, or JSON lines."""
     bundle = Bundle()
     for place, form in read_forms(raw, where):
         _take(bundle, place, form)
@@ -53,7 +53,7 @@ def read_bundle(raw: bytes, *, where: str) -> Bundle:
 
 
 def read_forms(raw: bytes, where: str) -> list[tuple[str, Any]]:
-    """The objects of a JSON array, of {"tasks": […]}, of JSON lines, or just one; each with its place."""
+    """Return the objects of a JSON array, of {"tasks": […]}, of JSON lines, or a single one; each with its place."""
     try:
         whole = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -65,7 +65,7 @@ def read_forms(raw: bytes, where: str) -> list[tuple[str, Any]]:
 
 
 def read_folder(folder: Path) -> Bundle:
-    """A folder of task files, ours or in the plain form: one JSON object a file."""
+    """Read a folder of task files, ours or another tool's: one JSON object a file."""
     bundle = Bundle()
     for path in sorted(folder.glob("*.json")):
         try:
@@ -81,7 +81,7 @@ def read_folder(folder: Path) -> Bundle:
 
 
 def import_bundle(store: TaskStore, bundle: Bundle, audit: Audit, *, renumber: bool = False) -> list[Task]:
-    """Put all of it into the store, or nothing. Tasks that are there already, unchanged, are passed over."""
+    """Import all tasks or none. Tasks that are in the store already, unchanged, are skipped."""
 
     def work(tx: TaskWriter) -> list[Task]:
         tasks, changes = bundle.tasks, bundle.changes
@@ -118,7 +118,7 @@ def _line(form: Any) -> str:
 
 def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
     if raw.lstrip()[:1] == b"[":
-        # An array that could not be read as a whole: say where, in lines.
+        # A broken array: report the line of the error.
         try:
             msgspec.json.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -179,25 +179,16 @@ def _renumbered(tx: TaskWriter, bundle: Bundle) -> tuple[list[Task], list[Change
                 f"task {task.id} of the import depends on {', '.join(map(str, lost))}, which is neither in it nor "
                 "in the store; import that too, or take the dependency out"
             )
-    # An id that is not in the import means the task that has it here.
+    # An id that is not in the import refers to a task of this store.
     tasks = [
         replace(
             task, id=ids[task.id], depends_on=tuple(sorted(ids.get(number, number) for number in task.depends_on))
         )
         for task in bundle.tasks
     ]
-    return tasks, _carried(bundle.changes, ids)
-
-
-def _carried(changes: Iterable[Change], ids: dict[int, int]) -> list[Change]:
-    """The audit trail under new ids; what it says about tasks that were deleted stays behind."""
-    return [
-        replace(change, id=f"{change.id}-{ids[change.task]}", task=ids[change.task])
-        for change in changes
-        if change.task in ids
-    ]
+    carried = [change for change in bundle.changes if change.task in ids]  # without those of deleted tasks
+    return tasks, [replace(one, id=f"{one.id}-{ids[one.task]}", task=ids[one.task]) for one in carried]
 
 
 def _same(one: Task, other: Task) -> bool:
-    bare: Sequence[Task] = [replace(task, blocked_by=(), blocks=()) for task in (one, other)]
-    return bare[0] == bare[1]
+    return replace(one, blocked_by=(), blocks=()) == replace(other, blocked_by=(), blocks=())

@@ -1,4 +1,4 @@
-"""Sleeping until the graph offers something."""
+"""Waiting for a change of the graph."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from outlive.stores.tasks.protocol import TaskStore
 T = TypeVar("T")
 
 _LONGEST_PAUSE = 2.0
-"""A watch may miss a file edited in place by hand; nothing is overlooked for longer than this."""
+"""Seconds. A watch may miss a file edited in place by hand, so the store is polled this often."""
 
 
 def until(store: TaskStore, attempt: Callable[[], T], timeout: float | None) -> T:
-    """Try, and try again whenever the store changed or a lease ran out, until the result is true or time is up."""
+    """Repeat `attempt` whenever the store changed or a lease ran out, until it returns something or time is up."""
     deadline = None if timeout is None else time.monotonic() + timeout
     with store.watch() as watch:
         while not (result := attempt()):

@@ -1,9 +1,8 @@
-"""For tests, ours and yours: suites that tell whether a part keeps the promises of its protocol, and a simulator.
+"""Public test tools: conformance suites for stores, a simulator of the model APIs, a scripted model.
 
-Write an engine of your own and let `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance` judge
-it; `tasks/`, `log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the
-Anthropic and the OpenAI chat API, or drive one with `ScriptedModel`. Both play steps made of `say`, `call`,
-`calls` and `think`.
+Test your own engine with `TaskStoreConformance`, `LogStoreConformance` or `MemoryStoreConformance`; `tasks/`,
+`log_store.py` and `memory_store.py` say how. Test an agent against `Simulator`, a strict double of the Anthropic and
+OpenAI chat APIs, or drive one with `ScriptedModel`. Both play steps made of `say`, `call`, `calls` and `think`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ _HOME = {
     "think": "simulator",
 }
 _ASSERTING = {"tasks", "log_store", "memory_store"}
-"""Homes of suites that assert; only these need pytest."""
+"""Modules with assertions; only these need pytest."""
 
 __all__ = [
     *("Clock", "Fault", "LogStoreConformance", "MemoryStoreConformance", "ScriptedModel", "Simulator"),

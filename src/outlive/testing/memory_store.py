@@ -1,12 +1,12 @@
-"""What `outlive.stores.memories.protocol` promises, as tests. An engine that passes can hold memories.
+"""The contract of `outlive.stores.memories.protocol` as tests. An engine that passes can store memories.
 
     class TestMyMemories(MemoryStoreConformance):
         @pytest.fixture
         def open_memories(self, tmp_path):
             return lambda: MyMemoryStore(tmp_path)
 
-`open_memories` is called several times in one test and must open the same place each time, empty at first, as several
-processes would. Crashes are beyond this suite: they need knowledge of the engine.
+`open_memories` is called several times in one test and must open the same store each time, empty at first, as several
+processes would. This suite does not test crashes, which depend on the engine.
 """
 
 import threading
@@ -25,29 +25,11 @@ OpenMemories: TypeAlias = Callable[[], MemoryStore]
 
 EARLY = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 AWKWARD = (
-    "plain words",
-    "key: value",
-    "---",
-    "a\n---\nb",
-    "\nname: injected\ntype: feedback",
-    "'single' \"double\" `back`",
-    "# not a comment",
-    "- not a list",
-    "{not: a map}",
-    "[not, a, list]",
-    "yes",
-    "null",
-    "1.0",
-    "2026-01-02",
-    "trailing space ",
-    " leading",
-    "tab\tand \\backslash",
-    "crlf\r\nand\rlone",
-    "\u2028 \u0085 \ufeff \x00 \x1b[31m \x7f",
-    "ünï 名前 \U0001f600",
-    "&anchor *alias !tag %directive @at",
-    "<<<<<<< HEAD",
-    "x" * 5_000,
+    *("plain words", "key: value", "---", "a\n---\nb", "\nname: injected\ntype: feedback"),
+    *("'single' \"double\" `back`", "# not a comment", "- not a list", "{not: a map}", "[not, a, list]"),
+    *("yes", "null", "1.0", "2026-01-02", "trailing space ", " leading", "tab\tand \\backslash"),
+    *("crlf\r\nand\rlone", "\u2028 \u0085 \ufeff \x00 \x1b[31m \x7f", "ünï 名前 \U0001f600"),
+    *("&anchor *alias !tag %directive @at", "<<<<<<< HEAD", "x" * 5_000),
 )
 
 
@@ -366,7 +348,7 @@ class MemoryStoreConformance:
         assert slugs(other, archived=True) == ["two"]
         assert store.write(lambda tx: tx.new_slug("two")) != "two"
 
-    def test_what_is_written_here_is_not_foreign_and_whoever_wrote_it_need_not_adopt_it(
+    def test_a_memory_written_here_is_not_foreign_and_needs_no_adoption(
         self, store: MemoryStore, other: MemoryStore
     ) -> None:
         put(store, memory("one"))

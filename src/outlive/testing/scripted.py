@@ -1,4 +1,4 @@
-"""A model for tests that plays a script and fails on what is not in it."""
+"""A model for tests that plays a script and fails on requests beyond it."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 
@@ -17,9 +17,9 @@ Turn = Answer | BaseException | Callable[[Request], Answer]
 
 
 class ScriptedModel:
-    """Plays turns in order. `verify` fails on turns that were not used; a request too many fails at once.
+    """Plays turns in order, and checks every request as a provider would.
 
-    Every request is checked as a provider would.
+    A request beyond the script fails at once; `verify` fails on unused turns.
     """
 
     price: Price | None = None
@@ -47,16 +47,16 @@ class ScriptedModel:
         yield Reply(numbered(reply.blocks, str(number)), reply.stop, usage, self.name, reply.cut_call)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def verify(self) -> None:
-        """Fail when part of the script was not played."""
+        """Fail if part of the script was not played."""
         unused = len(self.turns) - len(self.requests)
         assert not unused, f"{unused} turns of the script were not used, the first: {self.turns[len(self.requests)]}"
 
 
 def reply_of(answer: Answer) -> Reply:
-    """A step as the reply of a model; a reply stays as it is."""
+    """Convert a step to the reply of a model; a reply is returned unchanged."""
     if isinstance(answer, Reply):
         return answer
     called = any(isinstance(part, Call) for part in answer.parts)
@@ -74,7 +74,7 @@ def _block(part: Part) -> Block:
 
 
 def numbered(blocks: tuple[Block, ...], turn: str) -> tuple[Block, ...]:
-    """Calls that came without an id get one."""
+    """Give ids to calls without one."""
     return tuple(
         ToolCall(f"call_{turn}_{place}", block.name, block.input)
         if isinstance(block, ToolCall) and not block.id

@@ -3,9 +3,9 @@ import re
 
 from hypothesis import given
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.dot import dot
-from outlive.tasks.drawing.text import clean
 from tests.tasks.drawing.plans import RELEASE, edges_of, graphs, plan
 
 TOKEN = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(->|[{}\[\];,=])|([A-Za-z_][A-Za-z0-9_]*|[0-9.]+))')
@@ -77,6 +77,6 @@ def test_an_edge_that_closes_a_cycle_is_marked_and_does_not_shape_the_picture() 
 def test_any_graph_is_read_back(tasks: list[Task]) -> None:
     nodes, edges = parsed(dot(tasks))
     assert {number: shown(node["tooltip"]) for number, node in nodes.items()} == {
-        task.id: clean(task.subject) for task in tasks
+        task.id: one_line(task.subject) for task in tasks
     }
     assert edges == edges_of(tasks)

@@ -1,31 +1,10 @@
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.tasks.drawing.text import cells, clean, pixels, shorten, wrap
+from outlive.printable import one_line
+from outlive.tasks.drawing.text import cells, pixels, shorten, wrap
 from tests.tasks.drawing.plans import characters
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        ("one\ntwo\t three", "one two three"),
-        ("\x1b[31mred\x00", "[31mred"),
-        ("right \u202eto left", "right to left"),
-        ("  much   room ", "much room"),
-        ("half \ud83d a pair", "half a pair"),
-    ],
-)
-def test_a_subject_becomes_one_harmless_line(raw: str, expected: str) -> None:
-    assert clean(raw) == expected
-
-
-@given(st.text(characters))
-def test_a_clean_text_can_be_encoded_and_has_no_control_characters(raw: str) -> None:
-    assert not [char for char in clean(raw) if unicodedata.category(char) in ("Cc", "Zl", "Zp")]
-    clean(raw).encode()
 
 
 @pytest.mark.parametrize(
@@ -46,7 +25,7 @@ def test_a_shortened_text_fits(text: str, room: int) -> None:
 
 @given(st.text(characters), st.integers(2, 30), st.integers(1, 4))
 def test_wrapped_lines_fit_and_lose_nothing_but_the_end(raw: str, room: int, lines: int) -> None:
-    text = clean(raw)
+    text = one_line(raw)
     wrapped = wrap(text, room, lines)
     assert len(wrapped) <= lines
     assert all(cells(line) <= room + 1 for line in wrapped)

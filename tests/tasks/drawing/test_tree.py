@@ -67,7 +67,7 @@ def test_a_finished_dependency_that_is_not_shown_is_left_out() -> None:
 
 
 def test_a_subject_with_escapes_cannot_take_over_the_terminal() -> None:
-    assert drawn("1 a\x1b[2J\nb") == "○ 1 a [2J b"
+    assert drawn("1 a\x1b[2J\nb") == "○ 1 a␛[2J b"
 
 
 def test_no_tasks_make_no_text() -> None:

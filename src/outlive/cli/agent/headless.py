@@ -1,4 +1,4 @@
-"""`outlive -p`: one prompt, no questions, an answer for a person, a script or a program."""
+"""`outlive -p`: run one prompt without questions and print the answer as text or JSON."""
 
 import asyncio
 import os
@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from outlive.agent.runtime import Runtime
 from outlive.agent.spending import Spending
-from outlive.cli.clean import clean
 from outlive.cli.flags import allowing, shown, with_flag
 from outlive.cli.output import OutputFailed, done
 from outlive.context.history import LEARNED
@@ -22,12 +21,13 @@ from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Denial, Event, Noted, ToolFinished, encode
 from outlive.messages import Text, call_label, tool_calls
 from outlive.models.protocol import Usage
+from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.state import compression_line
 from outlive.stream import Live, ModelWaits
 
 EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
-"""How a run ended, for scripts; 2 is wrong usage, as everywhere."""
+"""Exit code by the reason why the run ended; 2 is wrong usage, as everywhere."""
 SAID_REFUSALS = 5
 
 
@@ -48,9 +48,9 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     cost: float | None
     """Dollars; null when the price of the model is not known."""
     not_allowed: tuple[str, ...] = ()
-    """Calls that were not run because they would have had to be asked about."""
+    """Calls that were not run because they needed a permission that nobody could give."""
     learned: tuple[str, ...] = ()
-    """What was remembered from the run, a line each; `outlive memory undo` takes it back."""
+    """Memories made from the run, a line each; `outlive memory undo` removes them."""
 
 
 class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
@@ -65,13 +65,13 @@ class Opened(Struct, frozen=True, kw_only=True, tag="opened"):
 
 @dataclass(slots=True)
 class Gathered:
-    """What whoever started the run must hear of: what was not run because nobody could be asked, what was learned."""
+    """Collects what the caller is told at the end: refused calls and new memories."""
 
     learned: list[str] = field(default_factory=list)
     calls: dict[str, str] = field(default_factory=dict)
-    """Every call by its id, as one reads it."""
+    """Call id to a readable label."""
     found: dict[str, str] = field(default_factory=dict)
-    """What was refused, and what would allow it."""
+    """Label of a refused call to the option that would allow it."""
 
     def take(self, happened: Event | Live) -> None:
         match happened:
@@ -83,17 +83,17 @@ class Gathered:
                 self.learned.append(happened.text)
 
     def say(self) -> None:
-        """One line for each, on stderr."""
-        for text in () if sys.stderr.isatty() else self.learned:  # a terminal has seen it as it came
-            click.echo(_plain(text), err=True)
+        """Print one line for each on stderr."""
+        for text in () if sys.stderr.isatty() else self.learned:  # a terminal showed it already
+            click.echo(one_line(text), err=True)
         for label, way in list(self.found.items())[:SAID_REFUSALS]:
-            click.echo(_plain(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
+            click.echo(one_line(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
         if len(self.found) > SAID_REFUSALS:
             click.echo(f"not allowed: {len(self.found) - SAID_REFUSALS} more calls", err=True)
 
 
 def run_headless(agent: Runtime, prompt: tuple[Text, ...], form: str, *, partial: bool = False) -> int:
-    """Let the agent work and say how it went; the exit code."""
+    """Run the agent and print the result; returns the exit code."""
     return asyncio.run(_run(agent, prompt, form, partial))
 
 
@@ -114,7 +114,7 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
         if out.failure is None:
             ending = await (agent.ask(prompt) if prompt else agent.go_on())
         why = ending.stop_reason
-        if form == "text" and ending.text:  # at once: what is learned from the run may take a while
+        if form == "text" and ending.text:  # before close(), where extracting memories may take a while
             out.line((clean(ending.text) if sys.stdout.isatty() else ending.text).encode("utf-8", "replace"))
     except OutliveError as error:
         ending = RunResult("done", detail=shown(error), limit=error.code)
@@ -130,7 +130,7 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
 
 @dataclass(slots=True)
 class _Output:
-    """Standard output of a run. When it takes no more, the run is interrupted, as nobody hears of it."""
+    """Standard output of a run. A write failure interrupts the run."""
 
     agent: Runtime
     failure: OutputFailed | None = None
@@ -146,12 +146,12 @@ class _Output:
 
 
 def _interruptible(agent: Runtime) -> None:
-    """The first Ctrl-C, SIGTERM or SIGHUP interrupts, the second one leaves."""
+    """Let the first Ctrl-C, SIGTERM or SIGHUP interrupt the run and the second end the process."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
         if not agent.working:
-            os._exit(EXIT["interrupted"])  # a second time, or while all is being put away: the log is on disk
+            os._exit(EXIT["interrupted"])  # the second signal, or during close(): the log is on disk
         agent.interrupt()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -175,27 +175,22 @@ def _stream(happened: Event | Live, out: _Output, *, partial: bool) -> None:
 
 
 def _progress(happened: Event | Live) -> None:
-    """One line for each thing done, on stderr, for a person who waits."""
+    """Print one dim line on stderr for each action."""
     match happened:
         case AssistantSaid():
-            rows = [f"· {call_label(call)}" for call in tool_calls(happened.blocks)]
+            rows = [("·", call_label(call)) for call in tool_calls(happened.blocks)]
         case ToolFinished() if happened.is_error:
-            rows = [f"  failed: {happened.text.strip().partition(chr(10))[0]}"]
+            rows = [(" ", f"failed: {happened.text.strip().partition(chr(10))[0]}")]
         case Compacted():
-            rows = [f"⤵ {compression_line(happened)}"]
+            rows = [("⤵", compression_line(happened))]
         case Noted():
-            rows = [f"  {happened.text}"]
+            rows = [(" ", happened.text)]
         case ModelWaits():
-            rows = [f"  {happened.reason}; again in {happened.seconds:.0f} s"]
+            rows = [(" ", f"{happened.reason}; again in {happened.seconds:.0f} s")]
         case _:
             return
-    for row in rows:
-        click.secho(_plain(row)[:200], dim=True, err=True)
-
-
-def _plain(text: str) -> str:
-    """Nothing that a terminal would obey."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    for mark, text in rows:
+        click.secho(f"{mark} {one_line(text, 198)}", dim=True, err=True)
 
 
 def _tell(result: Result, form: str, out: _Output) -> None:

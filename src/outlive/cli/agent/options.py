@@ -1,4 +1,4 @@
-"""The options of the agent, which stand on `outlive` itself."""
+"""The options of the agent, on `outlive` itself."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -54,12 +54,12 @@ _OPTIONS = (
 
 
 def agent_options(function: F) -> F:
-    """All of them, in the order of the help text."""
+    """Add all options, in the order of the help text."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 def given(options: dict[str, Any]) -> list[str]:
-    """The names of those that were used."""
+    """Return the names of the options that were used."""
     return [name for name, value in options.items() if value not in (None, (), False)]

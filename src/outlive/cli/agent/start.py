@@ -1,4 +1,4 @@
-"""From the options of the command line to an agent at work."""
+"""Start an agent from the command-line options."""
 
 import gc
 import os
@@ -13,23 +13,22 @@ import click
 
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.agent.runtime import Runtime
-from outlive.cli.session.common import resolved
+from outlive.cli.session.common import open_store, resolved
 from outlive.config import Workspace
 from outlive.config.git import main_checkout
 from outlive.messages import Text
 from outlive.origin import tagged
-from outlive.stores import open_stores
 from outlive.stores.logs.names import is_subagent
 from outlive.tools.permissions.asking import Asker
 
 STDIN_PATIENCE = 1.0
-"""Seconds to wait for text on a pipe that nobody may be writing to."""
+"""Seconds to wait for the first text on a pipe."""
 LONGEST_PROMPT = 10_000_000
-"""Characters that are read from standard input."""
+"""Characters."""
 
 
 def start(options: Mapping[str, Any]) -> int:
-    """Run what was asked for; the exit code."""
+    """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
     workspace = Workspace.find(store=options["store"])
     chosen = AgentOptions(
         model=options["model"],
@@ -65,10 +64,9 @@ def start(options: Mapping[str, Any]) -> int:
 
 
 def settle() -> None:
-    """Tell the collector of garbage that what is there now stays: the modules, and the past of the session.
+    """Exempt all current objects (modules, session history) from garbage collection: scanning them takes 0.1 s.
 
-    Going over all of it would hold up a turn for a tenth of a second now and then. What another session of this
-    process has left behind is collected first.
+    Garbage of an earlier session of this process is collected first.
     """
     if gc.get_freeze_count():
         gc.unfreeze()
@@ -77,14 +75,10 @@ def settle() -> None:
 
 
 def resume(session: str, store: str | None) -> int:
-    """Go on with a session in the terminal; the exit code."""
-    workspace = Workspace.find(store=store)
-    opened = open_stores(**workspace.store).logs
-    try:
+    """Resume a session in the terminal; returns the exit code."""
+    with open_store(store) as opened:
         wanted = resolved(opened, session)
-    finally:
-        opened.close()
-    return _chat(workspace, AgentOptions(), wanted)
+    return _chat(Workspace.find(store=store), AgentOptions(), wanted)
 
 
 def _chat(workspace: Workspace, options: AgentOptions, session: str | None) -> int:
@@ -104,11 +98,10 @@ def _chat(workspace: Workspace, options: AgentOptions, session: str | None) -> i
 
 
 def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
-    """Which session to go on with, if any."""
+    """Return the session to resume, if any."""
     if not options["continued"] and options["resume"] is None:
         return None
-    store = open_stores(**workspace.store).logs
-    try:
+    with open_store(options["store"]) as store:
         if options["resume"] is not None:
             return resolved(store, options["resume"])
         found = [
@@ -119,12 +112,10 @@ def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
         if not found:
             raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")
         return next((info for info in found if not info.unused), found[0]).id
-    finally:
-        store.close()
 
 
 def _elsewhere(folder: str, workspace: Workspace) -> bool:
-    """Whether a session was begun in another worktree that shares this store: `--continue` is for this one."""
+    """Whether a session began in another worktree that shares this store; `--continue` skips those."""
     if not folder or Path(folder) == workspace.root:
         return False
     return Path(folder) == workspace.project or main_checkout(Path(folder))[0] == workspace.project
@@ -141,7 +132,7 @@ def _prompt(words: str, *, going_on: bool) -> tuple[Text, ...]:
 
 
 def _piped() -> str:
-    """What is piped in besides the prompt. A pipe into which nobody writes is not waited for."""
+    """Return the text piped in besides the prompt; gives up on a pipe that stays silent."""
     try:
         kind = os.fstat(0).st_mode
     except OSError:

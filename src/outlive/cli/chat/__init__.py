@@ -1,12 +1,11 @@
 """`outlive` without a command: a conversation with the agent, in the terminal or over plain lines.
 
-talk.py        the agent of the moment and what a person may do with it; knows no terminal
-transcript.py  events in, finished items out · flow.py Markdown as it arrives · cards.py, diffs.py tool calls
-under_way.py   what is not finished yet · status.py, recap.py, question.py the rest of what is shown
-screen.py      the terminal · keys.py, completing.py, history.py, pasting.py input · output.py, overheard.py output
-lines.py       without a terminal
-slash/         the slash commands
-paint.py      nothing untrusted reaches the terminal but as text
+talk.py     the open session and the actions of a person on it; independent of the terminal
+render/     from events to lines: transcript.py, flow.py (Markdown), cards.py (tool calls), progress.py, screen.py
+keys.py, completing.py, history.py, pasting.py   input
+status.py, recap.py, question.py                 other things shown
+lines.py    the conversation without a terminal
+slash/      the slash commands
 """
 
 import asyncio
@@ -40,8 +39,8 @@ def chat(
 ) -> int:
     """Talk until the user leaves; returns the exit code.
 
-    `open_agent` opens a new session (None) or the one of that id, with the face to ask for permissions. `session` is
-    the one to begin with, `first` what to say first. `choose` finds the model for /model.
+    `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with, `first`
+    the first prompt. `choose` finds the model for /model.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:

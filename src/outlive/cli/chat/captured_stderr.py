@@ -1,13 +1,13 @@
-"""What libraries print while the terminal is ours (warnings, logs) is shown as notes instead of across the screen."""
+"""Show what libraries print (warnings, logs) as notes instead of across the screen."""
 
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
-from outlive.cli.clean import clean_output
+from outlive.printable import clean_output
 
 
-class _Overheard(io.TextIOBase):
+class _Captured(io.TextIOBase):
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._part = ""
@@ -24,7 +24,7 @@ class _Overheard(io.TextIOBase):
 
 
 @contextmanager
-def overhearing(say: Callable[[str], None]) -> Iterator[None]:
-    """Until the block ends."""
-    with redirect_stdout(_Overheard(say)), redirect_stderr(_Overheard(say)):
+def captured(say: Callable[[str], None]) -> Iterator[None]:
+    """Pass each line printed within the block to `say`."""
+    with redirect_stdout(_Captured(say)), redirect_stderr(_Captured(say)):
         yield

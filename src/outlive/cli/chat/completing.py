@@ -1,4 +1,4 @@
-"""Completion in the input: slash commands at its beginning, files after `@` and where a path is being written."""
+"""Completion in the input: slash commands at the start, files after `@`, paths on Tab."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -10,18 +10,18 @@ from prompt_toolkit.document import Document
 
 from outlive.cli.chat.slash.base import COMMANDS
 from outlive.cli.chat.words import short_session
-from outlive.cli.clean import one_line
+from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.permissions.asking import MODES
 
 MOST = 40
 SEEN = 5000
-"""Files looked at for `@name`: enough for most projects, and quick."""
+"""Files looked at for `@name`."""
 _SKIPPED = {"node_modules", "__pycache__", "venv", "dist", "build", "target"}
 
 
 class ChatCompleter(Completer):
-    """Knows commands and the files below `root`."""
+    """Completes commands and the files below `root`."""
 
     def __init__(self, root: Path, sessions: Callable[[], Iterable[SessionInfo]] = tuple) -> None:
         self.root = root
@@ -55,7 +55,7 @@ class ChatCompleter(Completer):
             yield from self._paths(rest)
 
     def _mentioned(self, text: str) -> Iterator[Completion]:
-        """Paths that begin so, and then files anywhere whose path holds it."""
+        """Yield paths that start with the text, then files anywhere whose path contains it."""
         found = list(islice(self._paths(text), MOST))
         yield from found
         if len(text) < 2 or "/" in text:

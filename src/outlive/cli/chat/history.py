@@ -1,4 +1,4 @@
-"""What the user said before, on disk and for this project: `.outlive/history`, readable by its owner alone."""
+"""Input history of a project, in `.outlive/history`, readable by its owner only."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -14,14 +14,14 @@ from outlive.regular import MIB, open_regular, open_to_read
 from outlive.secrets import mask
 
 LONGEST = 100_000
-"""Characters of one entry; what is longer is kept for this session only."""
+"""Characters of one entry; longer ones are kept for this session only."""
 KEPT = 2000
 READ = 4 * MIB
 """Bytes of the file that are read, from its end."""
 
 
 class ProjectHistory(History):
-    """One JSON string a line. What is a link or cannot be written is left alone: history is a comfort."""
+    """One JSON string a line. A file that is a link or cannot be written is left alone."""
 
     def __init__(self, folder: Path, mask: Callable[[str], str] = mask) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class ProjectHistory(History):
             return
 
     def _keep_out_of_git(self) -> None:
-        """What somebody typed does not belong into a commit."""
+        """Keep typed text out of commits."""
         ignore = self.path.parent / ".gitignore"
         with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
             file.write("history\n.gitignore\n")

@@ -1,5 +1,4 @@
-"""What each key does. While a question is open the keys answer it, once the user has paused and is not in the middle
-of a sentence."""
+"""Key bindings. While a question is open the keys answer it, once the user has paused and is not writing."""
 
 import time
 from collections.abc import Iterable
@@ -16,13 +15,13 @@ from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
 
 MANY = 16
-"""Letters that came in one go: more than anybody types ahead."""
+"""Letters waiting behind an Enter that make it part of a paste."""
 CLOSE = 0.05
-"""Seconds between two Enters of one burst."""
+"""Seconds between two Enters of one paste."""
 
 
 class Controls(Protocol):
-    """What keys act upon."""
+    """The parts of the screen that keys act on."""
 
     talk: Talk
     questions: Questions
@@ -48,7 +47,6 @@ class Controls(Protocol):
 
 
 def bindings(screen: Controls) -> KeyBindings:
-    """All of them."""
     keys = KeyBindings()
     asked = Condition(lambda: screen.questions.armed and not screen.questions.reason and not screen.writing)
     _typing(keys, screen, has_focus(screen.input) & ~asked)
@@ -102,13 +100,13 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
 
 
 class Burst:
-    """Lines that arrive faster than a hand types: a paste into a terminal that does not mark it."""
+    """Detects a paste in a terminal that does not mark pastes: lines arrive faster than a hand types."""
 
     def __init__(self) -> None:
         self._at = float("-inf")
 
     def goes_on(self, waiting: Iterable[KeyPress]) -> bool:
-        """Whether an Enter is in the middle of one: by what has come behind it, or close behind such an Enter."""
+        """Whether an Enter is part of a paste, judged by the keys behind it and the time since the last one."""
         keys, now = list(waiting), time.monotonic()
         letters = sum(key.data.isprintable() for key in keys)
         enters = sum(key.key == Keys.ControlM for key in keys)
@@ -127,7 +125,7 @@ def _answering(keys: KeyBindings, screen: Controls, asked: Filter) -> None:
 
     @keys.add(Keys.BracketedPaste, filter=asked, eager=True)
     def _(event: KeyPressEvent) -> None:
-        """A paste is no answer."""
+        """Ignore it: a paste does not answer a question."""
 
     @keys.add("enter", filter=asked, eager=True)
     @keys.add("escape", filter=asked, eager=True)

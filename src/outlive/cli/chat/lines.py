@@ -1,7 +1,7 @@
 """The conversation without a terminal to draw on: lines in, lines out, no escape codes.
 
-From a pipe each line is a prompt, answered before the next is read. At a terminal that can do nothing (TERM=dumb) a
-line typed while the agent works is queued, and questions are answered with a line.
+From a pipe, each line is a prompt, answered before the next is read. On a dumb terminal (TERM=dumb), a line typed
+while the agent works is queued, and a line answers a question.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class LineChat:
         self._answer: asyncio.Future[str] | None = None
 
     async def run(self, session: str | None, first: str | None) -> int:
-        """Until the input ends or the user leaves; 1 when the last run did not come to its end."""
+        """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
         handled = {signal.SIGINT: self._stop, signal.SIGTERM: self._leave, signal.SIGHUP: self._leave}
@@ -46,7 +46,7 @@ class LineChat:
             loop.add_signal_handler(number, handle)
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
-            if self.talk.working:  # it asks what becomes of commands that still run
+            if self.talk.working:  # it asks about commands that still run
                 await self._rest()
             if first:
                 self.talk.say(first)
@@ -61,7 +61,7 @@ class LineChat:
 
     def show(self, item: Item) -> None:
         if item.kind == "user" and self.present:
-            return  # it stands there already, as it was typed
+            return  # the terminal shows what was typed
         gap = "\n" if self._rhythm.gap(item) else ""
         text = "".join(f"{line}\n" for line in self._painter.lines(item.body))
         encoding = self.sink.encoding or "utf-8"
@@ -76,7 +76,7 @@ class LineChat:
         await self._rest()
 
     async def _rest(self) -> None:
-        """Until the agent rests. A person may go on typing meanwhile."""
+        """Wait until the agent rests, queueing lines typed meanwhile."""
         if not self.present:
             await self.talk.wait()
             return
@@ -97,7 +97,7 @@ class LineChat:
                 self.talk.note("queued")
 
     async def _next(self) -> str | None:
-        """The next prompt; a `\\` at the end of a line joins the one after it."""
+        """Return the next prompt; a `\\` at the end of a line continues it on the next."""
         parts: list[str] = []
         while True:
             if self.present:
@@ -145,10 +145,10 @@ class LineChat:
         self._came.put_nowait(None)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own, because reading a line cannot be cancelled."""
+        """Read lines in a thread, because reading cannot be cancelled."""
         try:
             for line in self.source:
                 loop.call_soon_threadsafe(self._came.put_nowait, line.rstrip("\r\n"))
             loop.call_soon_threadsafe(self._came.put_nowait, None)
         except RuntimeError:
-            return  # the loop has gone, and with it whoever wanted to know
+            return  # the loop has ended

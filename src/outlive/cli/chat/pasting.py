@@ -1,4 +1,4 @@
-"""Pastes that are too large to look at stand in the input as `[pasted 153 lines]` and are sent in full."""
+"""Large pastes appear in the input as `[pasted 153 lines]` and are sent in full."""
 
 from outlive.cli.chat.words import counted
 
@@ -12,7 +12,7 @@ class Pastes:
         self._texts: dict[str, str] = {}
 
     def shown(self, text: str) -> str:
-        """What to put into the input for a paste."""
+        """Return the text to insert into the input for a paste."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if len(text) <= LARGE:
             return text.rstrip("\n")
@@ -26,7 +26,7 @@ class Pastes:
         return name
 
     def whole(self, words: str) -> str:
-        """A message with every paste in full."""
+        """Return a message with every paste in full."""
         for name, text in self._texts.items():
             words = words.replace(name, text)
         return words

@@ -1,7 +1,6 @@
-"""Permission questions: what is shown and which key means what. Everything that is not a clear yes is a no.
+"""Permission questions: what is shown and what each key means. Only a clear yes is a yes.
 
-Keys count only after a short pause without typing, so that a `y` in the middle of a word that the user is writing
-to the agent never grants anything.
+Keys count only after a short pause without typing, so that a `y` in a message to the agent grants nothing.
 """
 
 import asyncio
@@ -17,30 +16,26 @@ from outlive.cli.chat.render import diffs
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.transcript import note
 from outlive.cli.chat.words import counted, cut
-from outlive.cli.clean import clean
+from outlive.printable import clean
 from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
 HASTY = "yna"
-"""An answer or two that came before the pause was over: no sentence."""
+"""Keys pressed before the pause was over; a text of only these is not a sentence."""
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
-"""The names of the file, which the question says as well."""
+"""The header of a diff, which repeats the question."""
 PREVIEW_LINES = 200
 LONGEST_NOTE = 160
 LONG_SUBJECT = 6
-"""Lines; a longer subject is printed, where it can be scrolled to."""
+"""Lines; a longer subject is printed into the scrollback."""
 
 
 class Questions:
     """One question at a time; others wait for their turn."""
 
     def __init__(
-        self,
-        show: Callable[[Item], None],
-        changed: Callable[[], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
+        self, show: Callable[[Item], None], changed: Callable[[], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.open: Question | None = None
         self.reason = False
@@ -71,15 +66,15 @@ class Questions:
 
     @property
     def armed(self) -> bool:
-        """Whether keys answer now."""
+        """Whether keys answer the question now."""
         return self.open is not None and self._clock() - self._quiet_since >= PAUSE
 
     def typed(self) -> None:
-        """The user is writing something else."""
+        """Note that the user is writing something else."""
         self._quiet_since = self._clock()
 
     def key(self, key: str) -> None:
-        """`y`, `a`, `n`, or anything else, which means nothing."""
+        """Handle `y`, `a` or `n`; other keys do nothing."""
         if self.open is None or self.reason:
             return
         if key == "y":
@@ -98,7 +93,7 @@ class Questions:
 
 
 def preview(question: Question) -> RenderableType:
-    """What would change, in full up to a good length."""
+    """Render what would change, up to PREVIEW_LINES."""
     subject = [Text(clean(question.subject))] if _is_long(question) else []
     lines = _HEADER.sub("", question.preview).splitlines()
     shown = lines[:PREVIEW_LINES]
@@ -109,12 +104,12 @@ def preview(question: Question) -> RenderableType:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether the user is writing something to the agent, which the keys then go on with."""
+    """Whether the input is a message to the agent, so that keys go on with it."""
     return len(text) > 2 or bool(text.strip(HASTY))
 
 
 def asked(question: Question, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:
-    """The question itself, with the keys that answer it. The subject is shown whole: it is what is granted."""
+    """Render the question and the keys that answer it. The subject is shown whole, because it is what is granted."""
     subject = clean(question.subject)
     if _is_long(question):
         subject = f"{subject.splitlines()[0]} … (all of it above)"
@@ -143,7 +138,7 @@ def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
 
 
 def _rules(question: Question) -> str:
-    """What would be allowed from now on, on one line."""
+    """Return the rules that would be allowed from now on, on one line."""
     return clean(" and ".join(question.always)).replace("\n", "⏎")
 
 

@@ -1,4 +1,4 @@
-"""What is said when a session opens: where one is, and where one was."""
+"""The header and the recap that are shown when a session opens."""
 
 import time
 from pathlib import Path
@@ -11,16 +11,16 @@ from outlive.agent.runtime import Runtime
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import ago, counted, cut, short_session
-from outlive.cli.clean import one_line
 from outlive.origin import user_words
+from outlive.printable import one_line
 
 SUBJECTS = 3
 ANSWER = 2000
-"""Characters of the last answer: enough to know again what it was about."""
+"""Characters of the last answer that are shown."""
 
 
 def header(agent: Runtime, version: str) -> Item:
-    """Three lines: what this is, where it works and as whom, how to get help."""
+    """Three lines: version and folder; model, mode and session; how to get help."""
     folder = _folder(agent.parts.root)
     about = [agent.parts.model.name, f"mode {agent.mode}", f"session {short_session(agent.session.id)}"]
     return Item(
@@ -34,7 +34,7 @@ def header(agent: Runtime, version: str) -> Item:
 
 
 def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | None:
-    """Where a session that is resumed stands; nothing for a new one."""
+    """Summarise the state of a resumed session; None for a new one."""
     history = agent.session.engine.history
     if not history.units:
         return None
@@ -62,7 +62,7 @@ def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | 
 
 
 def last_answer(agent: Runtime) -> Item | None:
-    """What the agent said last, if that was after the user's last words."""
+    """Return the agent's last answer, if it came after the user's last words."""
     for unit in reversed(agent.session.engine.history.units):
         if unit.kind == "user":
             return None

@@ -1,4 +1,4 @@
-"""The status line: model, how full the window is and where the next pass sits, cost, tasks, mode, session."""
+"""The status line: model, use of the window and the next pass, cost, tasks, mode, session."""
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -6,13 +6,13 @@ from rich.text import Text
 
 from outlive.agent.runtime import Gauge, Runtime
 from outlive.cli.chat.words import counted, dollars, short_session, tokens
-from outlive.cli.clean import one_line
+from outlive.printable import one_line
 
 CELLS = 12
 
 
 class StatusFacts(Struct, frozen=True):
-    """What the line says; taken from the agent when something happened, not at each drawing."""
+    """The values of the status line, read from the agent on events, not on every redraw."""
 
     model: str
     gauge: Gauge
@@ -24,7 +24,6 @@ class StatusFacts(Struct, frozen=True):
 
 
 def facts(agent: Runtime, tasks: int) -> StatusFacts:
-    """As things are now."""
     spent = agent.spending
     return StatusFacts(
         model=one_line(agent.parts.model.name),
@@ -38,7 +37,7 @@ def facts(agent: Runtime, tasks: int) -> StatusFacts:
 
 
 def bar(gauge: Gauge, cells: int = CELLS) -> str:
-    """`▕██░░|░░▏`: what is used, and where the next pass engages; of a huge window, the part around that."""
+    """Draw `▕██░░|░░▏`: used tokens and where the next pass engages; a huge window is cropped to twice that."""
     full = min(gauge.window, 2 * gauge.next_pass)
     if full <= 0:
         return ""
@@ -50,7 +49,7 @@ def bar(gauge: Gauge, cells: int = CELLS) -> str:
 
 
 def line(known: StatusFacts, width: int) -> Text:
-    """As much of it as fits, the least important left out first."""
+    """Render what fits, dropping the least important parts first."""
     gauge = known.gauge
     name = known.model.rpartition(":")[2] or known.model
     used = f"{tokens(gauge.used)} / {tokens(gauge.window)}"

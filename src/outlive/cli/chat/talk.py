@@ -1,4 +1,4 @@
-"""One person talking with one agent: starts runs, queues words, stops, opens sessions. Faces show what it says."""
+"""One person talking with one agent: starts and stops runs, queues words, opens sessions. A face shows its items."""
 
 import asyncio
 import time
@@ -14,11 +14,11 @@ from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.transcript import Transcript, note
-from outlive.cli.clean import clean, one_line
 from outlive.cli.flags import shown, with_flag
 from outlive.errors import OutliveError
 from outlive.events import Event, TasksSeen, ToolFinished, UsageReported
 from outlive.models.protocol import Model
+from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
@@ -26,26 +26,25 @@ from outlive.stream import Live
 from outlive.tools.permissions.asking import Asker, Question
 
 PATIENCE = 3.0
-"""Seconds that a run gets to stop before the terminal closes without it."""
+"""Seconds to wait for a run to stop before the terminal closes."""
 OpenAgent = Callable[[str | None, Asker], Runtime]
-"""Opens a new session (None) or the one of that id, with a face to ask."""
+"""Opens a new session (None) or the session with an id; the asker asks for permissions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the terminal works with besides the agent."""
+    """The dependencies of a conversation."""
 
     open_agent: OpenAgent
     store: LogStore
     root: Path
     version: str
     choose: Callable[[str], Model] | None = None
-    """The model that a text like `anthropic:NAME` names."""
-    """What is remembered, or what is remembered about some words."""
+    """Finds the model for a text like `anthropic:NAME`."""
 
 
 class Talk:
-    """The agent of the moment, and what a person may do with it."""
+    """The open session, and what a person may do with it."""
 
     def __init__(
         self,
@@ -63,7 +62,7 @@ class Talk:
         """Whether the last run ended badly."""
         self.busy_since = 0.0
         self.stopping = False
-        """What runs was told to stop, and has not yet."""
+        """The current run was told to stop and has not stopped yet."""
         self._ask = ask
         self._changed = changed
         self._give_back = give_back
@@ -81,7 +80,7 @@ class Talk:
         return self._agent
 
     async def open(self, session: str | None) -> None:
-        """Open a session in place of the one that is open. When it cannot be opened, that one stays."""
+        """Open a session instead of the current one, which stays open on failure."""
         opened = self.around.open_agent(session, self._ask)
         await self._let_go()
         self._agent = opened
@@ -97,19 +96,19 @@ class Talk:
             self.start(self._take_over(opened))
 
     async def _take_over(self, agent: Runtime) -> None:
-        """Ask what becomes of commands that a process which died left running."""
+        """Ask what to do with commands that a dead process left running."""
         subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in agent.orphans)
         question = Question("still running:", subject, yes="stop it", no="leave it running in the background")
         answer = await self._ask(question)
         await agent.take_over("stop" if answer.choice == "yes" else "adopt")
 
     def farewell(self) -> None:
-        """How to come back, when there is something to come back to."""
+        """Say how to resume the session, unless it is empty."""
         if self.agent.session.engine.history.units:
             self.note(f"outlive --resume {one_line(self.agent.session.id)} goes on with this session")
 
     async def close(self) -> None:
-        """Stop what runs, and let go. What is queued stays queued, for when the session is resumed."""
+        """Stop the run and close the session. Queued words stay queued for when it is resumed."""
         self.leaving = True
         self.stop()
         if self._job is not None:
@@ -128,11 +127,11 @@ class Talk:
 
     @property
     def queued(self) -> list[str]:
-        """What was said meanwhile and the agent has not heard yet."""
+        """Words of the user that the agent has not received yet."""
         return list(self._agent.queued) if self._agent is not None else []
 
     def say(self, words: str) -> None:
-        """Start a run with these words; while one is going on, they wait for its next seam."""
+        """Start a run with these words, or queue them for the current run."""
         if self.working:
             self.agent.queue(words)
             self._changed()
@@ -140,13 +139,13 @@ class Talk:
             self.start(self.agent.ask(words))
 
     def start(self, work: Coroutine[Any, Any, RunResult | RenderableType | None]) -> None:
-        """Run something that takes its time and can be stopped."""
+        """Run a coroutine in the background, so that it can be stopped."""
         self.busy_since, self.stopping = time.monotonic(), False
         self._job = asyncio.ensure_future(self._run(work))
         self._changed()
 
     def stop(self) -> bool:
-        """Interrupt what runs; whether anything did."""
+        """Interrupt the current run; returns whether there was one."""
         if self._job is None:
             return False
         self.stopping = True
@@ -157,7 +156,7 @@ class Talk:
         return True
 
     async def wait(self) -> None:
-        """Until the agent rests."""
+        """Wait until the agent rests."""
         while self._job is not None:
             await asyncio.wait([self._job])
 
@@ -198,7 +197,7 @@ class Talk:
     # -- what is shown
 
     def sessions(self) -> list[SessionInfo]:
-        """Conversations of this project, the newest first: no replays, no sub-agents, none without words."""
+        """List the project's conversations, newest first, without replays, sub-agents and empty sessions."""
         found = (info for info in self.around.store.sessions() if not info.replay and not is_subagent(info.id))
         return [info for info in found if not info.unused or info.id == self.agent.session.id]
 
@@ -209,7 +208,7 @@ class Talk:
         self.show(note("·", Text(words, "quiet")))
 
     def refresh(self) -> None:
-        """Look again at what the status line says."""
+        """Update the values of the status line."""
         try:
             self._tasks = [task.subject for task in self.agent.parts.graph.find()]
         except OutliveError:

@@ -1,4 +1,4 @@
-"""Small pieces of text that are the same everywhere: sizes, durations, short names."""
+"""Formatting of sizes, durations and names."""
 
 from rich.cells import cell_len, set_cell_size
 
@@ -11,7 +11,7 @@ def tokens(count: int) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Cents are enough, but for amounts that would read as nothing."""
+    """Format dollars to cents, small amounts to a tenth of a cent."""
     return f"${amount:.2f}" if amount >= 0.1 or not amount else f"${amount:.3f}"
 
 
@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """Like `duration`, but calm enough to be looked at while it grows."""
+    """Like `duration`, but without fractions that flicker while it grows."""
     return f"{int(seconds)} s" if seconds < 60 else duration(seconds)
 
 
@@ -43,20 +43,20 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def short_session(session: str) -> str:
-    """The part of an id that tells sessions apart."""
+    """Return the distinctive part of a session id."""
     last = session.rpartition("-")[2]
     return last[:6] if len(last) >= 6 and last != session else session[:16]
 
 
 def cut(text: str, width: int) -> str:
-    """At most `width` columns, however wide the characters are."""
+    """Cut a text to `width` terminal columns."""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(0, width - 1)).rstrip() + "…"
 
 
 def cut_start(text: str, width: int) -> str:
-    """The end of a text, where the end tells more: a path."""
+    """Cut the start of a text, such as a path, to `width` terminal columns."""
     if cell_len(text) <= width:
         return text
     while text and cell_len(text) >= width:

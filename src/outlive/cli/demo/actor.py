@@ -21,20 +21,20 @@ from outlive.testing.scripted import numbered, reply_of
 
 WINDOW = 26_000
 POLICY = "rich,skeleton=0.12,lines=0.1"
-"""As by default, but older results shrink in place before they are folded, so that each rung is seen."""
+"""The default, except that older results shrink before they are folded, so that every rung fires."""
 PRICE = Price(3.0, 3.75, 0.3, 15.0)
-"""Dollars for a million tokens, as of a usual model: what the session would have cost."""
+"""Dollars for a million tokens of a typical model."""
 
 
 class Sent(Struct, frozen=True):
-    """A request as it went out, and what it cost."""
+    """A request as sent, and its cost."""
 
     text: str
     cost: float
 
 
 class DemoModel:
-    """Plays the script; counts as a provider with a prompt cache counts; refuses one request as too long."""
+    """Plays the script, reports usage like a provider with a prompt cache, and refuses one request as too long."""
 
     name = "scripted:demo"
     window = WINDOW
@@ -66,7 +66,7 @@ class DemoModel:
 
 
 def act(base: Path, session: str | None) -> int:
-    """Work in `base`, from the beginning or from where a session stopped."""
+    """Run the agent in `base`, in a new or a resumed session; returns the exit code."""
     options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
     opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
     return run_headless(opener.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")

@@ -40,7 +40,7 @@ _WHY = {
 
 
 def play(base: Path) -> None:
-    """Tell the story in `base`; raises when it does not end as it should."""
+    """Play the story in `base`; raises if a check at the end fails."""
     (base / "work").mkdir()
     lay_out(base / "work")
     _say("An agent gets a job that is larger than its window.")
@@ -60,18 +60,11 @@ def play(base: Path) -> None:
 
 
 class Act:
-    """One process of the agent, and what is seen of it."""
+    """One process of the agent, and the display of its events."""
 
     def __init__(self, base: Path, session: str = "") -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "outlive",
-            "demo",
-            "--act",
-            str(base),
-            *(["--resume", session] if session else []),
-        ]
+        command = [sys.executable, "-m", "outlive", "demo", "--act", str(base)]
+        command += ["--resume", session] if session else []
         environment = os.environ | {"OUTLIVE_HOME": str(base / "home")}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)  # noqa: S603 - our own
         self.session = session
@@ -80,7 +73,7 @@ class Act:
         self._line = ""
 
     def run(self, until: int = 0) -> None:
-        """Show what it does to its end, or kill it while it is in the middle of a step."""
+        """Show its events until it ends, or kill it in the middle of step `until`."""
         assert self.process.stdout is not None  # noqa: S101 - it is a pipe
         with self.process.stdout as lines:
             for line in lines:
@@ -135,7 +128,7 @@ def _bar(used: int) -> str:
 
 
 def _check(base: Path, session: str) -> None:
-    """Every promise, held against what was really sent and what is really on disk."""
+    """Check every promise against the requests sent and the files on disk."""
     work = base / "work"
     workspace = Workspace.read(work)
     store = open_stores(**workspace.store).logs
@@ -143,6 +136,7 @@ def _check(base: Path, session: str) -> None:
     sent = [msgspec.json.decode(line, type=Sent) for line in (base / "requests.jsonl").read_bytes().splitlines()]
     texts = [request.text for request in sent]
     passes = [event for event in events if isinstance(event, Compacted)]
+    ending = [event for event in events if isinstance(event, AssistantSaid)][-1]
     rungs = {rung for event in passes for rung in event.receipt.rungs}
     totals = (work / "totals.txt").read_text().splitlines()
     graph = TaskGraph(open_stores(**workspace.store).tasks)
@@ -172,7 +166,7 @@ def _check(base: Path, session: str) -> None:
         f"the largest result ({len(trace.text):,} characters), gone from view, comes back byte for byte": trace.text
         in behind
         and trace.text not in last,
-        f"all {len(STEPS)} steps are done": plain_text(_said(events)[-1].blocks) == LAST,
+        f"all {len(STEPS)} steps are done": plain_text(ending.blocks) == LAST,
     }
     for claim, holds in claims.items():
         click.echo(f"  {click.style('✓', fg='green') if holds else click.style('✗', fg='red', bold=True)} {claim}")
@@ -182,12 +176,8 @@ def _check(base: Path, session: str) -> None:
         raise OutliveError("the demo did not end as it should; please report this")
 
 
-def _said(events: Iterable[Event]) -> list[AssistantSaid]:
-    return [event for event in events if isinstance(event, AssistantSaid)]
-
-
 def _costs(events: Iterable[Event], sent: list[Sent]) -> None:
-    """What was paid, beside what the same session would have cost without compaction, had it fitted."""
+    """Print the cost, and what the session would have cost without compaction if it had fitted."""
     engine, cache, texts = Engine(10**9), Cache(), Texts()
     plain, largest = 0.0, 0.0
     for event in events:

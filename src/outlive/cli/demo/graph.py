@@ -68,7 +68,7 @@ def _play(graph: TaskGraph, url: str) -> None:
 
 
 def _check(graph: TaskGraph, victim: int) -> None:
-    """The story ends well, or it says so."""
+    """Check the end of the story; raises if a check fails."""
     tasks = graph.find(EVERYTHING)
     ops = [change.op for task in tasks for change in graph.history(task.id)]
     checks = {
@@ -85,7 +85,7 @@ def _check(graph: TaskGraph, victim: int) -> None:
 
 
 def work(store: str | None, name: str) -> None:
-    """What a worker does: claim, work, complete, until no open task is left."""
+    """Run a worker: claim, work and complete until no open task is left."""
     graph = TaskGraph(open_stores(store or "files:.tasks").tasks)
     while graph.count():
         try:
@@ -125,7 +125,7 @@ def _relay(lines: IO[str]) -> None:
 
 
 def _wait_until_held(graph: TaskGraph, owner: str, worker: "subprocess.Popen[str]") -> int:
-    """Wait until the worker is in the middle of a task, with something done before it."""
+    """Wait until a task is completed and the worker is in the middle of another; returns that one."""
     while worker.poll() is None:
         done = graph.count(TaskQuery(statuses=frozenset({"completed"})))
         held = graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner))

@@ -1,7 +1,7 @@
-"""What the scripted model of the demo does, step by step. The tools are real, and so are their results.
+"""The script of the demo's model, step by step. The tools and their results are real.
 
-The model reads from each request where it is (its own last words say "Step 12"), as a real one would, so it goes on
-after a kill -9; and a call that was interrupted makes it look first.
+The model finds its place in each request from its own last words ("Step 12"), so it continues after a kill -9; after
+an interrupted call it looks first.
 """
 
 import re
@@ -21,7 +21,7 @@ ASKED = "Make the ledger accept negative amounts and thousands separators, and s
 PROMPT = f"{ASKED} {' '.join(RULES)}"
 TASKS = ("Accept 1,234.50 and -3.25", "Total every month", "Write the manual", "Release")
 KILLED_AT = 16
-"""The step during whose command the process is killed."""
+"""The process is killed during the command of this step."""
 CHECKS = "tests/test_ledger"
 _STEP = re.compile(r"^Step (\d+):", re.MULTILINE)
 
@@ -43,10 +43,6 @@ def _total(month: str) -> str:
     return f'{PYTHON} -c "{code}" | tee -a totals.txt'
 
 
-def _sorted(month: str) -> str:
-    return f"sort -t ';' -k 3 -r data/{month}.csv"
-
-
 def _noise(lines: int) -> str:
     code = f"for n in range({lines}): print(f'trace {{n:05d}} ledger.parse row={{n * 7919 % 120}} ok')"
     return f'{PYTHON} -c "{code}"'
@@ -54,6 +50,7 @@ def _noise(lines: int) -> str:
 
 def _steps() -> list[tuple[str, list[Step]]]:
     depends = {2: [1], 3: [2], 4: [2, 3]}
+    largest = "sort -t ';' -k 3 -r data/{}.csv"
     made = [
         call("task_create", subject=subject, addBlockedBy=depends.get(number, []))
         for number, subject in enumerate(TASKS, 1)
@@ -79,7 +76,7 @@ def _steps() -> list[tuple[str, list[Step]]]:
         *[(f"Do the rows of {month} agree?", [call("read_file", path=f"data/{month}.csv")]) for month in MONTHS[3:]],
         ("A lot of rows; keep what matters for the totals.", [call("compact", focus="totals of the months")]),
         ("A last look at the trace.", [call("bash", command=_noise(400))]),
-        *[(f"The largest rows of {month}?", [call("bash", command=_sorted(month))]) for month in MONTHS],
+        *[(f"The largest rows of {month}?", [call("bash", command=largest.format(month))]) for month in MONTHS],
         ("What did the vendor's file say? That was long ago.", [call("recall", query="RATE_LIMIT_PER_HOUR")]),
         ("Write it down.", [call("write_file", path="MANUAL.md", content="# Ledger\n\nReads 1,234.50 and -3.25.\n")]),
         ("All tests once more.", [call("bash", command=TESTS)]),
@@ -90,7 +87,7 @@ def _steps() -> list[tuple[str, list[Step]]]:
 
 STEPS = _steps()
 REFUSED_AT = next(number for number, (words, _) in enumerate(STEPS, 1) if "rows of may?" in words)
-"""The step before which the provider says once that the prompt is too long."""
+"""Before this step the provider refuses one request as too long."""
 LAST = "Both notations are read, all tests pass, the totals are in totals.txt. Manual and release are still open."
 
 
@@ -103,7 +100,7 @@ Next: go on with the totals"""
 
 
 def answer(request: Request) -> Step:
-    """The next step, from the request alone."""
+    """Choose the next step from the request alone."""
     if not request.tools:
         return say('{"memories": []}')  # the harness asks what is worth remembering
     if "write a summary of this session" in plain_text(request.messages[-1].blocks):

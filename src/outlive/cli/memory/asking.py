@@ -1,4 +1,4 @@
-"""A model for one question at a time, for commands that are no conversation."""
+"""A model that answers single questions, for commands outside of a conversation."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from outlive.models.resolve import choose
 
 
 def asker(model: str) -> Callable[[str], str]:
-    """Asks the model of that name. Raises ModelError when there is no answer."""
+    """Return a function that asks the named model. It raises ModelError if there is no answer."""
     dotenv = DotEnv(Workspace.find())
     if notice := dotenv.notice():
         click.echo(notice, err=True)

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from outlive.cli.echo import print_json
 from outlive.cli.memory.common import (
     command,
     field_options,
     form_of,
     line_of,
-    print_json,
     print_memories,
     ref_argument,
     refs_argument,
@@ -24,7 +24,7 @@ from outlive.cli.output import done
 from outlive.memory import consolidate as consolidation
 from outlive.memory.guard import came_from
 from outlive.memory.memories import Memories
-from outlive.stores.memories.records import Kind, Memory, Provenance, Scope, Who
+from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
 
 @command()
@@ -40,19 +40,13 @@ def add(
     text: str,
     kind: Kind | None,
     scope: Scope | None,
-    description: str,
-    keys: tuple[str, ...],
-    date: str,
-    who: Who,
-    session: str,
-    event: int,
-    confirm: bool,
     derived_from: tuple[str, ...],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Remember something. TEXT - reads standard input.
 
-    Refused when it is remembered already, holds a secret, or when a tool or a page said it and it instructs.
+    Refused if it is known already, holds a secret, or is an instruction from a tool or a page.
 
     \b
     Examples:
@@ -60,17 +54,8 @@ def add(
       outlive memory add "Release notes" - < notes.md --type reference --key release
       outlive memory add "My role" "I maintain the parser" --type user --scope user
     """
-    made = memories.add(
-        name,
-        text_of(text),
-        description=description,
-        type=kind or "project",
-        scope=scope or "project",
-        keys=keys,
-        date=date,
-        provenance=Provenance(who=who, session=session, event=event, confirmed=confirm),
-        derived_from=derived_from,
-    )
+    places: dict[str, Any] = {"type": kind or "project", "scope": scope or "project", "derived_from": derived_from}
+    made = memories.add(name, text_of(text), **places, **_fields(options))
     _say(made, "remembered", as_json=as_json)
 
 
@@ -80,23 +65,9 @@ def add(
 @click.option("--by", default="", metavar="NAME", help="A memory that is there already takes its place.")
 @click.option("--name", default="", help="What to call the new one.")
 @field_options
-def supersede(
-    memories: Memories,
-    ref: str,
-    text: str,
-    by: str,
-    name: str,
-    description: str,
-    keys: tuple[str, ...],
-    date: str,
-    who: Who,
-    session: str,
-    event: int,
-    confirm: bool,
-    as_json: bool,
-) -> None:
-    """Put a correction in the place of a memory. The old one stays, is no longer selected, and can come back (undo).
-    One that has a correction already gets none beside it: the new one takes the place of the last.
+def supersede(memories: Memories, ref: str, text: str, by: str, name: str, as_json: bool, **options: Any) -> None:
+    """Replace a memory by a correction. The old one is kept but no longer selected, and can come back (undo). If it
+    was corrected before, the new correction replaces the last one.
 
     \b
     Examples:
@@ -109,11 +80,7 @@ def supersede(
     if by:
         made = memories.supersede(ref, by=by)
     else:
-        fields: dict[str, Any] = {"name": name, "description": description, "date": date}
-        fields["provenance"] = Provenance(who=who, session=session, event=event, confirmed=confirm)
-        if keys:
-            fields["keys"] = keys
-        made = memories.supersede(ref, text_of(text), **fields)
+        made = memories.supersede(ref, text_of(text), name=name, **_fields(options))
     if old.slug not in made.supersedes:
         instead = ", ".join(made.supersedes)
         click.echo(f"{old.slug} was superseded already; the new one takes the place of {instead}", err=True)
@@ -124,8 +91,8 @@ def supersede(
 @ref_argument
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
-    """Agree to a memory that instructs though it is not your word: a tool, a page or a model said
-    it, or it came with the folder. Until you do, it reaches no model.
+    """Agree to a memory that contains an instruction you did not give: it came from a tool, a page, a model or with
+    the folder. Until you agree, it is not shown to a model.
 
     Shows it and asks; without a terminal it needs --yes. `outlive memory undo` takes the consent back.
 
@@ -192,10 +159,10 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
 @click.option("--if-due", is_flag=True, help="Only if enough has changed since the last time.")
 @click.option("-m", "--model", metavar="PROVIDER:NAME", help="Let a model merge, supersede and retire too.")
 def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: str | None, as_json: bool) -> None:
-    """Let one of several memories with the same text count, and the user's newest word on one key.
+    """Merge duplicates, keep the user's newest words for each key, and replace relative dates by dates.
 
     By rules, and with --model by a model too; all or nothing, as one step that `outlive memory undo` takes back.
-    What is hidden is not deleted.
+    Merged memories are hidden, not deleted.
 
     \b
     Examples:
@@ -225,8 +192,17 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
         click.echo(click.style("nothing to do", dim=True), err=True)
 
 
+def _fields(options: dict[str, Any]) -> dict[str, Any]:
+    """Turn the values of `field_options` into fields of a memory."""
+    source = Provenance(
+        who=options["who"], session=options["session"], event=options["event"], confirmed=options["confirm"]
+    )
+    fields = {name: options[name] for name in ("description", "date", "keys") if options[name]}
+    return fields | {"provenance": source}
+
+
 def _model(name: str) -> Callable[[str], str]:
-    from outlive.cli.memory.asking import asker  # models take long to load, and most commands need none
+    from outlive.cli.memory.asking import asker  # loading models is slow, and most commands need none
 
     return asker(name)
 

@@ -1,19 +1,20 @@
 """Options and output shared by the commands on memories."""
 
-import functools
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 import msgspec
 
-from outlive.cli.echo import named_input
+from outlive.cli.echo import named_input, print_json, store_command
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.memory.guard import blocked_reason
 from outlive.memory.memories import Memories
+from outlive.printable import clean, one_line
 from outlive.secrets import mask, mask_value
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
 
@@ -21,28 +22,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def command(name: str | None = None, *, heal: bool = True) -> Callable[[Callable[..., None]], click.Command]:
-    """A command on memories: it gets `memories` and `as_json`, and --store and --json. `heal` brings MEMORY.md up to
-    date on the way."""
+    """Make a command of a function that takes `memories` and `as_json`; adds --store and --json. `heal` brings
+    MEMORY.md up to date."""
+    return store_command(name, "memories", partial(_opened, heal=heal))
 
-    def decorate(function: Callable[..., None]) -> click.Command:
-        @functools.wraps(function)
-        @click.pass_context
-        def run(ctx: click.Context, /, store: str | None, **options: Any) -> None:
-            memories = open_memories(store or ctx.obj, heal=heal)
-            try:
-                function(memories, **options)
-            finally:
-                for opened in memories.stores.values():
-                    for problem in opened.left_out():
-                        click.echo(f"left out: {problem.what}; see: outlive memory doctor", err=True)
-                memories.close()
 
-        wrapped = click.option(
-            "--store", metavar="URL", help="Where the memories are, if not where the workspace says."
-        )(click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(run))
-        return click.command(name or function.__name__)(wrapped)
-
-    return decorate
+@contextmanager
+def _opened(store: str | None, heal: bool) -> Iterator[Memories]:
+    memories = open_memories(store, heal=heal)
+    try:
+        yield memories
+    finally:
+        for opened in memories.stores.values():
+            for problem in opened.left_out():
+                click.echo(f"left out: {problem.what}; see: outlive memory doctor", err=True)
+        memories.close()
 
 
 def open_memories(store: str | None, *, heal: bool = True) -> Memories:
@@ -58,7 +52,7 @@ def ref_argument(function: F) -> F:
 
 
 def field_options(function: F) -> F:
-    """What a memory has beside its text."""
+    """Add the options for the fields of a memory."""
     options = (
         click.option("--description", "-d", default="", help="One sentence; else the first line of the text."),
         click.option("--key", "keys", multiple=True, help="A word to find it by, or what it is about; repeatable."),
@@ -73,31 +67,25 @@ def field_options(function: F) -> F:
     return function
 
 
-def scope_option(function: F) -> F:
-    return click.option("--scope", type=click.Choice(SCOPES), help="This project's memories, or the user's own.")(
-        function
-    )
-
-
-def type_option(function: F) -> F:
-    return click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of memory.")(function)
+scope_option = click.option("--scope", type=click.Choice(SCOPES), help="This project's memories, or the user's own.")
+type_option = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of memory.")
 
 
 def text_of(text: str | None) -> str:
-    """The text that was given; - is standard input."""
+    """Return the given text; `-` reads standard input."""
     return named_input(Path(text))[0].decode("utf-8", "replace") if text == "-" else text or ""
 
 
 def form_of(memory: Memory) -> dict[str, Any]:
-    """A memory as JSON; secrets in files that somebody wrote by hand are masked."""
+    """Return a memory as a JSON object; secrets in hand-written files are masked."""
     form: dict[str, Any] = msgspec.to_builtins(memory)
     form["provenance"] = {"who": memory.provenance.who, **form["provenance"]}
     return {key: mask_value(value) for key, value in form.items()}
 
 
 def line_of(memory: Memory, *, mark: str = "") -> str:
-    """A memory in one line of a list, marked if a model does not get to see it."""
-    about = clean(memory.description or memory.body)
+    """Describe a memory in one line, marked if it is not shown to a model."""
+    about = brief(memory.description or memory.body)
     head = f"{click.style(memory.slug, bold=True)}  {click.style(memory.type, fg='cyan')}"
     where = click.style("  user", fg="magenta") if memory.scope == "user" else ""
     if not mark and (reason := blocked_reason(memory)):
@@ -106,25 +94,18 @@ def line_of(memory: Memory, *, mark: str = "") -> str:
     return f"{head}{where}{said}  {about}"
 
 
-def clean(text: str, longest: int = 120) -> str:
-    """On one line, without what a terminal would act on."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in mask(text)[: longest * 8]).split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+def brief(text: str, longest: int = 120) -> str:
+    """Return a text on one line, safe to print, with secrets masked."""
+    return one_line(mask(text), longest)
 
 
 def shown(text: str) -> str:
-    """A text of several lines, without what a terminal would act on."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in mask(text))
-
-
-def print_json(value: Any) -> None:
-    """Indented for a person at a terminal, one line for a program."""
-    raw = msgspec.json.encode(value)
-    click.echo(msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw)
+    """Return a text of several lines, safe to print, with secrets masked."""
+    return clean(mask(text))
 
 
 def print_memories(memories: Iterable[Memory], *, as_json: bool, verb: str) -> None:
-    """What became of memories: an array, or a line each."""
+    """Print changed memories: a JSON array, or a line each."""
     found = list(memories)
     done(f"{verb} {', '.join(memory.slug for memory in found)}")
     if as_json:
@@ -137,9 +118,5 @@ def print_memories(memories: Iterable[Memory], *, as_json: bool, verb: str) -> N
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    memories = open_memories(None)
-    return [
-        CompletionItem(memory.slug, help=clean(memory.description, 60))
-        for memory in memories.all()
-        if memory.slug.startswith(incomplete)
-    ]
+    found = [memory for memory in open_memories(None).all() if memory.slug.startswith(incomplete)]
+    return [CompletionItem(memory.slug, help=brief(memory.description, 60)) for memory in found]

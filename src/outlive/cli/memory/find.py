@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from outlive.cli.echo import named_input
-from outlive.cli.memory.common import command, line_of, print_json
+from outlive.cli.echo import named_input, print_json
+from outlive.cli.memory.common import command, line_of
 from outlive.errors import DamagedRecord
 from outlive.memory.memories import Memories
 from outlive.memory.search import Finder
@@ -31,13 +31,7 @@ from outlive.memory.search import Finder
     help="With the embedding model or without; with it if installed.",
 )
 def search(
-    memories: Memories,
-    query: str,
-    most: int,
-    batch: Path | None,
-    relevant: bool,
-    dense: bool | None,
-    as_json: bool,
+    memories: Memories, query: str, most: int, batch: Path | None, relevant: bool, dense: bool | None, as_json: bool
 ) -> None:
     """Find memories by what they are about, best first.
 
@@ -74,7 +68,7 @@ def search(
 
 
 def _queries(batch: Path) -> Iterator[str]:
-    """The lines of a file. Only a line feed ends one, so that each query has its line of output."""
+    """Yield the lines of a file. Only a line feed ends a line, so that each query has one line of output."""
     raw, where = named_input(batch)
     for number, line in enumerate(raw.removeprefix(BOM_UTF8).split(b"\n"), start=1):
         try:
@@ -89,7 +83,7 @@ def _queries(batch: Path) -> Iterator[str]:
 
 
 def _made_ready(dense: bool | None, query: str) -> bool | None:
-    """Let the embedding model load, and look at the query, while the memories are opened and read."""
+    """Load the embedding model and embed the query while the memories are read."""
     if dense is not False:
         from outlive.memory.retrieval.dense import prepare
 

@@ -2,12 +2,12 @@
 
 import click
 
+from outlive.cli.echo import print_json
 from outlive.cli.memory.common import (
-    clean,
+    brief,
     command,
     form_of,
     line_of,
-    print_json,
     refs_argument,
     scope_option,
     shown,
@@ -117,14 +117,14 @@ def _speaker(memory: Memory) -> str:
 
 def _full(memory: Memory, by: str) -> str:
     facts = {
-        "name": clean(memory.name, 200),
-        "description": clean(memory.description, 2_000),
+        "name": brief(memory.name, 200),
+        "description": brief(memory.description, 2_000),
         "type": memory.type,
         "scope": memory.scope,
-        "keys": clean(", ".join(memory.keys), 500),
-        "date": clean(memory.date),
+        "keys": brief(", ".join(memory.keys), 500),
+        "date": brief(memory.date),
         "said by": _speaker(memory),
-        "session": clean(memory.provenance.session),
+        "session": brief(memory.provenance.session),
         "event": str(memory.provenance.event or ""),
         "created": f"{memory.created.astimezone():%Y-%m-%d %H:%M}",
         "updated": f"{memory.updated.astimezone():%Y-%m-%d %H:%M}" + f", revision {memory.revision}",
@@ -143,9 +143,9 @@ def _head(entry: ChangelogEntry) -> str:
     step = entry.step
     what = click.style(f"{entry.id:>4}", bold=True) + f"  {step.at.astimezone():%Y-%m-%d %H:%M}  {step.op}"
     what += f" of step {step.undoes}" if step.undoes else ""
-    what += f" by {clean(step.actor)}" if step.actor else ""
+    what += f" by {brief(step.actor)}" if step.actor else ""
     names = ", ".join(change.slug for change in step.changes[:5]) + (" …" if len(step.changes) > 5 else "")
-    note = f" ({clean(step.note, 200)})" if step.note else ""
+    note = f" ({brief(step.note, 200)})" if step.note else ""
     return what + f"  {names}{note}" + (click.style("  undone", fg="yellow") if entry.undone else "")
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import named_input, named_output
-from outlive.cli.memory.common import command, form_of, print_json, scope_option
+from outlive.cli.echo import named_input, output_option, print_findings, print_json, write_lines
+from outlive.cli.memory.common import command, form_of, scope_option
 from outlive.cli.output import done
 from outlive.memory import doctor as checkup
 from outlive.memory.memories import Memories
@@ -18,15 +18,15 @@ from outlive.stores.memories.records import Scope
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @scope_option
 def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool) -> None:
-    """Take over memories from JSON lines (name, description, type, body, and if you like keys and date) or from a
-    folder of Markdown files with frontmatter, as other agents keep them, or from one such file. Of a MEMORY.md, the
-    lines that lead to other files are passed over, and each section with notes of its own becomes a memory.
+    """Import memories from JSON lines (name, description, type, body, and optionally keys and date), from a folder of
+    Markdown files with frontmatter, as other agents keep them, or from one such file. In a MEMORY.md, lines that link
+    to other files are skipped, and each section with notes becomes a memory.
 
-    What was superseded or forgotten in an export of everything (--all) is so here, too. A name that is taken gets a
-    slug of its own, and is said.
+    Memories that an export with --all marks as superseded or forgotten stay so. A memory whose name is taken gets a
+    slug of its own, which is reported.
 
-    One step of the log, so that `outlive memory undo` takes all of it back. What is there already is passed over;
-    what may not be remembered (a secret, say) is named, and then the exit code is 1.
+    The import is one step of the log, so `outlive memory undo` takes all of it back. Known memories are skipped;
+    refused ones (with a secret, say) are reported, and then the exit code is 1.
 
     \b
     Examples:
@@ -67,7 +67,7 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
 
 
 @command()
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@output_option
 @click.option("--all", "everything", is_flag=True, help="Superseded and forgotten ones as well.")
 def export(memories: Memories, output: Path | None, everything: bool, as_json: bool) -> None:
     """Write memories as JSON lines. --json changes nothing: the export is JSON lines already.
@@ -77,17 +77,11 @@ def export(memories: Memories, output: Path | None, everything: bool, as_json: b
       outlive memory export -o memories.jsonl
       outlive memory export | outlive memory import - --store postgresql://host/team
     """
-    lines = export_lines(memories, everything=everything)
-    if output is None:
-        for text in lines:
-            click.echo(text)
-        return
-    with named_output(output) as file:
-        file.writelines(text.encode() + b"\n" for text in lines)
+    write_lines(export_lines(memories, everything=everything), output)
 
 
 @command()
-@click.option("--repair", is_flag=True, help="Set apart what is bad, and write indexes anew. Nothing is deleted.")
+@click.option("--repair", is_flag=True, help="Set apart what is bad, and rewrite the indexes. Nothing is deleted.")
 def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
     """Check every memory and every reference; exit code 1 when something is wrong.
 
@@ -99,17 +93,4 @@ def doctor(memories: Memories, repair: bool, as_json: bool) -> None:
     repaired = checkup.repair(memories) if repair else []
     if repaired:
         done(f"repaired: {'; '.join(repaired)}")
-    found = checkup.problems(memories)
-    wrong = any(not problem.harmless for problem in found)
-    if as_json:
-        print_json({"problems": found, "repaired": repaired})
-    else:
-        for text in repaired:
-            click.echo(f"{click.style('repaired', fg='green')} {text}")
-        for problem in found:
-            kind = click.style("note", dim=True) if problem.harmless else click.style("problem", fg="red")
-            click.echo(f"{kind} {problem.where}: {problem.what}\n  {click.style(problem.remedy, dim=True)}")
-        if not wrong:
-            click.echo(click.style("all is well", fg="green"))
-    if wrong:
-        sys.exit(1)
+    print_findings(checkup.problems(memories), repaired, as_json=as_json)

@@ -1,6 +1,7 @@
-"""What happened in a replay, gathered on the way: sizes by kind, passes, what left, and costs."""
+"""The report of a replay: sizes by kind, passes, what left, and costs."""
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, RequestCost, Texts
 from outlive.context.engine import Engine, Request
@@ -13,9 +14,9 @@ from outlive.replay.player import Replay, ReplayStep
 from outlive.replay.recording import Recording
 
 KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")
-"""In the order of a request; `shrunk` is what is left of results that left."""
+"""In the order of a request; `shrunk` is the rest of results that were shortened."""
 SEEN_LEAVING = 40
-"""Of what left in a pass, the largest so many are named."""
+"""How many of the pieces that left in a pass are listed, largest first."""
 
 
 class Pass(Struct, frozen=True):
@@ -36,7 +37,7 @@ class Pass(Struct, frozen=True):
 
 
 class ReplayTurn(Struct, frozen=True):
-    """One model call: how large its request was, of what, and what it cost, against never compacting."""
+    """One model call: size of its request by kind, and cost, both also without compaction."""
 
     turn: int
     time: float
@@ -90,13 +91,13 @@ class ReplayReport(Struct, frozen=True):
 
     @property
     def cached(self) -> float:
-        """The part of all input that was read from the cache."""
+        """The share of all input that was read from the cache."""
         read = sum(turn.price.read for turn in self.turns)
         total = read + sum(turn.price.written for turn in self.turns)
         return read / total if total else 0.0
 
     def form(self) -> dict[str, object]:
-        """For programs: the report and its sums."""
+        """Return the report and its sums as a JSON object."""
         sums = {
             "cost": round(self.cost),
             "cost_without_compaction": round(self.plain_cost),
@@ -106,12 +107,11 @@ class ReplayReport(Struct, frozen=True):
             "largest_without_compaction": self.plain_largest,
             "prices": {"write": WRITE, "read": READ, "output": OUTPUT, "cache_seconds": LIFETIME},
         }
-        fields = {name: getattr(self, name) for name in self.__struct_fields__}
-        return sums | fields
+        return sums | asdict(self)
 
 
 class Account:
-    """Takes in the steps of a replay, one by one."""
+    """Collects the report from the steps of a replay."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
@@ -171,7 +171,7 @@ class Account:
         )
 
     def _plain_price(self, time: float, output: float) -> RequestCost:
-        """Never compacting: everything sent before is a prefix of what is sent now."""
+        """Return the cost without compaction, where each request extends the one before."""
         cached = self._plain_cached if time - self._plain_used <= LIFETIME else 0.0
         self._plain_cached, self._plain_used = self._plain, time
         return RequestCost(cached, self._plain - cached, output)

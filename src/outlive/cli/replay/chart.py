@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import accumulate
 
 from outlive.cli.replay.account import KINDS, ReplayReport
 
@@ -31,9 +32,9 @@ def size_chart(report: ReplayReport) -> str:
 
 
 def cost_chart(report: ReplayReport) -> str:
-    """What was spent up to each call, with passes and without."""
-    ours = list(_running(turn.price.cost for turn in report.turns))
-    plain = list(_running(turn.plain_price.cost for turn in report.turns))
+    """Cumulative cost at each call, with passes and without."""
+    ours = list(accumulate(turn.price.cost for turn in report.turns))
+    plain = list(accumulate(turn.plain_price.cost for turn in report.turns))
     plot = Plot(len(report.turns), max(ours[-1], plain[-1]), LOW)
     parts = plot.grid()
     for name, values in (("plain", plain), ("ours", ours)):
@@ -46,7 +47,7 @@ def cost_chart(report: ReplayReport) -> str:
 
 
 class Plot:
-    """Where things go."""
+    """The coordinates of a chart."""
 
     def __init__(self, count: int, top: float, height: int) -> None:
         self.count = max(count, 1)
@@ -102,13 +103,6 @@ def _steps(plot: Plot, values: Sequence[float], *, back: bool = False) -> str:
     return ("L" if back else "") + "L".join(reversed(corners) if back else corners)
 
 
-def _running(values: Iterable[float]) -> Iterator[float]:
-    total = 0.0
-    for value in values:
-        total += value
-        yield total
-
-
 def _ticks(top: float) -> Iterator[float]:
     """Four to six round numbers."""
     size = 1.0
@@ -122,8 +116,8 @@ def _ticks(top: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """12,345 as 12k."""
+    """Format 12,345 as 12.3k."""
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if tokens >= size:
-            return f"{tokens / size:.3g}{unit}"
+            return f"{tokens / size:.3g}{unit}" if tokens < 1000 * size else f"{tokens / size:.0f}{unit}"
     return f"{tokens:.0f}"

@@ -1,4 +1,4 @@
-"""The command itself."""
+"""The `outlive replay` command."""
 
 import shutil
 import sys
@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 import click
 from msgspec.structs import replace
 
-from outlive.cli.echo import named_input, named_output
+from outlive.cli.echo import json_option, named_input, named_output, print_json, store_option
 from outlive.cli.output import done
 from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
-from outlive.cli.session.common import chosen_policy, json_option, open_store, print_json, store_option
+from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
 from outlive.context.policy import Policy
 from outlive.replay.importers import ImportRefused, Recording, read_recording
@@ -24,7 +24,7 @@ from outlive.stores.logs.protocol import LogStore
 DEFAULT_WINDOW = 100_000
 STREAM = Path("-")
 _EVERY = 20
-"""Steps between two signs of life."""
+"""Steps between two progress messages."""
 
 
 @click.command()
@@ -54,7 +54,7 @@ _EVERY = 20
     metavar="FILE",
     help="Write the report as one self-contained page; - is stdout.",
 )
-@store_option
+@store_option("sessions")
 @json_option
 def replay(
     file: Path,
@@ -69,7 +69,7 @@ def replay(
     """Play a recorded session through the context engine and tell what would have happened.
 
     FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
-    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; which one is found out. - is stdin. Nothing is
+    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; the format is detected. - is stdin. Nothing is
     sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled;
     replaying again replaces that session, and never one that really happened.
 
@@ -111,7 +111,7 @@ def replay(
 
 
 def _piped() -> Recording:
-    """The recording on stdin, by way of a file, as all formats are read."""
+    """Read the recording on stdin through a temporary file, because importers read files."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
         path.write_bytes(named_input(STREAM)[0])
@@ -139,7 +139,7 @@ def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, s
 
 
 def _progress(number: int, total: int) -> None:
-    """On a terminal, and only there."""
+    """Print progress on a terminal."""
     if sys.stderr.isatty() and (number % _EVERY == 0 or number == total):
         end = "\r\x1b[K" if number == total else ""
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
@@ -161,7 +161,7 @@ def _show(report: ReplayReport, *, full: bool, as_json: bool, err: bool) -> None
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[Sink | None]:
-    """A file that is there whole or not at all, or stdout."""
+    """Open a file that appears only when it is complete, or stdout; None for None."""
     if path is None or path == STREAM:
         yield Stdout() if path else None
         return

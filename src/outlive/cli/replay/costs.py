@@ -1,4 +1,4 @@
-"""A prompt cache, simulated: what each request would have cost. Prices are multiples of one uncached input token."""
+"""A simulated prompt cache that prices each request in multiples of one uncached input token."""
 
 import json
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, Tool
 
 WRITE, READ, OUTPUT = 1.25, 0.1, 5.0
 LIFETIME = 300.0
-"""Seconds that a cached prefix lives after its last use."""
+"""Seconds a cached prefix lives after its last use."""
 
 
 class RequestCost(Struct, frozen=True):
-    """One request: tokens read from the cache, written to it, and put out, and what that costs."""
+    """Tokens of one request (read from the cache, written to it, output) and their cost."""
 
     read: float
     written: float
@@ -28,21 +28,21 @@ class RequestCost(Struct, frozen=True):
 
 
 class Cache:
-    """The cache of one conversation. It keeps the last request, and forgets it after its lifetime."""
+    """The cache of one conversation: it holds the last request until its lifetime ends."""
 
     def __init__(self) -> None:
         self._last: Sequence[str] = ()
         self._used = 0.0
 
     def ask(self, parts: Sequence[str], time: float, output: float) -> RequestCost:
-        """Send a request that consists of these parts, in the order in which the cache sees them."""
+        """Send a request made of these parts, in cache order, and return its cost."""
         cached = _shared(self._last, parts) if time - self._used <= LIFETIME else 0
         self._last, self._used = parts, time
         return RequestCost(cached / CHARS_PER_TOKEN, (sum(map(len, parts)) - cached) / CHARS_PER_TOKEN, output)
 
 
 def _shared(before: Sequence[str], now: Sequence[str]) -> int:
-    """Characters at the beginning that both have."""
+    """Return the length of the common prefix in characters."""
     shared = 0
     for old, new in zip(before, now, strict=False):
         if old is not new and old != new:
@@ -52,7 +52,7 @@ def _shared(before: Sequence[str], now: Sequence[str]) -> int:
 
 
 class Texts:
-    """Blocks as the text that is counted. A block that was seen before is not rendered again."""
+    """Renders blocks as the text that is counted, each block once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Block, str]] = {}
@@ -64,7 +64,7 @@ class Texts:
         return found[1]
 
     def request(self, request: Request) -> list[str]:
-        """A request in the order in which the cache sees it."""
+        """Return the texts of a request in cache order."""
         tools = json.dumps(request.tools, ensure_ascii=False) if request.tools else ""
         return [tools, request.system, *(self.of(block) for m in request.messages for block in m.blocks)]
 
@@ -87,5 +87,5 @@ def _text(block: Block) -> str:
 
 
 def _picture(image: Image) -> str:
-    """As long as a picture is dear, and different for different pictures."""
+    """Return a text as long as an image costs, different for different images."""
     return f"{image.url}{image.data[:40]}".ljust(round(IMAGE_TOKENS * CHARS_PER_TOKEN))

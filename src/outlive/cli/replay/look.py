@@ -1,4 +1,4 @@
-"""How the page looks and answers to the pointer. Nothing is loaded from anywhere."""
+"""Style sheet and script of the page. Nothing is loaded from the network."""
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --card: #ffffff; --ink: #1c1c1a; --soft: #6b6a66; --rule: #e4e3de;

@@ -1,4 +1,4 @@
-"""The report as one self-contained page: no network, light and dark, readable without a script."""
+"""The report as one self-contained HTML page: no network, light and dark, readable without scripts."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,6 @@ from outlive.context.passes.departures import Left
 
 
 def page(report: ReplayReport) -> str:
-    """The whole page."""
     body = "\n".join([*_head(report), *_charts(report), *_passes(report), *_foot(report)])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -26,11 +25,9 @@ def _head(report: ReplayReport) -> Iterator[str]:
     facts += [f"window {report.window:,} tokens", f"policy {report.policy}"]
     yield f"<h1>{escape(report.session)}</h1>"
     yield f'<p class="about">{escape(" · ".join(filter(None, facts)))}</p>'
+    costs = f"{short(report.cost)} / {short(report.plain_cost)}"
     tiles = [
-        (
-            f"{report.ratio:.2f}",
-            f"of the cost of never compacting ({short(report.cost)} / {short(report.plain_cost)})",
-        ),
+        (f"{report.ratio:.2f}", f"of the cost of never compacting ({costs})"),
         (f"{report.cached:.0%}", "of the input read from the cache"),
         (short(report.largest), f"largest request, without compaction {short(report.plain_largest)}"),
         (str(len(report.passes)), "pass" if len(report.passes) == 1 else "passes"),

@@ -1,4 +1,4 @@
-"""Requests as JSON lines, the contract that other programs read."""
+"""Requests as JSON lines, a format that other programs read."""
 
 from typing import Protocol
 
@@ -19,14 +19,14 @@ class Sink(Protocol):
 
 
 class Stdout:
-    """Bytes as they are; a terminal gets them as text."""
+    """Standard output; a terminal gets cleaned text."""
 
     def write(self, data: bytes, /) -> None:
         echo_exact(data)
 
 
 class RequestWriter:
-    """Writes one line a model call. Messages that were written before are not encoded again."""
+    """Writes one line a model call; encodes each message once."""
 
     def __init__(self, out: Sink) -> None:
         self._out = out
@@ -40,6 +40,6 @@ class RequestWriter:
         self._out.write(head + body + b'],"extra_calls":[]}\n')
 
     def _encoded(self, message: Message) -> tuple[Message, bytes]:
-        """Kept together with the message itself, so that its identity cannot be taken over by another."""
+        """Return (message, bytes); keeping the message prevents another object from getting its id()."""
         found = self._known.get(id(message))
         return found if found is not None else (message, _encode(message_form(message)))

@@ -1,4 +1,4 @@
-"""The second part of `outlive demo`: a session far larger than its window, and what is left of it in the end."""
+"""`outlive demo replay`: a session far larger than its window, and what is left of it at the end."""
 
 import click
 
@@ -15,11 +15,11 @@ FILES = 120
 ASKED = "Find out why uploads time out. Never touch anything under vendor/."
 NEEDLE = "RETRY_LIMIT_SECONDS = 47"
 EARLY = 3
-"""The step at which the decisive line is read, long before it is needed."""
+"""The step that reads the decisive line, long before it is needed."""
 
 
 def recording() -> Recording:
-    """A session of our own making: many files read, one line in an early one that matters at the end."""
+    """Make up a session that reads many files; one line of an early file matters at the end."""
     messages = [Message("user", (Text(ASKED),))]
     for number in range(FILES):
         call = ToolCall(f"call_{number}", "read_file", {"path": path(number)})
@@ -48,7 +48,7 @@ def source(number: int) -> str:
 
 
 def tell(store: LogStore) -> None:
-    """Play it, and show that everything needed is still in the last request, or behind a handle."""
+    """Play the session, and check that everything needed is in the last request or behind a handle."""
     played = Replay(recording(), window=WINDOW, policy=RICH)
     account = Account(played)
     last = ""

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from outlive.cli.replay.account import KINDS, Pass, ReplayReport, ReplayTurn
+from outlive.cli.replay.chart import short
 
 HEIGHT = 14
 LEFT = 8
@@ -22,7 +23,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def render(report: ReplayReport, width: int = 100, *, passes: bool = True) -> str:
-    """The whole report as text, or (without `passes`) without the list of what left."""
+    """Render the whole report as text; `passes` adds the list of passes."""
     rows = [*_title(report), "", *_chart(report, width), "", *_sums(report)]
     if report.passes and passes:
         rows += ["", *_passes(report.passes, width)]
@@ -30,7 +31,7 @@ def render(report: ReplayReport, width: int = 100, *, passes: bool = True) -> st
 
 
 def summary(report: ReplayReport) -> str:
-    """The replay in a few lines."""
+    """Render the report in a few lines."""
     return "\n".join([*_title(report), *_sums(report)])
 
 
@@ -50,7 +51,7 @@ def _chart(report: ReplayReport, width: int) -> Iterator[str]:
         yield f"{'passes':>{LEFT - 1}} {click.style(marks, fg='red', bold=True)}"
     stacks = [_stack(max(column, key=lambda turn: turn.tokens), top) for column in columns]
     for row in range(HEIGHT, 0, -1):
-        label = f"{_short(round(top * row / HEIGHT))}" if row == HEIGHT or row % 4 == 2 else ""
+        label = f"{short(round(top * row / HEIGHT))}" if row == HEIGHT or row % 4 == 2 else ""
         edge = "┤" if label else "│"
         yield f"{label:>{LEFT - 2}} {edge}{''.join(_cell(stack, row) for stack in stacks)}"
     yield f"{'0':>{LEFT - 2}} └{'─' * len(columns)}"
@@ -61,7 +62,7 @@ def _chart(report: ReplayReport, width: int) -> Iterator[str]:
 
 
 def _buckets(turns: Sequence[ReplayTurn], most: int) -> Iterator[Sequence[ReplayTurn]]:
-    """Neighbouring calls in as many columns as there is room for; few calls get wider bars."""
+    """Group neighbouring calls into the available columns; few calls get wider bars."""
     if not turns:
         return
     wide = max(1, min(4, most // len(turns)))
@@ -73,7 +74,7 @@ def _buckets(turns: Sequence[ReplayTurn], most: int) -> Iterator[Sequence[Replay
 
 
 def _stack(turn: ReplayTurn, top: int) -> list[str]:
-    """The kinds of a request from the bottom up, one entry a row."""
+    """Return the kinds of a request from the bottom up, one entry a row."""
     rows: list[str] = []
     total = 0.0
     for kind in KINDS:
@@ -93,7 +94,7 @@ def _sums(report: ReplayReport) -> Iterator[str]:
     colour = "green" if report.ratio < 1 else "yellow"
     ratio = click.style(f"{report.ratio:.2f}", fg=colour, bold=True)
     passes = f"{len(report.passes)} passes" if len(report.passes) != 1 else "1 pass"
-    spent = f"{_short(report.cost)} against {_short(report.plain_cost)}, in uncached input tokens"
+    spent = f"{short(report.cost)} against {short(report.plain_cost)}, in uncached input tokens"
     yield f"cost      {ratio} of never compacting  ({spent})"
     yield f"cache     {report.cached:.1%} of the input read from it, {passes}"
     yield f"largest   {report.largest:,} tokens, without compaction {report.plain_largest:,}"
@@ -102,15 +103,7 @@ def _sums(report: ReplayReport) -> Iterator[str]:
 def _passes(passes: Sequence[Pass], width: int) -> Iterator[str]:
     yield click.style("before message   why        size              shrunk  folded  what left first", dim=True)
     for one in passes:
-        size = f"{_short(one.before)} → {_short(one.after)}"
+        size = f"{short(one.before)} → {short(one.after)}"
         left = f"{one.left[0].what} {one.left[0].handles[0] if one.left[0].handles else ''}" if one.left else ""
         row = f"{one.turn:>14}   {one.reason:<9}  {size:<16}  {one.units_shrunk:>6}  {one.units_folded:>6}  {left}"
         yield row if len(row) <= width else row[: width - 1] + "…"
-
-
-def _short(tokens: float) -> str:
-    """12,345 as 12.3k."""
-    for size, unit in ((1e6, "M"), (1e3, "k")):
-        if tokens >= size:
-            return f"{tokens / size:.3g}{unit}" if tokens < 1000 * size else f"{tokens / size:.0f}{unit}"
-    return f"{tokens:.0f}"

@@ -4,15 +4,15 @@ import click
 
 from outlive.agent.forking import fork as fork_session
 from outlive.agent.session import Session
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, print_json, store_option
 from outlive.cli.output import done
-from outlive.cli.session.common import command, print_json, session_argument
+from outlive.cli.session.common import command, session_argument
 from outlive.stores.logs.protocol import LogStore
 
 
 @click.command()
 @session_argument
-@click.option("--store", metavar="URL", help="Where the sessions are, if not where the workspace says.")
+@store_option("sessions")
 @click.pass_context
 def resume(ctx: click.Context, session: str, store: str | None) -> None:
     """Go on with a session in the terminal, where its log ends. The same as outlive --resume SESSION.

@@ -1,18 +1,16 @@
 """Options and output shared by the commands on sessions."""
 
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
 from outlive.agent.policies import policy_named
 from outlive.agent.session import WINDOW
-from outlive.cli.echo import echo, echo_exact
+from outlive.cli.echo import echo, store_command
 from outlive.config import Workspace
 from outlive.context.engine import Engine
 from outlive.stores import open_stores
@@ -23,38 +21,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @contextmanager
 def open_store(url: str | None = None) -> Iterator[LogStore]:
-    """The log store of the workspace."""
-    workspace = Workspace.find(store=url)
-    store = open_stores(**workspace.store).logs
-    try:
+    """Open the log store of the workspace."""
+    with open_stores(**Workspace.find(store=url).store) as stores:
+        store = stores.logs
         yield store
-    finally:
-        store.close()
-
-
-def store_option(function: F) -> F:
-    return click.option("--store", metavar="URL", help="Where the sessions are, if not where the workspace says.")(
-        function
-    )
-
-
-def json_option(function: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
-    """A command on the log store: it gets `store` and `as_json`, and --store and --json."""
+    """Make a command of a function that takes `store`, `as_json` and maybe `session`; adds --store and --json."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
         @functools.wraps(function)
-        @click.pass_context
-        def run(ctx: click.Context, /, store: str | None, **options: Any) -> None:
-            with open_store(store or ctx.obj) as opened:
-                if "session" in options:
-                    options["session"] = resolved(opened, options["session"])
-                function(opened, **options)
+        def run(store: LogStore, **options: Any) -> None:
+            if "session" in options:
+                options["session"] = resolved(store, options["session"])
+            function(store, **options)
 
-        return click.command(name or function.__name__)(store_option(json_option(run)))
+        return store_command(name, "sessions", open_store)(run)
 
     return decorate
 
@@ -64,7 +47,7 @@ def session_argument(function: F) -> F:
 
 
 def resolved(store: LogStore, text: str) -> str:
-    """The session of that name, or the only one whose name, or the part of it that faces show, begins so."""
+    """Return the session with this id, or the only one whose id (or short id) starts with the text."""
     try:
         return store.info(text).id
     except UnknownSession:
@@ -79,7 +62,7 @@ def resolved(store: LogStore, text: str) -> str:
 
 
 def engine_of(events: Iterable[Any]) -> Engine:
-    """The engine that a log leads to, under the settings of the workspace."""
+    """Build the engine of a log, with the settings of the workspace."""
     context = Workspace.find().context
     engine = Engine(int(str(context.get("window", WINDOW))), chosen_policy("", context))
     engine.extend(events)
@@ -87,25 +70,18 @@ def engine_of(events: Iterable[Any]) -> Engine:
 
 
 def chosen_policy(text: str, context: Any) -> Any:
-    """The policy that was asked for, else that of the workspace, else the default."""
+    """Return the named policy, else the policy of the workspace, else the default."""
     return policy_named(text or str(context.get("policy", "")), context.get("policies"))
 
 
 def say_damage(damage: Iterable[Damage]) -> None:
-    """On stderr, so that what is printed stays clean."""
+    """Report damage on stderr."""
     for item in damage:
         echo(f"{click.style('left out:', fg='yellow')} {item}", err=True)
 
 
-def print_json(value: Any, *, err: bool = False) -> None:
-    """Indented for a person at a terminal, one line for a program."""
-    raw = msgspec.json.encode(value)
-    stream = sys.stderr if err else sys.stdout
-    echo_exact((msgspec.json.format(raw, indent=2) if stream.isatty() else raw) + b"\n", err=err)
-
-
 def moment(time: float) -> str:
-    """In the time zone of the reader."""
+    """Format a time in the local time zone."""
     return f"{datetime.fromtimestamp(time).astimezone():%Y-%m-%d %H:%M}" if time else "-"
 
 
@@ -113,6 +89,5 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     from click.shell_completion import CompletionItem
 
     with open_store() as store:
-        return [
-            CompletionItem(info.id, help=info.title) for info in store.sessions() if info.id.startswith(incomplete)
-        ]
+        found = [info for info in store.sessions() if info.id.startswith(incomplete)]
+    return [CompletionItem(info.id, help=info.title) for info in found]

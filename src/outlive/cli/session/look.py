@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 import click
 import msgspec
 
-from outlive.cli.echo import echo
-from outlive.cli.session.common import command, engine_of, moment, print_json, say_damage, session_argument
+from outlive.cli.echo import echo, print_json
+from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
 from outlive.context.engine import Engine
 from outlive.context.pages import handle
 from outlive.context.passes.departures import LeftUnit, units_left
@@ -31,10 +31,10 @@ from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 
 _ROOM = 4000.0
-"""Tokens of the state block for a person to read."""
+"""Token budget of the state block."""
 _LINE = 110
 _NAMED = 6
-"""Units that are named of those that left in a pass, the largest."""
+"""How many of the units that left in a pass are named, largest first."""
 
 
 @command("list")
@@ -113,7 +113,7 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
 
 
 def _told(event: Event) -> str:
-    """An event in one line."""
+    """Describe an event in one line."""
     match event:
         case UserSaid():
             who = "user" if user_words(event.blocks) else "harness"
@@ -181,7 +181,7 @@ def receipts(store: LogStore, session: str, every: bool, as_json: bool) -> None:
 
 
 def _left(events: Iterable[Event]) -> dict[int, list[LeftUnit]]:
-    """What left in each pass; found out by going through the log again."""
+    """Replay the log to find what left in each pass."""
     engine = engine_of(())
     found: dict[int, list[LeftUnit]] = {}
     for event in events:

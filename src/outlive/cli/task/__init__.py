@@ -30,7 +30,7 @@ from outlive.cli.lazy import LazyGroup
         "delete": ("outlive.cli.task.build:delete", "Remove a task."),
         "history": ("outlive.cli.task.look:history", "Who changed what, when and from where."),
         "graph": ("outlive.cli.task.picture:graph", "Draw the graph, a part of it, or its critical path."),
-        "import": ("outlive.cli.task.move:import_", "Take over tasks from an export, a file or a folder."),
+        "import": ("outlive.cli.task.move:import_", "Import tasks from an export, a file or a folder."),
         "export": ("outlive.cli.task.move:export", "Write the whole graph as JSON lines."),
         "archive": ("outlive.cli.task.build:archive", "Move finished tasks out of the way."),
         "doctor": ("outlive.cli.task.move:doctor", "Check the store, and mend it (--repair)."),

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from outlive.cli.echo import echo, named_input
+from outlive.cli.echo import echo, named_input, print_json
 from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
@@ -16,7 +16,6 @@ from outlive.cli.task.common import (
     holder_options,
     id_argument,
     paint,
-    print_json,
     print_task,
     usage,
 )
@@ -95,9 +94,8 @@ def create(
         done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
         if as_json:
             print_json([task_to_json(task) for task in made])
-        else:
-            for task in made:
-                echo(str(task.id) if quiet else f"created {line(task, paint)}")
+        for task in () if as_json else made:
+            echo(str(task.id) if quiet else f"created {line(task, paint)}")
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:

@@ -1,16 +1,14 @@
 """Options and output shared by the task commands."""
 
-import functools
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, NoReturn, TypeVar
 
 import click
-import msgspec
 
-from outlive.cli.echo import echo, echo_exact
+from outlive.cli.echo import echo, print_json, store_command
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.stores import open_stores
@@ -33,32 +31,23 @@ _COLOURS: dict[str, dict[str, Any]] = {
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
-    """A command on the graph: it gets `graph` and `as_json`, and --store and --json."""
+    """Make a command of a function that takes `graph` and `as_json`; adds --store and --json."""
+    return store_command(name, "tasks", _opened)
 
-    def decorate(function: Callable[..., None]) -> click.Command:
-        @functools.wraps(function)
-        @click.pass_context
-        def run(ctx: click.Context, /, store: str | None, **options: Any) -> None:
-            graph = open_graph(store or ctx.obj)
-            try:
-                function(graph, **options)
-                for text in graph.store.left_out():
-                    echo(f"left out: {text}; see: outlive task doctor", err=True)
-            finally:
-                graph.store.close()
 
-        wrapped = click.option(
-            "--store", metavar="URL", help="Where the tasks are, if not where the workspace says."
-        )(click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(run))
-        return click.command(name or function.__name__)(wrapped)
-
-    return decorate
+@contextmanager
+def _opened(store: str | None) -> Iterator[TaskGraph]:
+    graph = open_graph(store)
+    try:
+        yield graph
+        for text in graph.store.left_out():
+            echo(f"left out: {text}; see: outlive task doctor", err=True)
+    finally:
+        graph.store.close()
 
 
 def open_graph(store: str | None) -> TaskGraph:
-    workspace = Workspace.find(store=store)
-    opened = open_stores(**workspace.store).tasks
-    return TaskGraph(opened, actor=default_actor())
+    return TaskGraph(open_stores(**Workspace.find(store=store).store).tasks, actor=default_actor())
 
 
 def id_argument(function: F) -> F:
@@ -70,16 +59,12 @@ def optional_id_argument(function: F) -> F:
 
 
 def budget_option(function: F) -> F:
-    return click.option(
-        "--budget",
-        type=click.IntRange(min=0),
-        metavar="TOKENS",
-        help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit.",
-    )(function)
+    text = f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit."
+    return click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help=text)(function)
 
 
 def holder_options(function: F) -> F:
-    """Who is acting. Without either the caller speaks for the user and may act on any task."""
+    """Add --owner and --token. A caller that gives neither acts for the user, on any task."""
     owner = click.option("--owner", metavar="NAME", help="Act as this worker; refused if another holds the task.")
     token = click.option("--token", type=int, help="The fencing token of your claim (lease.token); refused if stale.")
     return owner(token(function))
@@ -87,13 +72,8 @@ def holder_options(function: F) -> F:
 
 def fit_options(function: F) -> F:
     label = click.option("--label", "labels", multiple=True, help="Only tasks with this label; repeat for more.")
-    able = click.option(
-        "--capability",
-        "capabilities",
-        multiple=True,
-        help="Only tasks whose labels are all among these; repeat for more.",
-    )
-    return label(able(function))
+    text = "Only tasks whose labels are all among these; repeat for more."
+    return label(click.option("--capability", "capabilities", multiple=True, help=text)(function))
 
 
 class Duration(click.ParamType[timedelta]):
@@ -113,16 +93,10 @@ def paint(text: str, role: str) -> str:
     return click.style(text, **_COLOURS[role])
 
 
-def print_json(value: Any) -> None:
-    """Indented for a person at a terminal, one line for a program."""
-    raw = msgspec.json.encode(value)
-    echo_exact((msgspec.json.format(raw, indent=2) if sys.stdout.isatty() else raw) + b"\n")
-
-
 def print_list(
     tasks: Sequence[Task], total: int, *, budget: int | None, limit: int | None, as_json: bool, none: str
 ) -> None:
-    """Tasks, one a line, as far as the budget reaches."""
+    """Print tasks, one a line, within the token budget."""
     if as_json:
         print_json([task_to_json(task) for task in tasks])
     elif not tasks:
@@ -136,14 +110,14 @@ def print_list(
 
 
 def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
-    """The budget of a list: as asked for, else none where the reader said how much or is a program."""
+    """Return the token budget of a list: the option, else unlimited with --limit or --json, else the default."""
     if budget is not None:
         return budget
     return 0 if as_json or limit is not None else DEFAULT_BUDGET
 
 
 def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task] | None = None) -> None:
-    """What became of a task: the task as JSON, or a line that says it."""
+    """Print a changed task and the tasks that it unblocked."""
     done(f"task {task.id} was {verb}")
     if as_json:
         more = {} if unblocked is None else {"unblocked": [other.id for other in unblocked]}
@@ -155,7 +129,7 @@ def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task
 
 
 def local(moment: datetime, form: str = "%Y-%m-%d %H:%M:%S") -> str:
-    """A moment as people at this terminal read it: in their own time zone. JSON stays in UTC."""
+    """Format a time in the local time zone. JSON stays in UTC."""
     return moment.astimezone().strftime(form)
 
 
@@ -166,9 +140,5 @@ def usage(message: str) -> NoReturn:
 def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    graph = open_graph(None)
-    return [
-        CompletionItem(str(task.id), help=task.subject)
-        for task in graph.find()
-        if str(task.id).startswith(incomplete)
-    ]
+    tasks = open_graph(None).find()
+    return [CompletionItem(str(one.id), help=one.subject) for one in tasks if str(one.id).startswith(incomplete)]

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from outlive.cli.echo import echo
+from outlive.cli.echo import echo, print_json
 from outlive.cli.task.common import (
     budget_of,
     budget_option,
@@ -14,7 +14,6 @@ from outlive.cli.task.common import (
     local,
     optional_id_argument,
     paint,
-    print_json,
     print_list,
 )
 from outlive.stores.tasks.protocol import SortKey, TaskQuery
@@ -84,12 +83,7 @@ def list_(
     reach = fits(budget_of(budget, limit=limit, as_json=as_json))
     most = min((number for number in (limit, reach) if number is not None), default=None)
     query = TaskQuery(
-        statuses=chosen,
-        archived=archived,
-        sort=cast(SortKey, sort),
-        descending=reverse,
-        limit=most,
-        **conditions,
+        statuses=chosen, archived=archived, sort=cast(SortKey, sort), descending=reverse, limit=most, **conditions
     )
     tasks = graph.find(query)
     total = graph.count(query) if most is not None and len(tasks) == most else len(tasks)

@@ -1,13 +1,19 @@
 """import, export, doctor."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, echo_exact, named_input, named_output
+from outlive.cli.echo import (
+    echo,
+    named_input,
+    output_option,
+    print_findings,
+    print_json,
+    write_lines,
+)
 from outlive.cli.output import done
-from outlive.cli.task.common import command, paint, print_json
+from outlive.cli.task.common import command
 from outlive.config import default_actor
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import task_to_json
@@ -21,10 +27,10 @@ from outlive.tasks.transfer import export_lines, import_bundle, read_bundle, rea
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True, path_type=Path))
 @click.option("--renumber", is_flag=True, help="Give the tasks new ids; their edges follow.")
 def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> None:
-    """Take over tasks, all or none, from an export, a JSON file of tasks, or a folder of task files.
+    """Import tasks, all or none, from an export, a JSON file of tasks, or a folder of task files.
 
-    The plain form of other tools ({"id", "subject", "status", "blockedBy", …}) is understood. Tasks that are
-    there already are passed over.
+    Reads the format of other tools too: {"id", "subject", "status", "blockedBy", …}. Tasks that exist already are
+    skipped.
 
     \b
     Examples:
@@ -53,7 +59,7 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
 
 
 @command()
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@output_option
 def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
     """Write the whole graph, archived tasks and history included, as JSON lines.
 
@@ -64,12 +70,7 @@ def export(graph: TaskGraph, output: Path | None, as_json: bool) -> None:
       outlive task export -o tasks.jsonl
       outlive task export | outlive task import - --store postgresql://host/team
     """
-    if output is None:
-        for text in export_lines(graph.store):
-            echo_exact(text.encode() + b"\n")
-        return
-    with named_output(output) as file:
-        file.writelines(text.encode() + b"\n" for text in export_lines(graph.store))
+    write_lines(export_lines(graph.store), output)
 
 
 @command()
@@ -80,21 +81,9 @@ def doctor(graph: TaskGraph, repair: bool, as_json: bool) -> None:
     \b
     Examples:
       outlive task doctor
-      outlive task doctor --repair    damaged files are set apart, derived values written anew
+      outlive task doctor --repair    sets damaged files apart, rewrites derived values
     """
     repaired = graph.store.repair() if repair else []
     if repaired:
         done(f"repaired: {some(repaired)}")
-    problems = graph.doctor()
-    if as_json:
-        print_json({"problems": problems, "repaired": repaired})
-    else:
-        for text in repaired:
-            echo(f"{paint('repaired', 'ready')} {text}")
-        for problem in problems:
-            kind = paint("note", "dim") if problem.harmless else click.style("problem", fg="red")
-            echo(f"{kind} {problem.where}: {problem.what}\n  {paint(problem.remedy, 'dim')}")
-        if not any(not problem.harmless for problem in problems):
-            echo(paint("all is well", "ready"))
-    if any(not problem.harmless for problem in problems):
-        sys.exit(1)
+    print_findings(graph.doctor(), repaired, as_json=as_json)

@@ -7,23 +7,16 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import echo, named_output
-from outlive.cli.task.common import command, optional_id_argument, paint, print_json, usage
+from outlive.cli.echo import echo, output_option, print_json, write_lines
+from outlive.cli.task.common import command, optional_id_argument, paint, usage
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.drawing.marks import state
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 
-ENDINGS = {
-    ".svg": "svg",
-    ".dot": "dot",
-    ".gv": "dot",
-    ".mmd": "mermaid",
-    ".mermaid": "mermaid",
-    ".json": "json",
-    ".txt": "tree",
-}
+ENDINGS = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid"}
+ENDINGS |= {".json": "json", ".txt": "tree"}
 FORMATS = ("tree", "layers", "mermaid", "dot", "svg", "json")
 
 
@@ -33,7 +26,7 @@ FORMATS = ("tree", "layers", "mermaid", "dot", "svg", "json")
 @click.option("-a", "--all", "everything", is_flag=True, help="Finished tasks too.")
 @click.option("--unblocks", is_flag=True, help="Instead of what ID needs: what waits for ID.")
 @click.option("--critical-path", is_flag=True, help="Only the longest chain of open tasks (up to ID).")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of stdout.")
+@output_option
 def graph(
     graph: TaskGraph,
     ref: str | None,
@@ -66,9 +59,8 @@ def graph(
     text = _drawn(tasks, form, styled=output is None and not critical_path, chain=critical_path)
     if output is None:
         echo(text)
-        return
-    with named_output(output) as file:
-        file.write(text.encode() + b"\n")
+    else:
+        write_lines([text], output)
 
 
 def _chosen(

@@ -139,7 +139,7 @@ def heartbeat(
 @command()
 @id_argument
 @holder_options
-@click.option("--force", is_flag=True, help="Take it away from whoever holds it.")
+@click.option("--force", is_flag=True, help="Take it away from its holder.")
 def release(graph: TaskGraph, ref: str, owner: str | None, token: int | None, force: bool, as_json: bool) -> None:
     """Give a claimed task back unfinished.
 
@@ -157,13 +157,7 @@ def release(graph: TaskGraph, ref: str, owner: str | None, token: int | None, fo
 @holder_options
 @click.option("--force", is_flag=True, help="Although it is still blocked.")
 def complete(
-    graph: TaskGraph,
-    ref: str,
-    result: str | None,
-    owner: str | None,
-    token: int | None,
-    force: bool,
-    as_json: bool,
+    graph: TaskGraph, ref: str, result: str | None, owner: str | None, token: int | None, force: bool, as_json: bool
 ) -> None:
     """Finish a task; what it blocked becomes ready.
 

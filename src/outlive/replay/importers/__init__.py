@@ -1,13 +1,11 @@
-"""Recorded sessions of other programs, read as they lie on disk, so that anyone can replay their own past.
+"""Importers of recorded sessions; `read_recording` detects the format.
 
-lines.py        JSON lines, plain or gzipped, with the number of each
+lines.py        JSON lines, plain or gzipped, with line numbers
 trajectory.py   our exchange format: one JSON object with Anthropic-style messages
 claude_code.py  ~/.claude/projects/*/*.jsonl
 attachments.py  what Claude Code showed the model besides words, calls and results
 codex.py        ~/.codex/sessions/**/rollout-*.jsonl
 own.py          .transcripts/*.jsonl and `outlive session export`
-
-`read_recording` finds out which it is.
 """
 
 from pathlib import Path
@@ -62,5 +60,5 @@ def _kind(lines: list[TranscriptLine]) -> str:
 
 
 def _bare_codex(value: dict[str, object]) -> bool:
-    """Rollouts of 2025's first versions begin with the bare metadata."""
+    """Whether a line is the bare metadata with which the first versions of 2025 begin a rollout."""
     return "type" not in value and {"id", "timestamp"} <= value.keys() and ("instructions" in value or "git" in value)

@@ -1,7 +1,7 @@
-"""Claude Code's `attachment` lines: what it put before the model besides words, calls and results.
+"""Claude Code's `attachment` lines: what it showed the model besides words, calls and results.
 
-What the request really said is made when it is sent and is not in the file; what it was made of is. That is kept, in
-tags, since it is not the user's words; only `queued_command` can be those (typed while the agent worked).
+The file has the parts of a request, not the text that was sent. The parts are kept in tags, because they are not the
+user's words; only a `queued_command` (typed while the agent worked) can be.
 """
 
 import json
@@ -14,11 +14,11 @@ from outlive.replay.importers.origins import by_harness, with_origins
 
 Form = dict[str, Any]
 _AT_START = ("SessionStart", "UserPromptSubmit")
-"""Hooks whose output goes to the model even when all went well."""
+"""Hooks whose output goes to the model even on success."""
 
 
 def attached(form: Form) -> list[Block]:
-    """What an attachment showed the model; nothing for what is bookkeeping or not known."""
+    """Return what an attachment showed the model; nothing for bookkeeping and unknown kinds."""
     kind = str(form.get("type"))
     if kind == "queued_command":
         return _queued(form)
@@ -31,7 +31,7 @@ def attached(form: Form) -> list[Block]:
 
 
 def injected(text: str, name: str = "injected") -> Text:
-    """A text of the harness, in tags unless it is in tags already."""
+    """Put a text of the harness into tags, unless it has tags already."""
     whole = text.strip()
     if whole.startswith("<") and not whole.startswith("<command-") and whole.endswith(">"):
         return by_harness(text)
@@ -39,7 +39,7 @@ def injected(text: str, name: str = "injected") -> Text:
 
 
 def instructions(form: Form) -> str:
-    """The user's and the project's standing files (CLAUDE.md), as they were loaded."""
+    """Return the instruction files of the user and the project (CLAUDE.md), as they were loaded."""
     files = form.get("files")
     texts = [
         f"Contents of {file.get('path')}:\n\n{file['content']}"
@@ -50,13 +50,13 @@ def instructions(form: Form) -> str:
 
 
 def system_prompt(form: Form) -> str:
-    """The system prompt that a snapshot holds."""
+    """Return the system prompt of a snapshot."""
     parts = form.get("systemPrompt")
     return "\n\n".join(part for part in parts if isinstance(part, str)) if isinstance(parts, list) else ""
 
 
 def _queued(form: Form) -> list[Block]:
-    """Words typed while the agent worked; a notification or another agent's message is not the user's."""
+    """Return words typed while the agent worked; notifications and messages of other agents are tagged."""
     prompt = form.get("prompt")
     parts = prompt if isinstance(prompt, list) else [prompt]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
@@ -72,15 +72,13 @@ def _queued(form: Form) -> list[Block]:
 def _image(content: Form) -> list[Block]:
     file = content.get("file")
     data = file.get("base64") if isinstance(file, dict) else None
-    return (
-        [Image(str(file.get("type") or "image/png"), data)]
-        if isinstance(file, dict) and isinstance(data, str)
-        else []
-    )
+    if not isinstance(file, dict) or not isinstance(data, str):
+        return []
+    return [Image(str(file.get("type") or "image/png"), data)]
 
 
 def _string(form: Form, *keys: str) -> str:
-    """The first of these that is a text, or a list of texts."""
+    """Return the first of these fields that is a text or a list of texts."""
     for key in keys:
         value = form.get(key)
         if isinstance(value, str) and value.strip():
@@ -106,7 +104,7 @@ def _memory(form: Form) -> str:
 
 
 def _named(*keys: str) -> Callable[[Form], str]:
-    """Its file, and then a text of it."""
+    """Read the file name and one of these texts."""
     return lambda form: "\n".join(filter(None, (_string(form, "filename", "path"), _string(form, *keys))))
 
 
@@ -162,4 +160,4 @@ _TEXTS: dict[str, Callable[[Form], str]] = {
     "date_change": _text("newDate"),
     "model": _text("text"),
 }
-"""How to read what the model was shown, by kind."""
+"""Kind of attachment to its reader."""

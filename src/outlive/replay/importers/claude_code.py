@@ -1,9 +1,9 @@
 """Claude Code's session files: `~/.claude/projects/*/*.jsonl`.
 
-A line is one content block of an answer, or what went back. Lines are linked by `parentUuid`; a rewind leaves
-branches behind, which are not part of the session as it ended. What the program told the model by itself (`isMeta`:
-bodies of skills and commands; `attachment`: files, memory, reminders) is kept in tags; a snapshot of the system
-prompt and the first CLAUDE.md files are the system prompt. What is left out, and why, is said by kind.
+A line is one content block of an answer, or a user message. Lines are linked by `parentUuid`; branches left behind by
+a rewind are ignored. Texts that the program added (`isMeta`: bodies of skills and commands; `attachment`: files,
+memory, reminders) are kept in tags; the system prompt is a snapshot of it and the first CLAUDE.md files. Everything
+left out is reported by kind, with the reason.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _LEFT_OUT = {
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
-    """The session that a file ends with."""
+    """Read the session that a file ends with."""
     facts = {key: value for line in reversed(lines) for key, value in line.value.items() if isinstance(value, str)}
     lost = list(skipped)
     joined = Joiner()
@@ -53,7 +53,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
 
 @dataclass(slots=True)
 class TranscriptEntry:
-    """What one side said: all lines of one answer together, wherever results stand in between."""
+    """A message: all lines of one answer together, even with results between them."""
 
     role: Role
     blocks: list[Block]
@@ -116,14 +116,14 @@ def _by_the_program(blocks: Iterable[Block]) -> Iterable[Block]:
 
 
 def _attachment(value: dict[str, Any]) -> dict[str, Any] | None:
-    """What a line attached to the session's own talk."""
+    """Return the attachment of a line, unless it belongs to a sub-agent."""
     form = value.get("attachment")
     own = value.get("type") == "attachment" and value.get("isSidechain") is not True
     return form if own and isinstance(form, dict) else None
 
 
 def _setup(lines: list[TranscriptLine]) -> list[TranscriptLine]:
-    """The newest snapshot of the system prompt before the first answer, and the first files of instructions."""
+    """Find the newest snapshot of the system prompt before the first answer, and the first instruction files."""
     found: dict[str, TranscriptLine] = {}
     for line in lines:
         form = _attachment(line.value)
@@ -141,7 +141,7 @@ def _system(lines: list[TranscriptLine]) -> str:
 
 
 def _typed(lines: list[TranscriptLine]) -> set[str]:
-    """Ids and longer texts of what the user said in lines of their own."""
+    """Return ids and texts of the user's own lines."""
     found: set[str] = set()
     for line in lines:
         value = line.value
@@ -155,7 +155,7 @@ def _typed(lines: list[TranscriptLine]) -> set[str]:
 
 
 def _said_twice(form: dict[str, Any], said: set[str]) -> bool:
-    """Whether words typed while the agent worked stand in a line of their own as well, as older versions wrote."""
+    """Whether queued words also have a line of their own, as older versions wrote."""
     if form.get("type") != "queued_command":
         return False
     prompt = form.get("prompt")
@@ -165,7 +165,7 @@ def _said_twice(form: dict[str, Any], said: set[str]) -> bool:
 
 
 def _left_out(path: Path, lines: list[TranscriptLine]) -> list[str]:
-    """What is not in the messages, by kind, with the reason."""
+    """Report what is not in the messages, by kind, with the reason."""
     counts: Counter[str] = Counter()
     setup = {line.number for line in _setup(lines)}
     for line in lines:
@@ -180,9 +180,9 @@ def _left_out(path: Path, lines: list[TranscriptLine]) -> list[str]:
 
 
 def _branch(lines: list[TranscriptLine]) -> set[str]:
-    """The ids from the newest line back to the first.
+    """Return the ids from the newest line back to the first.
 
-    Where the chain breaks (a compaction, a damaged line) the line before goes on; a rewind is no break.
+    Where the chain breaks (a compaction, a damaged line) it continues with the line before; a rewind is not a break.
     """
     parents: dict[str, str] = {}
     before: dict[str, str] = {}
@@ -212,7 +212,7 @@ def _branch(lines: list[TranscriptLine]) -> set[str]:
 def _belongs(
     value: dict[str, Any], blocks: tuple[Block, ...], on_branch: set[str], known: bool, asked: set[str]
 ) -> bool:
-    """On the branch, or beside it: parallel calls of one answer and their results hang on it as siblings."""
+    """Whether a line is on the branch or a sibling of it: a parallel call of one answer, or its result."""
     uuid = value.get("uuid")
     if not isinstance(uuid, str) or uuid in on_branch:
         return True

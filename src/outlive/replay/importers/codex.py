@@ -1,9 +1,9 @@
 """Codex rollouts: `~/.codex/sessions/**/rollout-*.jsonl`.
 
-A line is `{"timestamp", "type", "payload"}`; the first versions wrote the payload bare. What counts is
-`response_item` (message, function_call, function_call_output, custom tools, reasoning); `event_msg` says the same for
-the screen. Before the user's first words stand what Codex itself told the model: messages of the developer and the
-AGENTS.md files, which are part of the system prompt here; later ones and the environment are kept in tags.
+A line is `{"timestamp", "type", "payload"}`; the first versions wrote the bare payload. `response_item` lines
+(message, function_call, function_call_output, custom tools, reasoning) count; `event_msg` repeats them for the
+screen. Messages of the developer and AGENTS.md files before the user's first words become part of the system prompt;
+later ones and the environment are kept in tags.
 """
 
 import json
@@ -31,7 +31,7 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
-    """The session of a rollout."""
+    """Read the session of a rollout."""
     items: list[Item] = []
     meta: dict[str, Any] = {}
     model = given = ""
@@ -67,7 +67,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
 
 
 def _system(meta: dict[str, Any], items: list[Item], given: str) -> str:
-    """The base instructions and what was told up to the user's first words; that is taken out of `items`."""
+    """Join the base instructions and those given before the user's first words, which are removed from `items`."""
     parts = [_instructions(meta)]
     first = next((n for n, (item, _) in enumerate(items) if _is_users(item)), len(items) - 1)
     for n, (item, time) in enumerate(items[: first + 1]):
@@ -88,7 +88,7 @@ def _is_instructions(text: str) -> bool:
 
 
 def _is_users(item: dict[str, Any]) -> bool:
-    """Whether an item has words of the user in it."""
+    """Whether an item contains words of the user."""
     if item.get("type") != "message" or item.get("role") != "user":
         return False
     blocks = list(with_origins(_words(item.get("content"))))
@@ -96,21 +96,21 @@ def _is_users(item: dict[str, Any]) -> bool:
 
 
 def _left_out(path: Path, items: list[Item]) -> list[str]:
-    """What is not in the messages, by kind, with the reason."""
+    """Report what is not in the messages, by kind, with the reason."""
     taken = ("message", "reasoning", *_CALLS, *_OUTPUTS)
     counts = Counter(str(item.get("type")) for item, _ in items if item.get("type") not in taken)
     return [f"{path}: {count} x {kind}: {_LEFT_OUT.get(kind, 'not known')}" for kind, count in counts.items()]
 
 
 def _roll_back(items: list[Item], turns: object) -> None:
-    """The user went back: the last turns, each from the user's words on, did not count."""
+    """Remove the last turns, each from the user's words on, because the user went back."""
     asked = [n for n, (item, _) in enumerate(items) if _is_users(item)]
     if isinstance(turns, int) and turns > 0 and asked:
         del items[asked[-min(turns, len(asked))] :]
 
 
 def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Kind and payload; a bare line is the metadata or an item."""
+    """Return kind and payload of a line; a bare line is the metadata or an item."""
     payload = value.get("payload")
     if isinstance(payload, dict):
         return str(value.get("type")), payload
@@ -120,7 +120,7 @@ def _opened(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_call: bool) -> bool:
-    """Add one item; whether the newest answer has made its calls already, so that other words begin a new one."""
+    """Add one item; returns whether it was a call, after which other words begin a new answer."""
     kind = item.get("type")
     if kind == "message" and item.get("role") in ("user", "assistant", "developer"):
         role: Role = "assistant" if item["role"] == "assistant" else "user"
@@ -139,7 +139,7 @@ def _take(joined: Joiner, item: dict[str, Any], time: float | None, *, after_cal
 
 
 def _said(item: dict[str, Any]) -> list[Block]:
-    """The words of a message; those of the developer and files of instructions are marked as not the user's."""
+    """Return the words of a message; texts of the developer and instruction files are tagged as not the user's."""
     blocks = _words(item.get("content"))
     if item["role"] == "developer":
         return [injected(block.text, "developer") if isinstance(block, Text) else block for block in blocks]
@@ -176,7 +176,7 @@ def _image(url: str) -> Image:
 
 
 def _reasoning(item: dict[str, Any]) -> list[Block]:
-    """What can be read of it; the encrypted part means nothing to anyone else."""
+    """Return the readable part of the reasoning; the rest is encrypted."""
     parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
     text = "\n\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
     return [Thinking(text)] if text.strip() else []
@@ -192,7 +192,7 @@ def _call(item: dict[str, Any]) -> ToolCall:
 
 
 def _arguments(raw: Any) -> dict[str, Any]:
-    """Arguments are JSON in a string; a custom tool takes plain text."""
+    """Parse arguments: JSON in a string, or plain text of a custom tool."""
     if isinstance(raw, dict):
         return raw
     try:
@@ -223,9 +223,9 @@ def _output(item: dict[str, Any]) -> ToolResult:
 
 
 def _unwrapped(form: dict[str, Any], whole: str) -> tuple[Any, bool]:
-    """`{"output", "metadata": {"exit_code"}}`, or `{"content", "success"}`; anything else is the output itself.
+    """Unwrap `{"output", "metadata": {"exit_code"}}` or `{"content", "success"}`; anything else is the output itself.
 
-    The exit code, which the model saw, is written as later versions write it.
+    The exit code, which the model saw, is written as in later versions.
     """
     metadata = form.get("metadata")
     if "output" in form and isinstance(metadata, dict):

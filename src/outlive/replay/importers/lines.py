@@ -1,4 +1,4 @@
-"""JSON lines, plain or gzipped, with the number of each. A line that is no JSON is named and passed over."""
+"""JSON lines, plain or gzipped, with line numbers. Lines that are not JSON are reported and skipped."""
 
 import gzip
 import json
@@ -18,18 +18,18 @@ _GZIP = b"\x1f\x8b"
 
 
 class ImportRefused(OutliveError):
-    """A file that cannot be read as a recorded session; says which file and line."""
+    """A file is not a recorded session; the message names file and line."""
 
 
 class TranscriptLine(Struct, frozen=True):
-    """One JSON object and the line it stands on."""
+    """One JSON object and its line number."""
 
     number: int
     value: dict[str, Any]
 
 
 def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
-    """All JSON objects of a file, and what was passed over. A file may also be one object over many lines."""
+    """Read all JSON objects of a file, and report skipped lines. A file may also be one object over many lines."""
     raw = _bytes(path)
     if (whole := _one_object(raw)) is not None:
         return [TranscriptLine(1, whole)], ()
@@ -51,7 +51,7 @@ def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
 
 
 def _one_object(raw: bytes) -> dict[str, Any] | None:
-    """The object, when its first line alone is none."""
+    """Return the object if the file is a single one over many lines."""
     head, _, rest = raw.strip().partition(b"\n")
     if head.rstrip() == b"{" and rest:
         try:
@@ -63,7 +63,7 @@ def _one_object(raw: bytes) -> dict[str, Any] | None:
 
 
 def loads(text: bytes) -> Any:
-    """Strict and fast first; then forgiving, since other programs write halves of surrogate pairs."""
+    """Decode JSON strictly, then leniently, because other programs write lone surrogates."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Our own logs: a transcript as it lies in `.transcripts`, or what `outlive session export` wrote."""
+"""Our own logs: a transcript in `.transcripts`, or the output of `outlive session export`."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ from outlive.stores.logs.reading import full_log
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
-    """What was said and done; passes and working state are left to the replay."""
+    """Read messages, calls and results; the replay makes its own passes and working state."""
     session = session_of(path.name)
     if session and path.absolute().parent.name == TRANSCRIPTS:
         log = full_log(FileLogStore(path.absolute().parent.parent), session)

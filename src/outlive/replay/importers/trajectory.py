@@ -1,6 +1,6 @@
-"""Our exchange format: one JSON object with `id` and Anthropic-style `messages`, where known `system`, `timestamps` …
+"""Our exchange format: one JSON object with `id`, Anthropic-style `messages`, and optional `system`, `timestamps` …
 
-Message numbers are part of its contract, so messages are taken one to one.
+Message numbers are part of the format, so messages are taken one to one.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from outlive.replay.recording import Recording, seconds, timed
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
-    """The trajectory in a file."""
+    """Read the trajectory of a file."""
     found = [line for line in lines if isinstance(line.value.get("messages"), list)]
     if len(found) > 1:
         raise ImportRefused(f"{path}, line {found[1].number}: a second trajectory; a file holds one")
@@ -46,7 +46,7 @@ def _message(where: str, number: int, raw: Any) -> Message:
 
 
 def _system(value: Any) -> str:
-    """A string, or a list of text blocks."""
+    """Return the system prompt, given as a string or a list of text blocks."""
     if isinstance(value, list):
         return "\n\n".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
     return str(value or "")

@@ -5,5 +5,5 @@ mermaid.py   Mermaid flowchart
 dot.py       Graphviz
 svg.py       a picture of its own (scene.py lays it out, sheet.py holds its style sheet and symbols)
 marks.py     the state of a task and its mark; palette.py the colours
-diagram.py   the edges to draw; grid.py and placing.py the layered layout; text.py cleaning and measuring
+diagram.py   the edges to draw; grid.py and placing.py the layered layout; text.py measuring and wrapping
 """

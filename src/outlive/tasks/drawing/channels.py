@@ -1,7 +1,7 @@
 """The lines between two columns of a terminal picture.
 
-Lines that leave one task, or that lead only to one task, share a vertical line on a track of its own. Where it has
-no arm to the left, it passes over the lines it meets. So it can be read which edge goes where.
+Lines that leave one task, or that lead only to one task, share a vertical line on its own track. Where it has no arm
+to the left, it is drawn over the lines it crosses, so that each edge can be followed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _GLYPHS = {  # up, down, left, right
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """Rows on the left and rows on the right that one line connects; on one side it is a single row."""
+    """The rows on the left and on the right that one line connects; one side has a single row."""
 
     sources: frozenset[int]
     targets: frozenset[int]
@@ -39,20 +39,20 @@ class Net:
 
 
 def nets(leads: Mapping[int, Iterable[int]]) -> list[Net]:
-    """Put together what shares a line: `leads` maps a row on the left to the rows on the right it leads to."""
+    """Group edges that share a line; `leads` maps a row on the left to rows on the right."""
     joined: dict[frozenset[int], set[int]] = {}
     for source, targets in leads.items():
         if rows := frozenset(targets):
-            # Rows are not negative, so this keeps a line that forks apart from all others.
+            # ~source is negative and rows are not, so a forking line gets a key of its own.
             key = rows if len(rows) == 1 else rows | {~source}
             joined.setdefault(key, set()).add(source)
     return [Net(frozenset(sources), frozenset(row for row in key if row >= 0)) for key, sources in joined.items()]
 
 
 def tracks(nets: Sequence[Net]) -> list[int] | int:
-    """The track of each net, from the left, -1 for a straight one; or a row on the right that must give way.
+    """Return the track of each net, from the left, -1 for a straight one; or a row on the right that must move.
 
-    On a row with a source and a target, the source has to reach its track before another net turns into the row.
+    On a row with a source and a target, the source must reach its track before another net turns into the row.
     """
     bent = [index for index, net in enumerate(nets) if not net.straight]
     owner = {row: index for index in bent for row in nets[index].sources}
@@ -85,7 +85,7 @@ def _take(taken: list[list[tuple[int, int]]], first: int, span: tuple[int, int])
 
 
 def draw(nets: Sequence[Net], tracks: Sequence[int], width: int) -> dict[int, str]:
-    """The lines row by row, `width` columns wide."""
+    """Draw the lines row by row, `width` columns wide."""
     lines: dict[int, list[str]] = {}
     for net, track in zip(nets, tracks, strict=True):
         for row in net.sources:

@@ -1,16 +1,17 @@
-"""The layered terminal picture: a column for each step, lines between them, the work flows from left to right."""
+"""The layered terminal picture: a column for each step, lines between them, from left to right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing import channels
 from outlive.tasks.drawing.diagram import Diagram
 from outlive.tasks.drawing.grid import Grid, arrange
 from outlive.tasks.drawing.marks import mark
 from outlive.tasks.drawing.placing import place
-from outlive.tasks.drawing.text import cells, clean, shorten, wrap
+from outlive.tasks.drawing.text import cells, shorten, wrap
 
 Style = Callable[[str, Task], str]
 
@@ -48,7 +49,7 @@ class _Canvas:
 
 
 def columns(diagram: Diagram, layers: list[list[int]], *, width: int, style: Style) -> list[str] | None:
-    """The picture of connected tasks; None when it does not fit. Subjects get as few lines as show them whole."""
+    """Draw connected tasks, or return None if they do not fit. Subjects take as few lines as show them whole."""
     if max(map(len, layers)) > _MOST_ROWS or len(layers) * _SUBJECT_AT_LEAST[-1] > width:
         return None
     grid = arrange(diagram, layers)
@@ -83,7 +84,7 @@ def _rows(grid: Grid, lines: int) -> list[int]:
 
 
 def _route(grid: Grid, rows: list[int], lines: int) -> list[_Channel] | None:
-    """Find tracks channel by channel; where two lines are in each other's way, a column gives way by a row."""
+    """Find tracks channel by channel; where two lines block each other, nodes of a column move down a row."""
     result: list[_Channel] = []
     for left, right in pairwise(grid.columns):
         while True:
@@ -111,7 +112,7 @@ def _tasks(diagram: Diagram, grid: Grid, column: list[int]) -> list[Task]:
 
 
 def _share(diagram: Diagram, grid: Grid, room: int, lines: int, least: int) -> tuple[list[int], bool] | None:
-    """The width of each column, and whether every subject is shown whole; None when there is not enough room."""
+    """Return the width of each column and whether all subjects are whole; None if there is not enough room."""
     flat, whole, enough = [], [], []
     for column in grid.columns:
         tasks = _tasks(diagram, grid, column)
@@ -143,14 +144,14 @@ def _tightened(diagram: Diagram, grid: Grid, widths: list[int], lines: int) -> l
 
 
 def _label(task: Task, width: int, lines: int) -> tuple[str, list[str]]:
-    """Mark and id, and the subject in lines that fit beside them."""
+    """Return mark and id, and the subject wrapped to fit beside them."""
     lead = _lead(task)
-    return lead, wrap(clean(task.subject), width - len(lead), lines) or [""]
+    return lead, wrap(one_line(task.subject), width - len(lead), lines) or [""]
 
 
 def _wanted(task: Task, lines: int) -> int:
-    """The least width that shows the whole subject in so many lines, without a break in a usual word."""
-    subject = clean(task.subject)
+    """Return the smallest width that shows the whole subject in so many lines without breaking normal words."""
+    subject = one_line(task.subject)
     longest = max(map(cells, subject.split()), default=1)
     width = max(cells(subject) // lines, min(longest, _LONGEST_WORD), 1)
     while "".join(wrap(subject, width, lines)).replace(" ", "") != subject.replace(" ", ""):
@@ -159,13 +160,7 @@ def _wanted(task: Task, lines: int) -> int:
 
 
 def _paint(
-    diagram: Diagram,
-    grid: Grid,
-    lines: int,
-    rows: list[int],
-    routed: list[_Channel],
-    widths: list[int],
-    style: Style,
+    diagram: Diagram, grid: Grid, lines: int, rows: list[int], routed: list[_Channel], widths: list[int], style: Style
 ) -> list[str]:
     canvas = _Canvas()
     start = 0

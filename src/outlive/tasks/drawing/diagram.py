@@ -1,12 +1,12 @@
-"""Which edges a picture shows: those among the given tasks, with those that close a cycle set apart."""
+"""The edges of a picture: those among the given tasks, separated into acyclic and cycle-closing ones."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
 from outlive.tasks.drawing.marks import mark
-from outlive.tasks.drawing.text import clean
 
 Edge = tuple[int, int]
 """A dependency and the task that waits for it."""
@@ -14,7 +14,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Tasks in order of id. `needs` and `frees` have no cycle; `closing` are the edges left out for that."""
+    """Tasks by id. `needs` and `frees` are acyclic; `closing` are the edges left out for that."""
 
     tasks: dict[int, Task]
     needs: dict[int, list[int]]
@@ -22,7 +22,7 @@ class Diagram:
     closing: list[Edge]
 
     def edges(self) -> list[Edge]:
-        """All of them, those that close a cycle too."""
+        """Return all edges, cycle-closing ones included."""
         return sorted([*((before, task) for task, nexts in self.needs.items() for before in nexts), *self.closing])
 
     def layers(self) -> list[list[int]]:
@@ -30,7 +30,7 @@ class Diagram:
         return [sorted(layer) for layer in found]
 
     def groups(self) -> list[list[list[int]]]:
-        """The layers of each group of tasks; there is no edge between two groups."""
+        """Return the layers of each connected group of tasks."""
         depth = {number: step for step, layer in enumerate(self.layers()) for number in layer}
         around = {number: [*self.needs[number], *self.frees[number]] for number in self.tasks}
         for before, task in self.closing:
@@ -49,14 +49,14 @@ class Diagram:
         return result
 
     def cycles(self) -> dict[int, list[int]]:
-        """Tasks to the dependencies that close a cycle."""
+        """Map tasks to their dependencies that close a cycle."""
         result: dict[int, list[int]] = {}
         for before, number in self.closing:
             result.setdefault(number, []).append(before)
         return result
 
     def hidden(self, number: int) -> list[int]:
-        """What the task waits for and the picture does not show."""
+        """Return the blockers of a task that are not in the picture."""
         task = self.tasks[number]
         return [] if task.finished else sorted({other for other in task.blocked_by if other not in self.tasks})
 
@@ -75,7 +75,7 @@ def diagram(tasks: Iterable[Task]) -> Diagram:
 
 def label(task: Task) -> str:
     """Mark, id and subject: a task in one line."""
-    return f"{mark(task)} {task.id} {clean(task.subject)}".rstrip()
+    return f"{mark(task)} {task.id} {one_line(task.subject)}".rstrip()
 
 
 def _turned(needs: dict[int, list[int]]) -> dict[int, list[int]]:
@@ -87,7 +87,7 @@ def _turned(needs: dict[int, list[int]]) -> dict[int, list[int]]:
 
 
 def _closing(needs: dict[int, list[int]]) -> Iterator[Edge]:
-    """The edges that lead back, walking the way of the work from small ids to large, as plans are written."""
+    """Yield the back edges of a depth-first walk from small ids to large, the order in which plans are written."""
     _, stuck = shape.layers(needs)
     inside = set(stuck)
     frees = {number: [other for other in nexts if other in inside] for number, nexts in _turned(needs).items()}

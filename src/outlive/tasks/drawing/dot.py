@@ -1,12 +1,13 @@
-"""The task graph in the language of Graphviz."""
+"""The task graph in Graphviz format."""
 
 from collections.abc import Iterable
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import diagram, label
 from outlive.tasks.drawing.marks import state
 from outlive.tasks.drawing.palette import LIGHT
-from outlive.tasks.drawing.text import clean, wrap
+from outlive.tasks.drawing.text import wrap
 
 _LABEL_WIDTH = 28
 _LABEL_LINES = 3
@@ -14,7 +15,7 @@ _LINES = {"blocked": "rounded,filled,dashed", "in_progress": "rounded,filled,bol
 
 
 def dot(tasks: Iterable[Task]) -> str:
-    """A digraph; an arrow points from a task to what waits for it."""
+    """Return a digraph; an arrow points from a task to its dependents."""
     shown = diagram(tasks)
     closing = set(shown.closing)
     lines = [
@@ -28,7 +29,7 @@ def dot(tasks: Iterable[Task]) -> str:
         fill, line, text = LIGHT[name]
         words = "\\n".join(escape(part) for part in wrap(label(task), _LABEL_WIDTH, _LABEL_LINES))
         lines.append(
-            f'  t{number} [label="{words}", tooltip="{escape(clean(task.subject))}", '
+            f'  t{number} [label="{words}", tooltip="{escape(one_line(task.subject))}", '
             f'style="{_LINES.get(name, "rounded,filled")}", fillcolor="{fill}", color="{line}", fontcolor="{text}"];'
         )
     for edge in shown.edges():
@@ -39,5 +40,5 @@ def dot(tasks: Iterable[Task]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text for a quoted label. Graphviz reads HTML entities in it, so an ampersand is one."""
+    """Escape text for a quoted label, in which Graphviz reads HTML entities."""
     return text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')

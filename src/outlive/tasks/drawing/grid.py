@@ -15,7 +15,7 @@ _SWAPPED_UP_TO = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Nodes below `len(tasks)` stand for these tasks, the others are bends of long edges.
+    """Nodes below `len(tasks)` are the tasks, the others are bends of long edges.
 
     All edges of a task share their bends: they leave it as one line that forks.
     """
@@ -29,7 +29,7 @@ class Grid:
         return node >= len(self.tasks)
 
     def paths(self) -> list[list[int]]:
-        """Each edge as the nodes it passes, from the dependency to the task that waits for it."""
+        """Return each edge as the nodes it passes, from the dependency to its dependent."""
         result = []
         for task in range(len(self.tasks)):
             for node in self.before[task]:
@@ -41,7 +41,7 @@ class Grid:
 
 
 def arrange(diagram: Diagram, layers: Sequence[Sequence[int]]) -> Grid:
-    """The grid of the tasks in these layers, ordered so that few edges cross."""
+    """Build the grid of these layers, ordered so that few edges cross."""
     tasks = [number for layer in layers for number in layer]
     grid = Grid(tasks, [[] for _ in layers], [[] for _ in tasks], [[] for _ in tasks])
     node_of = {number: node for node, number in enumerate(tasks)}
@@ -76,7 +76,7 @@ def _lead_on(grid: Grid, node: int, targets: list[int], depth: dict[int, int]) -
 
 
 def _order(grid: Grid) -> None:
-    """Sort the columns by the barycentre of their neighbours, to and fro, and keep the best order seen."""
+    """Sort the columns by the barycentre of their neighbours, in both directions, and keep the best order."""
     size = len(grid.before) + sum(map(len, grid.before))
     sweeps = min(_MOST_SWEEPS, max(4, 100_000 // (size + 1)))
     best, fewest, idle = [*map(list, grid.columns)], crossings(grid), 0
@@ -120,7 +120,7 @@ def _sweep(grid: Grid, *, forward: bool) -> None:
 
 
 def _swap(grid: Grid) -> None:
-    """Exchange neighbours in a column while that saves crossings: what barycentres cannot see."""
+    """Swap neighbours in a column where that saves crossings, which barycentres miss."""
     places = [0] * len(grid.before)
     for column in grid.columns:
         for index, node in enumerate(column):

@@ -1,4 +1,4 @@
-"""The state of a task as pictures and lists show it, and the one mark for each."""
+"""The display state of a task, and its mark."""
 
 from typing import Literal, get_args
 
@@ -7,17 +7,11 @@ from outlive.stores.tasks.records import Task
 State = Literal["ready", "blocked", "in_progress", "completed", "cancelled"]
 STATES: tuple[State, ...] = get_args(State)
 
-MARKS: dict[State, str] = {
-    "ready": "○",
-    "blocked": "◌",
-    "in_progress": "◐",
-    "completed": "✓",
-    "cancelled": "✗",
-}
+MARKS: dict[State, str] = {"ready": "○", "blocked": "◌", "in_progress": "◐", "completed": "✓", "cancelled": "✗"}
 
 
 def state(task: Task) -> State:
-    """The status, with pending split into what can be started and what cannot."""
+    """Return the status, with pending split into ready and blocked."""
     if task.status == "pending":
         return "blocked" if task.blocked_by else "ready"
     return task.status

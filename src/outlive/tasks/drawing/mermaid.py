@@ -1,4 +1,4 @@
-"""The task graph as a Mermaid flowchart, as GitHub and many editors show it."""
+"""The task graph as a Mermaid flowchart, which GitHub and many editors show."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ _LINES = {"blocked": ",stroke-dasharray:4 3", "in_progress": ",stroke-width:2px"
 
 
 def mermaid(tasks: Iterable[Task]) -> str:
-    """A flowchart with a class per state; an arrow points from a task to what waits for it."""
+    """Return a flowchart with a class per state; an arrow points from a task to its dependents."""
     shown = diagram(tasks)
     closing = set(shown.closing)
     lines = ["flowchart LR"]
@@ -30,7 +30,7 @@ def mermaid(tasks: Iterable[Task]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text for a quoted label: all ASCII signs that could mean something to Mermaid, Markdown or HTML as codes."""
+    """Escape text for a quoted label: ASCII characters special to Mermaid, Markdown or HTML become codes."""
     return "".join(
         char if char.isalnum() or char in _PLAIN or not char.isascii() else f"#{ord(char)};" for char in text
     )

@@ -1,4 +1,4 @@
-"""The colours of the states, for light and for dark paper. Not by colour alone: every picture has the marks too."""
+"""The colours of the states, light and dark. Marks show the state as well, so nothing depends on colour alone."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a grid stand in their columns: near their neighbours, in order, not on top of each other."""
+"""Positions of the nodes within their columns: near their neighbours, in order, without overlap."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -12,11 +12,11 @@ _BEND_TO_TASK = 2.0
 _NEAR = 0.15
 
 Apart = Callable[[int, int], float]
-"""How far a node must stand from the one before it in its column."""
+"""The minimum distance between two adjacent nodes of a column."""
 
 
 def place(grid: Grid, apart: Apart) -> list[float]:
-    """The place of each node along its column; the smallest is 0."""
+    """Return the position of each node along its column; the smallest is 0."""
     places = [0.0] * len(grid.before)
     offsets = [_offsets(column, apart) for column in grid.columns]
     for column, spread in zip(grid.columns, offsets, strict=True):
@@ -24,7 +24,7 @@ def place(grid: Grid, apart: Apart) -> list[float]:
             places[node] = offset
     for turn in range(_ROUNDS):
         step = 1 if turn % 2 == 0 else -1
-        # The first rounds look one way only, to carry the shape through; the last ones balance both sides.
+        # The first rounds use one side only, to propagate the shape; the last ones balance both sides.
         sides = [grid.before, grid.after] if turn >= _ROUNDS - 4 else [(grid.before, grid.after)[turn % 2]]
         for column, spread in zip(grid.columns[::step], offsets[::step], strict=True):
             pulls = [_pull(grid, node, sides, places) for node in column]
@@ -45,7 +45,7 @@ def _offsets(column: list[int], apart: Apart) -> list[float]:
 def _pull(
     grid: Grid, node: int, sides: Sequence[Sequence[Sequence[int]]], places: list[float]
 ) -> tuple[float, float]:
-    """Where the neighbours want the node, and how strongly. Bends pull most, to keep long edges straight."""
+    """Return the position that the neighbours want, and its weight. Bends weigh most, to keep long edges straight."""
     total = strength = 0.0
     for side in sides:
         for other in side[node]:
@@ -57,7 +57,7 @@ def _pull(
 
 
 def _settled(pulls: list[tuple[float, float]], offsets: list[float]) -> list[float]:
-    """Isotonic regression: the places closest to the wanted ones that keep order and distance."""
+    """Isotonic regression: return the positions closest to the wanted ones that keep order and distance."""
     blocks: list[tuple[float, float, int]] = []
     for (wanted, weight), offset in zip(pulls, offsets, strict=True):
         at, strength, count = wanted - offset, weight, 1
@@ -72,7 +72,7 @@ def _settled(pulls: list[tuple[float, float]], offsets: list[float]) -> list[flo
 
 
 def _straighten(grid: Grid, places: list[float], apart: Apart) -> None:
-    """Put the nodes of a chain on one line as far as their neighbours in the columns leave room."""
+    """Align the nodes of a chain as far as their neighbours in the columns leave room."""
     lower: dict[int, int] = {}
     upper: dict[int, int] = {}
     for column in grid.columns:
@@ -101,7 +101,7 @@ def _straighten(grid: Grid, places: list[float], apart: Apart) -> None:
 
 
 def _level(grid: Grid, run: list[int], places: list[float], room: tuple[float, float], reach: float) -> None:
-    """Give the run one place: the middle one, or that of a neighbour which is almost in line."""
+    """Give the run one position: the median, or that of a neighbour which is almost in line."""
     common = sorted(places[node] for node in run)[len(run) // 2]
     common = min(max(common, room[0]), room[1])
     near = [places[other] for other in (*grid.before[run[0]], *grid.after[run[-1]])]
@@ -113,7 +113,7 @@ def _level(grid: Grid, run: list[int], places: list[float], room: tuple[float, f
 
 
 def _chains(grid: Grid) -> Iterator[list[int]]:
-    """Each node once, with those it should stand in line with: the bends of an edge, tasks one after the other."""
+    """Partition the nodes into chains that should be aligned: bends of an edge, tasks in sequence."""
     follower: dict[int, int] = {}
     for node, nexts in enumerate(grid.after):
         last = nexts[-1] if nexts else node

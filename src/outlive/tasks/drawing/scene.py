@@ -1,4 +1,4 @@
-"""Where everything in the SVG picture stands: boxes in layers, curved edges, groups of tasks packed on shelves."""
+"""The layout of the SVG picture: boxes in layers, curved edges, groups of tasks packed in rows."""
 
 import math
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A laid out group of connected tasks, from 0, 0."""
+    """The layout of a group of connected tasks, with origin (0, 0)."""
 
     width: float
     height: float
@@ -128,7 +128,7 @@ def _lay_out(grid: Grid, box: Size, *, down: bool) -> _Group:
 
 
 def _pack(scene: Scene, groups: list[_Group], *, down: bool) -> None:
-    """Put the groups side by side, in rows as wide as the widest one or a screen."""
+    """Place the groups side by side, in rows as wide as the widest group or a screen."""
     limit = max([_SHELF, *(group.width for group in groups)])
     left = top = shelf = 0.0
     for group in groups:
@@ -145,7 +145,7 @@ def _pack(scene: Scene, groups: list[_Group], *, down: bool) -> None:
 
 
 def curve(points: list[Point], *, down: bool) -> str:
-    """A smooth line that leaves and enters straight; every second stretch, past the boxes of a layer, is straight."""
+    """Return a smooth SVG path; every second stretch, past the boxes of a layer, is straight."""
     parts = [f"M{_at(points[0])}"]
     for stretch, ((x, y), (to_x, to_y)) in enumerate(pairwise(points)):
         if stretch % 2:
@@ -160,7 +160,7 @@ def curve(points: list[Point], *, down: bool) -> str:
 
 
 def _detour(scene: Scene, before: int, number: int) -> str:
-    """Below the boxes: the way of an edge that closes a cycle and so leads back."""
+    """Route an edge that closes a cycle, and so leads back, below the boxes."""
     half = scene.box.width / 2
     (x, y), (to_x, to_y) = scene.boxes[before], scene.boxes[number]
     start, end = (x + half, y + scene.box.height), (to_x + half, to_y + scene.box.height)
@@ -170,7 +170,7 @@ def _detour(scene: Scene, before: int, number: int) -> str:
 
 
 def _compact(diagram: Diagram, layers: list[list[int]]) -> Scene:
-    """Small boxes in columns, layer after layer; a layer begins a new column unless there are very many."""
+    """Place small boxes in columns; each layer begins a new column unless there are very many."""
     box = COMPACT
     rows = math.ceil(math.sqrt(len(diagram.tasks) * (box.width + box.along) / (box.height + box.across)))
     flowing = [number for layer in layers for number in layer]
@@ -207,5 +207,5 @@ def _at(point: Point) -> str:
 
 
 def shown(number: float) -> str:
-    """A number as SVG has it, to a tenth of a pixel."""
+    """Format a number for SVG, to a tenth of a pixel."""
     return f"{number:.1f}".removesuffix(".0")

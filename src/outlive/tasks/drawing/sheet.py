@@ -1,10 +1,10 @@
-"""The fixed parts of the SVG picture: its style sheet, light and dark, and the marks as shapes."""
+"""The fixed parts of the SVG picture: its style sheet, light and dark, and the shapes of the marks."""
 
 from outlive.tasks.drawing.marks import STATES, State
 from outlive.tasks.drawing.palette import DARK, LIGHT, Colours
 
 ROOT = "outlive-graph"
-"""Every name in the picture begins with this, so that it can stand in a page among others."""
+"""Prefix of every name in the picture, so that several can share a page."""
 
 _BASE = """\
 .outlive-graph text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-serif;\
@@ -49,10 +49,7 @@ def definitions() -> str:
 
 
 def _theme(colours: dict[State, Colours], *, paper: str, line: str, faint: str, words: str, alarm: str) -> str:
-    rules = [
-        f"rect.paper{{fill:{paper}}}",
-        f".legend text{{fill:{words}}}",
-    ]
+    rules = [f"rect.paper{{fill:{paper}}}", f".legend text{{fill:{words}}}"]
     for kind, colour in (("open", line), ("done", faint), ("closing", alarm)):
         rules += [f"path.{kind}{{stroke:{colour}}}", f"marker.{kind} path{{fill:{colour}}}"]
     for name in STATES:
@@ -63,5 +60,5 @@ def _theme(colours: dict[State, Colours], *, paper: str, line: str, faint: str, 
             f".{name} text{{fill:{text}}}",
             f".{name} .id{{fill:{border}}}",
         ]
-    # What is drawn by <use> has no ancestors for a selector to find.
+    # Selectors with ancestors do not match inside <use>.
     return "\n".join([*(f".{ROOT} {rule}" for rule in rules), f".{ROOT}-cut{{stroke:{paper}}}"])

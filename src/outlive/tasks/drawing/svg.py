@@ -1,13 +1,15 @@
-"""The task graph as an SVG picture that needs nothing else: no font, no script, no network."""
+"""The task graph as a self-contained SVG picture: no font, no script, no network."""
 
 from collections.abc import Iterable, Iterator
+from html import escape
 
+from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import Diagram, Edge, diagram
 from outlive.tasks.drawing.marks import STATES, mark, state, words
 from outlive.tasks.drawing.scene import COMPACT, Scene, compose, shown
 from outlive.tasks.drawing.sheet import ROOT, definitions, style_sheet
-from outlive.tasks.drawing.text import clean, pixels, wrap
+from outlive.tasks.drawing.text import pixels, wrap
 
 _MARGIN = 24.0
 _FONT = 12.5
@@ -19,9 +21,9 @@ _SHOWN_IN_TITLE = 20
 
 
 def svg(tasks: Iterable[Task]) -> str:
-    """The picture, light or dark as the reader prefers; an arrow points from a task to what waits for it.
+    """Draw the graph, light or dark as the reader prefers; an arrow points from a task to its dependents.
 
-    From some hundreds of tasks on it is compact: smaller boxes and no care for crossings.
+    A graph of many hundred tasks is compact: smaller boxes, crossings are ignored.
     """
     drawn = diagram(tasks)
     scene = compose(drawn) if drawn.tasks else Scene()
@@ -47,7 +49,7 @@ def svg(tasks: Iterable[Task]) -> str:
 
 
 def _edges(drawn: Diagram, scene: Scene) -> Iterator[str]:
-    """What is still waited for comes last, on top."""
+    """Draw the edges, those of unfinished dependencies last, on top."""
     closing = set(drawn.closing)
 
     def kind(edge: Edge) -> str:
@@ -70,7 +72,7 @@ def _box(drawn: Diagram, task: Task, scene: Scene) -> str:
     box = scene.box
     small = box == COMPACT
     font, before, after = (_SMALL_FONT, 24.0, 12.0) if small else (_FONT, 34.0, 13.0)
-    text = f"{task.id} {clean(task.subject)}".rstrip()
+    text = f"{task.id} {one_line(task.subject)}".rstrip()
     lines = wrap(text, (box.width - before - after) / font, 1 if small else 2, pixels)
     base = box.height / 2 + font * 0.35 - (len(lines) - 1) * _LINE / 2
     number, _, subject = lines[0].partition(" ")
@@ -89,9 +91,9 @@ def _box(drawn: Diagram, task: Task, scene: Scene) -> str:
 
 
 def _tooltip(drawn: Diagram, task: Task) -> str:
-    lines = [f"{mark(task)} {task.id} {clean(task.subject)}", words(state(task))]
+    lines = [f"{mark(task)} {task.id} {one_line(task.subject)}", words(state(task))]
     if task.owner:
-        lines[-1] += f", {clean(task.owner)}"
+        lines[-1] += f", {one_line(task.owner)}"
     if task.blocked_by and not task.finished:
         ids = [f"{number}{'' if number in drawn.tasks else ' (not shown)'}" for number in task.blocked_by]
         lines.append("waits for " + ", ".join(ids[:_SHOWN_IN_TITLE]) + ("…" if ids[_SHOWN_IN_TITLE:] else ""))
@@ -99,7 +101,7 @@ def _tooltip(drawn: Diagram, task: Task) -> str:
 
 
 def _legend(drawn: Diagram, scene: Scene) -> tuple[str, float]:
-    """The states that occur, with their numbers; and how wide that is."""
+    """Return the legend of the states that occur, and its width."""
     if not drawn.tasks:
         return "<text>no tasks</text>", pixels("no tasks") * _FONT
     parts = []
@@ -117,9 +119,3 @@ def _legend(drawn: Diagram, scene: Scene) -> tuple[str, float]:
         parts.append(f'<text x="{shown(x)}">{note}</text>')
         x += pixels(note) * _FONT + 18
     return "".join(parts), x - 18
-
-
-def escape(text: str) -> str:
-    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(char, entity)
-    return text

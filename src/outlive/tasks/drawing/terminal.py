@@ -1,4 +1,4 @@
-"""The task graph in a terminal: a tree that reads like a plan, and a picture by layers."""
+"""The task graph in a terminal: as a tree, and as a layered picture."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from outlive.tasks.drawing.diagram import Diagram, diagram, label
 from outlive.tasks.drawing.text import cells, shorten
 
 _DEEPEST = 60
-"""Columns of indentation; what would hang deeper continues at the margin."""
+"""Columns of indentation; deeper branches continue at the margin."""
 
 
 class _Branch(NamedTuple):
@@ -17,18 +17,17 @@ class _Branch(NamedTuple):
     depth: int
     lead: str
     along: str
-    """Goes before the `↳` of an only child, which stays in this column however long the chain gets."""
+    """Prefix of the `↳` of an only child, which keeps its column however long the chain gets."""
     under: str
-    """Goes before the branches of several children."""
+    """Prefix of the branches of several children."""
 
 
 def tree(tasks: Iterable[Task], *, style: Style) -> str:
-    """The tasks as a forest in the order of work: what hangs under a task comes after it.
+    """Draw the tasks as a forest in the order of work: dependents hang below their dependencies.
 
-    A plan is read from the top like a list of things to do, so a task stands below everything it waits for, once:
-    under the last of these, with the others as `↑ 12`. Work can begin at the margin, and no line needs one below
-    it to be understood. A chain (`↳`) does not indent, as plans are often long chains. `↻ 12` closes a cycle.
-    `style` is given each label with its task and may add colour, nothing that takes room.
+    A task appears once, below the last task it depends on; the other dependencies are shown as `↑ 12`. Work can begin
+    at the margin. A chain (`↳`) is not indented, because plans are often long chains. `↻ 12` closes a cycle.
+    `style` may colour each label but not change its width.
     """
     shown = diagram(tasks)
     waiting = {number: len(nexts) for number, nexts in shown.needs.items()}
@@ -80,7 +79,7 @@ def _line(shown: Diagram, number: int, others: list[int], cycle: list[int], styl
 
 
 def layers(tasks: Iterable[Task], *, width: int, style: Style) -> str:
-    """The tasks in columns by depth with lines between them; a list by layer where the width does not allow it.
+    """Draw the tasks in columns by depth with lines between them, or list them by layer if the width is too small.
 
     Tasks in one column can be worked on at the same time. `style` as in `tree`.
     """

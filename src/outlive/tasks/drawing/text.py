@@ -1,6 +1,5 @@
-"""Subjects made fit for a picture: one clean line, measured, shortened, wrapped."""
+"""Text in pictures: measured, shortened, wrapped."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
@@ -9,32 +8,24 @@ Measure = Callable[[str], float]
 ELLIPSIS = "…"
 _JOINER = "\u200d"
 _EMOJI_FORM = "\ufe0f"
-# What could turn the line around, break it or be refused by XML and UTF-8. Files edited by hand may hold it.
-_BREAKING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_INVISIBLE = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufdd0-\ufdef\ufffe\uffff]")
 _NARROW = frozenset("iljtfrI.,:;'|!()[]{}/\\` ")
 _BROAD = frozenset("mwMW@%")
 
 
-def clean(text: str) -> str:
-    """One line without control characters: what a subject should be, and after an edit by hand may not be."""
-    return " ".join(_INVISIBLE.sub("", _BREAKING.sub(" ", text)).split())
-
-
 def cells(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of terminal columns that the text takes."""
     if text.isascii():
         return len(text)
     return sum(1 if part == _EMOJI_FORM else _cells(part) for part in _visible(text))
 
 
 def pixels(text: str) -> float:
-    """About how wide the text is in a sans-serif font of size 1; rather too wide than too narrow."""
+    """Estimate the width in a sans-serif font of size 1; errors are on the wide side."""
     return sum(_em(part) for part in _visible(text))
 
 
 def shorten(text: str, room: float, measure: Measure = cells) -> str:
-    """The text, cut with an ellipsis where it does not fit."""
+    """Cut the text with an ellipsis if it does not fit."""
     if measure(text) <= room:
         return text
     kept, used = 0, measure(ELLIPSIS)
@@ -49,7 +40,7 @@ def shorten(text: str, room: float, measure: Measure = cells) -> str:
 
 
 def wrap(text: str, room: float, lines: int, measure: Measure = cells) -> list[str]:
-    """The text in at most so many lines; the last one is cut where it does not fit."""
+    """Split the text into at most `lines` lines; the last one is cut if it does not fit."""
     result: list[str] = []
     rest = text
     while rest and len(result) < lines - 1 and measure(rest) > room:
@@ -60,7 +51,7 @@ def wrap(text: str, room: float, lines: int, measure: Measure = cells) -> list[s
 
 
 def _fitting(text: str, room: float, measure: Measure) -> str:
-    """The longest beginning that fits, up to the end of a word if there is one, at least one character."""
+    """Return the longest prefix that fits, ending at a word boundary if possible; at least one character."""
     used = 0.0
     word_end = 0
     for place, char in enumerate(text):
@@ -73,7 +64,7 @@ def _fitting(text: str, room: float, measure: Measure) -> str:
 
 
 def _visible(text: str) -> Iterator[str]:
-    """The characters that take room; what a joiner glues to the character before takes none."""
+    """Yield the characters that take room, without combining marks and joined characters."""
     before = ""
     for char in text:
         if (char == _EMOJI_FORM and before and _cells(before) == 1) or (

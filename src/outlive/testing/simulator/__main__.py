@@ -1,7 +1,7 @@
 """The simulator as a process of its own: `python -m outlive.testing.simulator --brain my.module:function`.
 
-Prints the environment that leads clients here, serves until it is interrupted, and says what it saw. With a script it
-ends with 1 unless the script was played to its end.
+Prints the environment for clients, serves until it is interrupted, and reports what it saw. With a script it exits
+with 1 unless the script was played to its end.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from outlive.testing.simulator.steps import Step, read_steps, say
 
 
 def echo(request: SeenRequest) -> Step:
-    """The brain of a simulator that was given none."""
+    """The default brain: repeat the user's last words."""
     words = request.user_words()
     return say(f"You said: {words[-1]}" if words else "You said nothing.")
 

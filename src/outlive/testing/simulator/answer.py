@@ -1,4 +1,4 @@
-"""An answer before it is written in a provider's form: parts with ids, why it stops, and where it was cut off."""
+"""Answers in a form common to both providers: parts with ids, stop reason, usage."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ from outlive.testing.simulator.tokens import compact, tokens_of
 
 NOTHING_USED = ReportedUsage()
 CHUNK = 24
-"""How many characters of text or JSON come in one event."""
+"""Characters of text or JSON in one event."""
 
 
 @dataclass(frozen=True)
 class WireToolCall:
-    """A call as it goes over the wire: its arguments are JSON, whole or cut off."""
+    """A call as sent: its arguments are JSON text, perhaps cut off."""
 
     id: str
     name: str
@@ -31,7 +31,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the model says to one request."""
+    """The model's answer to one request."""
 
     id: str
     model: str
@@ -46,7 +46,7 @@ class Answer:
 
     @property
     def output_tokens(self) -> int:
-        """At least one: ending takes a token too."""
+        """At least one, for the end of the answer."""
         return max(1, tokens_of(self.characters))
 
     @property
@@ -55,7 +55,7 @@ class Answer:
 
 
 def answer_of(step: Step, mark: str, model: str, *, prefix: str, call_prefix: str) -> Answer:
-    """The answer that a step asks for. A mark that no other answer has makes its id and those of its calls."""
+    """Make the answer of a step; the unique `mark` becomes part of its id and its call ids."""
     parts = tuple(_sent(part, f"{call_prefix}{mark}{index:02d}") for index, part in enumerate(step.parts))
     calls = any(isinstance(part, WireToolCall) for part in parts)
     return Answer(prefix + mark, model, parts, "tools" if calls else "end")
@@ -76,12 +76,12 @@ def length_of(part: Say | Thought | WireToolCall) -> int:
 
 
 def characters_for(tokens: int) -> int:
-    """How many characters so many tokens hold."""
+    """Return the number of characters in so many tokens."""
     return tokens * 16 // 5
 
 
 def cut_to(answer: Answer, characters: int) -> Answer:
-    """The answer as far as it came before its length ran out; unchanged when it fits."""
+    """Cut the answer to a length; unchanged if it fits."""
     if answer.characters <= characters:
         return answer
     kept: list[Say | Thought | WireToolCall] = []
@@ -101,6 +101,6 @@ def _shortened(part: Say | Thought | WireToolCall, characters: int) -> Say | Tho
 
 
 def chunks(text: str) -> Iterator[str]:
-    """A text in the pieces in which it is streamed; long ones in larger pieces, so that no answer takes for ever."""
+    """Split a text into the pieces of a stream; a long text into at most about 64."""
     size = max(CHUNK, len(text) // 64)
     return (text[start : start + size] for start in range(0, len(text), size))

@@ -1,8 +1,8 @@
 """The prompt caches, as far as they show in a usage report.
 
-Anthropic: a prefix is written at each breakpoint and read when a later request has the same prefix up to a place that
-lies within the 20 blocks before one of its own breakpoints. OpenAI: whatever prefix was sent before is read, in steps
-of 128 tokens.
+Anthropic: a prefix is written at each breakpoint, and read if a later request has the same prefix up to a place
+within the 20 blocks before one of its own breakpoints. OpenAI: the longest prefix sent before is read, in steps of
+128 tokens.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ class CachedPiece:
     data: bytes
     characters: int
     lifetime: float | None = None
-    """How long a prefix that ends here is kept, in seconds; None without a breakpoint."""
+    """Seconds that a prefix which ends here is cached; None without a breakpoint."""
 
 
 @dataclass(frozen=True)
 class _Place:
-    """The end of a piece: what comes before it, as a hash and in tokens."""
+    """The end of a piece: hash and token count of the prompt up to here."""
 
     prefix: bytes
     tokens: int
@@ -39,7 +39,7 @@ class _Place:
 
 @dataclass
 class PromptCache:
-    """What was cached, by prefix, and until when. Safe for many threads."""
+    """Cached prefixes and their expiry. Thread-safe."""
 
     clock: Callable[[], float]
     minimum: int = 1024
@@ -47,7 +47,7 @@ class PromptCache:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def with_breakpoints(self, salt: str, pieces: Iterable[CachedPiece]) -> ReportedUsage:
-        """Anthropic's way: read the longest prefix that is there, write up to the last breakpoint."""
+        """Anthropic: read the longest cached prefix, write up to the last breakpoint."""
         places = _places(salt, pieces)
         marked = [index for index, place in enumerate(places) if self._counts(place)]
         total = places[-1].tokens if places else 0
@@ -60,7 +60,7 @@ class PromptCache:
             return self._write(places, marked, found, total)
 
     def automatic(self, salt: str, pieces: Iterable[CachedPiece]) -> ReportedUsage:
-        """OpenAI's way: read what was sent before, remember what is sent now."""
+        """OpenAI: read the longest prefix sent before, cache this request."""
         places = _places(salt, pieces)
         total = places[-1].tokens if places else 0
         with self._lock:
@@ -75,7 +75,7 @@ class PromptCache:
         return place.lifetime is not None and place.tokens >= self.minimum
 
     def _found(self, places: Sequence[_Place], breakpoint: int) -> int:
-        """The latest place at or before a breakpoint, within its sight, whose prefix is cached; -1 for none."""
+        """Return the latest place within LOOKBACK of a breakpoint whose prefix is cached; -1 for none."""
         sight = range(breakpoint, max(-1, breakpoint - LOOKBACK), -1)
         return next((index for index in sight if self._alive(places[index].prefix)), -1)
 

@@ -1,8 +1,8 @@
-"""What goes wrong on purpose.
+"""Injected faults.
 
-Two kinds. Some stand in the way of an answer (a status, a broken stream, an empty answer, a refusal, too long): the
-step that would have been played stays for the next request. Others change the answer of the step itself (slow,
-cut off at a length, sloppy calls): that step is then played.
+Some replace the answer (a status, a broken stream, an empty answer, a refusal, too long): the step of the script
+stays for the next request. Others change the answer of the step (slow, cut off at a length, sloppy calls): it is
+played.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong with one answer. Made by its class methods."""
+    """One fault of one answer. Made by its class methods."""
 
     name: str
     code: int = 0
@@ -27,12 +27,12 @@ class Fault:
 
     @property
     def replaces_answer(self) -> bool:
-        """Whether the step of the script is kept for the next request."""
+        """Whether the step of the script stays for the next request."""
         return self.name not in {"slow", "length"} and not self.only_openai
 
     @property
     def only_openai(self) -> bool:
-        """Whether it makes no sense for Anthropic, whose calls are always well formed."""
+        """Whether it applies to OpenAI only; Anthropic's calls are always well formed."""
         return self.name in {"bad arguments", "call as text", "no call ids"}
 
     @classmethod
@@ -54,7 +54,7 @@ class Fault:
 
     @classmethod
     def error_event(cls, after: int, *, code: int = 529, message: str = "") -> Self:
-        """An error event after so many events, as a server sends it that is overloaded in mid-answer."""
+        """Send an error event after so many events, like a server that is overloaded in mid-answer."""
         return cls("error event", code, message, events=after)
 
     @classmethod
@@ -69,12 +69,12 @@ class Fault:
 
     @classmethod
     def max_tokens(cls, characters: int) -> Self:
-        """The answer stops after so many characters, be it in text or in the JSON of a call."""
+        """Cut the answer after so many characters, in text or in the JSON of a call."""
         return cls("length", characters=characters)
 
     @classmethod
     def bad_arguments(cls, arguments: str = "") -> Self:
-        """OpenAI: the arguments of each call are no valid JSON: these, or the right ones without the last brace."""
+        """OpenAI: the arguments of each call are invalid JSON: these, or the right ones without the last brace."""
         return cls("bad arguments", message=arguments)
 
     @classmethod
@@ -89,5 +89,5 @@ class Fault:
 
     @classmethod
     def too_long(cls, used: int, limit: int) -> Self:
-        """The prompt is too long, with these figures, whatever its length."""
+        """Refuse the prompt as too long, with these figures, whatever its length."""
         return cls("too long", 400, used=used, limit=limit)

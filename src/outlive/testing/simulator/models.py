@@ -1,4 +1,4 @@
-"""The models that the simulator knows and what each of them takes. Names are those of the installed SDKs' lists."""
+"""The models that the simulator knows and what each accepts. The names are those of the installed SDKs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ class SimulatedModel:
     provider: str = "anthropic"
     max_output: int = 64_000
     thinking: frozenset[str] = frozenset({ADAPTIVE, OFF, BETWEEN})
-    """Anthropic: which `thinking.type` it takes."""
+    """Anthropic: accepted values of `thinking.type`."""
     thinks_unasked: bool = False
-    """Anthropic: thinking is on when the request says nothing about it."""
+    """Anthropic: thinking is on by default."""
     prefill: bool = False
-    """Anthropic: the last message may be the beginning of the answer."""
+    """Anthropic: the last message may be the start of the answer."""
     system_turns: bool = True
-    """Anthropic: messages of the role `system` are taken."""
+    """Anthropic: accepts messages with the role `system`."""
     reasoning: bool = False
-    """OpenAI: takes `max_completion_tokens` only."""
+    """OpenAI: accepts `max_completion_tokens` only."""
 
 
 def _claude() -> Iterable[SimulatedModel]:

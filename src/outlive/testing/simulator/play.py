@@ -1,4 +1,4 @@
-"""Where answers come from: a script that is played step by step, or a brain that decides from the request alone."""
+"""The source of answers: a script played step by step, or a brain that decides from the request alone."""
 
 import threading
 from collections import deque
@@ -12,7 +12,7 @@ NOTHING = Step(())
 
 
 class Play:
-    """The script or the brain, and what went wrong with it."""
+    """The script or the brain, and its problems."""
 
     def __init__(self, script: Iterable[Step] | None, brain: Callable[[SeenRequest], Step] | None) -> None:
         if script is not None and brain is not None:
@@ -25,9 +25,9 @@ class Play:
         self._lock = threading.Lock()
 
     def step(self, request: SeenRequest, *, silent: bool) -> Step:
-        """The step that answers a request. A fault that replaces the answer leaves the step for the next request.
+        """Return the step that answers a request. A fault that replaces the answer leaves it for the next request.
 
-        `silent`: the request wants no answer at all, only the prompt to be cached.
+        `silent`: the request wants no answer, only the prompt to be cached.
         """
         fault = request.fault
         if silent or (fault and fault.name in ("empty", "refusal")):

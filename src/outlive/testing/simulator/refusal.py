@@ -1,4 +1,4 @@
-"""How a request is refused: raised by the rules, written in the form of each provider, kept for the test to read."""
+"""Refused requests: the exception of the rules, and the record for tests."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RuleBroken(Exception):
-    """A request breaks a rule. `kind` is the type of the error where the status alone does not tell it."""
+    """A request breaks a rule. `kind` is the error type if the status does not determine it."""
 
     message: str
     status: int = 400
@@ -20,7 +20,7 @@ class RuleBroken(Exception):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A request that was refused, as `Simulator.refusals` keeps it."""
+    """A refused request in `Simulator.refusals`."""
 
     provider: str
     path: str

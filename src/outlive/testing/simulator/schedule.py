@@ -1,4 +1,4 @@
-"""Which request meets which fault."""
+"""The schedule of faults."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ class _Rule:
 
 @dataclass
 class Faults:
-    """The faults that wait for their request."""
+    """The faults and the requests they apply to."""
 
     _rules: list[_Rule] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -36,9 +36,9 @@ class Faults:
         when: Callable[[SeenRequest], bool] | None = None,
         times: int | None = None,
     ) -> None:
-        """Let requests meet a fault: by number (from 1, valid requests only), by a rule, or the very next one.
+        """Apply a fault to requests by number (from 1, valid requests only), by a predicate, or to the next one.
 
-        `times` bounds how often; without it a rule holds for ever, and a fault with neither number nor rule once.
+        `times` bounds how often; by default without limit, or once for a fault with neither number nor predicate.
         """
         numbers = frozenset([at] if isinstance(at, int) else at)
         left = times if times is not None else (None if numbers or when else 1)
@@ -46,7 +46,7 @@ class Faults:
             self._rules.append(_Rule(fault, numbers, when, left))
 
     def take(self, request: SeenRequest) -> Fault | None:
-        """The fault that this request meets: of the first rule that fits."""
+        """Return the fault of the first rule that applies to this request."""
         with self._lock:
             for rule in self._rules:
                 if rule.fits(request):

@@ -1,4 +1,4 @@
-"""Whether a JSON schema is one: the mistakes that people make, not the whole standard."""
+"""A check of JSON schemas for common mistakes, not the whole standard."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ KINDS = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 
 def is_schema(schema: Any) -> bool:
-    """False for an unknown type, properties that are no schemas, required names that are no list of names."""
+    """Return False for an unknown type, properties that are not schemas, or a `required` that lists no names."""
     if not isinstance(schema, dict):
         return isinstance(schema, bool)
     properties, required = schema.get("properties", {}), schema.get("required", [])

@@ -1,4 +1,4 @@
-"""A request as the simulator saw it, with questions that a brain or a test asks, the same for both providers."""
+"""A request as the simulator received it, with accessors that are the same for both providers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from outlive.testing.simulator.tokens import texts
 
 @dataclass(frozen=True)
 class ReportedUsage:
-    """Tokens of one request as reported. `input` was neither read from the cache nor written to it."""
+    """Reported tokens of one request. `input` excludes tokens read from or written to the cache."""
 
     input: int = 0
     cache_write: int = 0
@@ -55,7 +55,7 @@ class SeenResult:
 
 @dataclass
 class SeenRequest:
-    """A valid request: its body as it came, what was answered, and what it cost."""
+    """A valid request: its body, its fault and its usage."""
 
     number: int
     provider: str
@@ -64,7 +64,7 @@ class SeenRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     fault: Fault | None = None
     usage: ReportedUsage | None = None
-    """None where a fault stood in the way of an answer."""
+    """None if a fault replaced the answer."""
 
     @property
     def model(self) -> str:
@@ -83,7 +83,7 @@ class SeenRequest:
 
     @property
     def system_text(self) -> str:
-        """The system prompt; for OpenAI, of all messages of the roles `system` and `developer`."""
+        """The system prompt; for OpenAI, all messages with the role `system` or `developer`."""
         if self.provider == "anthropic":
             return "\n".join(_plain(self.body.get("system")))
         turns = [message for message in self.messages if message["role"] in ("system", "developer")]
@@ -91,36 +91,36 @@ class SeenRequest:
 
     @property
     def text(self) -> str:
-        """All text of the request: system, what was said, calls and results."""
+        """All text of the request: system, messages, calls and results."""
         parts = [self.system_text] if self.provider == "anthropic" else []
         for message in self.messages:
             parts += texts({key: value for key, value in message.items() if key != "role"})
         return "\n".join(parts)
 
     def user_words(self) -> tuple[str, ...]:
-        """What stands in the messages of the user, in order, without tool results."""
+        """Return the texts of the user's messages, in order, without tool results."""
         turns = [message["content"] for message in self.messages if message["role"] == "user"]
         return tuple(text for content in turns for text in _plain(content))
 
     def calls(self) -> tuple[SeenCall, ...]:
-        """Every tool call in the history."""
+        """Return every tool call in the history."""
         return tuple(call for message in self.messages for call in _calls_of(message))
 
     def last_results(self) -> tuple[SeenResult, ...]:
-        """The tool results since the last words of the assistant."""
+        """Return the tool results since the assistant's last message."""
         turns = self.messages
         last = max((index for index, turn in enumerate(turns) if turn["role"] == "assistant"), default=-1)
         names = {call.id: call.name for call in self.calls()}
         return tuple(result for turn in turns[last + 1 :] for result in _results_of(turn, names))
 
     def results(self) -> tuple[SeenResult, ...]:
-        """Every tool result in the history."""
+        """Return every tool result in the history."""
         names = {call.id: call.name for call in self.calls()}
         return tuple(result for turn in self.messages for result in _results_of(turn, names))
 
 
 def _plain(content: Any) -> Iterator[str]:
-    """The text of a content, without calls, results and thinking."""
+    """Yield the texts of a message content, without calls, results and thinking."""
     if isinstance(content, str):
         yield content
     for block in content if isinstance(content, list) else ():

@@ -1,4 +1,4 @@
-"""The HTTP server: reads requests, writes replies, and leaves neither thread nor socket behind when it closes."""
+"""The HTTP server: reads requests, writes replies, and leaves no thread or socket behind when it closes."""
 
 import contextlib
 import socket
@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 from outlive.testing.simulator.reply import WireReply
 
 Handle: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None], WireReply]
-"""Method, path, headers (names in lower case) and body (None when it is too large) to a reply."""
+"""Maps method, path, headers (lower-case names) and body (None if too large) to a reply."""
 GONE = (BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
 
 class Server(ThreadingHTTPServer):
-    """A thread for each connection; closing ends the connections first, so that no thread waits for its client."""
+    """One thread per connection; closing ends the connections first, so that no thread waits for its client."""
 
     daemon_threads = False
     request_queue_size = 128
@@ -38,7 +38,7 @@ class Server(ThreadingHTTPServer):
         self._thread.start()
 
     def close(self) -> None:
-        """Stop listening, end every connection, wait for every thread."""
+        """Stop listening, end all connections, wait for all threads."""
         self.closing.set()
         self.shutdown()
         self._thread.join()
@@ -49,7 +49,7 @@ class Server(ThreadingHTTPServer):
         self.server_close()
 
     def server_bind(self) -> None:
-        """Without asking for the name of this host, which may take long and is not needed."""
+        """Bind without the slow lookup of the host name."""
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
@@ -65,7 +65,7 @@ class Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no event. What fails inside of `handle` was answered and is told by `verify`."""
+        """Ignore clients that go away. Failures inside `handle` were answered and are reported by `verify`."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -83,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silence: a test asks the simulator for what it saw."""
+        """Log nothing."""
 
     def _serve(self) -> None:
         with contextlib.suppress(*GONE):
@@ -99,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _body(self, length: int) -> bytes | None:
-        """The body; None for one that is too large, which is read and thrown away so that the client hears why."""
+        """Return the body; one that is too large is read and discarded, so that the client gets the error."""
         if length <= self.server.largest:
             return self.rfile.read(length)
         self.close_connection = True

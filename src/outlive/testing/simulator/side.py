@@ -1,4 +1,4 @@
-"""What the simulator asks of the side of a provider."""
+"""The protocol of a provider's side of the simulator."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
@@ -17,28 +17,28 @@ class Side(Protocol):
     name: str
 
     def key_of(self, headers: Mapping[str, str]) -> str | None:
-        """The API key of a request; None for none."""
+        """Return the API key of a request, if any."""
 
     def refuse_key(self, key: str | None) -> RuleBroken:
-        """The words for a missing or a wrong key."""
+        """Return the error for a missing or wrong key."""
 
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
-        """Refuse what the provider refuses, except for its length."""
+        """Refuse what the provider refuses, except for the length."""
 
     def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
-        """The prompt in the order in which it is cached."""
+        """Return the prompt in cache order."""
 
     def salt(self, body: dict[str, Any]) -> str:
-        """What must be equal for one request to read what another one cached."""
+        """Return what two requests must share to use the same cache entries."""
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
-        """The words for a prompt that does not fit."""
+        """Return the error for a prompt that does not fit."""
 
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
         """The answer to a request, with ids and signatures, not yet cut to length."""
 
     def most_output(self, body: dict[str, Any]) -> int | None:
-        """How many tokens the answer may have; None for as many as it likes."""
+        """Return the maximum tokens of the answer; None for no limit."""
 
     def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         """An error in the provider's form."""

@@ -1,4 +1,4 @@
-"""Thinking is signed when it is sent and checked when it comes back: altered or foreign thinking is noticed."""
+"""Signatures of thinking, to detect thinking that was altered or made elsewhere."""
 
 import hashlib
 import hmac
@@ -6,13 +6,13 @@ from base64 import urlsafe_b64encode
 
 
 class Signer:
-    """Signs with a secret made from the API key, so that a simulator accepts what an earlier one signed."""
+    """Signs with a secret derived from the API key, so that signatures of an earlier simulator stay valid."""
 
     def __init__(self, key: str) -> None:
         self._secret = hashlib.sha256(b"outlive simulator:" + key.encode()).digest()
 
     def sign(self, text: str, nonce: str) -> str:
-        """The signature of a piece of thinking; two equal pieces are signed differently."""
+        """Sign a piece of thinking; the nonce makes signatures of equal pieces differ."""
         return f"{nonce}.{self._mark(text, nonce)}"
 
     def valid(self, text: str, signature: str) -> bool:

@@ -1,11 +1,10 @@
-"""The simulator itself: it takes requests, refuses or answers them, and remembers all of it."""
+"""The simulator: it refuses or answers requests and records them."""
 
 import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 import msgspec
@@ -53,7 +52,7 @@ class Simulator:
         self.key = key
         self.faults = Faults()
         self.requests: list[SeenRequest] = []
-        """Every valid request, in order, those that met a fault too."""
+        """Every valid request, in order, also those with a fault."""
         self.refusals: list[Refusal] = []
         """Every request that broke a rule."""
         self._play = Play(script, brain)
@@ -68,14 +67,14 @@ class Simulator:
         self._server: Server | None = None
 
     def start(self) -> Self:
-        """Serve; `with` does it for you."""
+        """Start serving; `with` does it too."""
         self._server = Server(self._port, self._largest, self._handle)
         self._server.start()
         self._port = self._server.port
         return self
 
     def close(self) -> None:
-        """Stop serving; no thread and no socket is left. It may be started again, at the same port."""
+        """Stop serving and end all threads and sockets. It may be started again, on the same port."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -83,20 +82,18 @@ class Simulator:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property
     def url(self) -> str:
-        """Where it listens once it is started; the OpenAI SDK wants `/v1` behind it."""
+        """The address of the running server; the OpenAI SDK needs `/v1` after it."""
         if not self._port:
             raise RuntimeError("the simulator has no address before it is started: use `with Simulator(…) as sim`")
         return f"http://127.0.0.1:{self._port}"
 
     def env(self) -> dict[str, str]:
-        """The environment that leads both SDKs here."""
+        """Return the environment variables that point both SDKs to this server."""
         key = self.key or "any"
         return {
             "ANTHROPIC_BASE_URL": self.url,
@@ -107,11 +104,11 @@ class Simulator:
 
     @property
     def usage(self) -> ReportedUsage:
-        """All that was reported so far, added up."""
+        """The sum of all reported usage."""
         return sum((request.usage for request in self.requests if request.usage), ReportedUsage())
 
     def verify(self) -> None:
-        """Raise AssertionError unless the script was played to its end and nothing else was asked for."""
+        """Raise AssertionError unless the script was played exactly to its end."""
         self._play.verify()
 
     def _handle(self, method: str, path: str, headers: Mapping[str, str], raw: bytes | None) -> WireReply:
@@ -190,7 +187,7 @@ class Simulator:
         return self._written(side, request, answer, request_id)
 
     def _billed(self, side: Side, request: SeenRequest, pieces: list[CachedPiece], answer: Answer) -> Answer:
-        """What the request cost. A stream that breaks has been paid for too."""
+        """Add the usage to request and answer. A stream that breaks is billed too."""
         account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
         usage = replace(account(side.salt(request.body), pieces), output=answer.output_tokens)
         request.usage = usage
@@ -211,7 +208,7 @@ class Simulator:
 
 
 def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
-    """The answer with the reason for which it ends: a fault, the length that the request allows, or nothing."""
+    """Apply what ends an answer early: a fault, or the length that the request allows."""
     name = request.fault.name if request.fault else ""
     if name == "empty":
         return replace(answer, parts=(), stop="end")
@@ -255,7 +252,6 @@ def _error(side: Side, refused: RuleBroken, request_id: str, fault: Fault | None
     headers = {}
     if fault and fault.retry_after is not None:
         seconds = fault.retry_after
-        headers = (
-            {"retry-after-ms": f"{seconds * 1000:g}"} if fault.in_milliseconds else {"retry-after": f"{seconds:g}"}
-        )
+        in_ms = {"retry-after-ms": f"{seconds * 1000:g}"}
+        headers = in_ms if fault.in_milliseconds else {"retry-after": f"{seconds:g}"}
     return WireReply(refused.status, compact(side.error(refused, request_id)), headers=headers)

@@ -1,4 +1,4 @@
-"""What the simulated model answers: steps, put together with `+` from what it says, calls and thinks."""
+"""Answers of the simulated model: steps made of text, calls and thinking, joined with `+`."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Think:
-    """A piece of thinking; signed when it is sent, and left out where the request has thinking off."""
+    """A piece of thinking; signed when sent, left out if the request turns thinking off."""
 
     text: str
 
@@ -33,7 +33,7 @@ Part: TypeAlias = Say | Think | Call
 
 @dataclass(frozen=True)
 class Step:
-    """One answer of the model, whole."""
+    """One whole answer of the model."""
 
     parts: tuple[Part, ...]
 
@@ -55,7 +55,7 @@ def think(text: str) -> Step:
 
 
 def call(name: str, input: Mapping[str, Any] | None = None, /, *, call_id: str = "", **arguments: Any) -> Step:
-    """Call one tool: `call("bash", command="ls")`, or `call("bash", {"command": "ls"})` where a name would clash."""
+    """Call one tool: `call("bash", command="ls")`, or `call("bash", {"command": "ls"})` if a name would clash."""
     return Step((Call(name, {**(input or {}), **arguments}, call_id),))
 
 
@@ -66,7 +66,7 @@ def calls(*several: Step | Iterable[Step]) -> Step:
 
 
 def read_steps(data: Any) -> list[Step]:
-    """Steps from JSON: a list of lists of `{"say": …}`, `{"think": …}` or `{"call": NAME, "input": {…}}`."""
+    """Read steps from JSON: a list of lists of `{"say": …}`, `{"think": …}` or `{"call": NAME, "input": {…}}`."""
     if not isinstance(data, list):
         raise ValueError("a script is a list of steps")
     return [Step(tuple(_read(part) for part in (step if isinstance(step, list) else [step]))) for step in data]

@@ -1,4 +1,4 @@
-"""A count of tokens that anyone can do by hand: characters of the content divided by 3.2, rounded up."""
+"""Token counts: characters of the content divided by 3.2, rounded up."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,12 +11,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 def tokens_of(characters: int) -> int:
-    """Tokens for a number of characters: exact arithmetic, so that the same request always counts the same."""
+    """Return the tokens of a number of characters, in integer arithmetic."""
     return -(-characters * 5 // 16)
 
 
 def compact(value: object) -> bytes:
-    """A value as JSON without spaces, its keys in their order."""
+    """Encode a value as JSON without spaces, keys in order."""
     return _encode(value)
 
 
@@ -25,14 +25,14 @@ def json_characters(value: object) -> int:
 
 
 def content_characters(content: Any) -> int:
-    """Characters of a message's content, in either provider's form: a string, a list of blocks, or nothing."""
+    """Count the characters of a message content in either provider's form: a string, blocks, or None."""
     if isinstance(content, list):
         return sum(map(block_characters, content))
     return len(content) if isinstance(content, str) else 0
 
 
 def block_characters(block: Any) -> int:
-    """Characters of one block; what has no text of its own counts as its JSON."""
+    """Count the characters of one block; a block without text counts as its JSON."""
     match block:
         case {"type": "text", "text": str(text)}:
             return len(text)
@@ -53,7 +53,7 @@ def tool_characters(tool: Any) -> int:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every string inside of a value, except the names of its fields; in order."""
+    """Yield every string inside a value except keys, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

@@ -1,13 +1,13 @@
-"""What `outlive.stores.tasks.protocol` promises, as tests. An engine that passes can carry the task graph.
+"""The contract of `outlive.stores.tasks.protocol` as tests. An engine that passes can store the task graph.
 
     class TestMyStore(TaskStoreConformance):
         @pytest.fixture
         def open_store(self, tmp_path):
             return lambda clock: MyStore(tmp_path / "tasks", clock=clock)
 
-`open_store` is called several times in one test and must open the same place each time, empty at first, as
-several processes would. `clock` is what the store must take for the time. Processes, crashes and lost
-connections are beyond this suite: they need knowledge of the engine.
+`open_store` is called several times in one test and must open the same store each time, empty at first, as several
+processes would. The store must use `clock` for the time. This suite does not test processes, crashes and lost
+connections, which depend on the engine.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from outlive.testing.tasks.writing import Writing
 
 
 class TaskStoreConformance(ReadingConformance, Graph, Writing, Sharing):
-    """Subclass it and give it an `open_store` fixture; see the package."""
+    """Subclass it and override the fixture `open_store`; see the package docstring."""
 
     @pytest.fixture
     def open_store(self) -> OpenStore:
@@ -41,7 +41,7 @@ class TaskStoreConformance(ReadingConformance, Graph, Writing, Sharing):
 
     @pytest.fixture
     def other(self, open_store: OpenStore, clock: Clock) -> Iterator[TaskStore]:
-        """The same place, opened a second time."""
+        """The same store, opened a second time."""
         store = open_store(clock)
         yield store
         store.close()

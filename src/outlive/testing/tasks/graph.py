@@ -1,4 +1,4 @@
-"""Promises of a task store: edges, readiness, picking, leases and the archive."""
+"""Task store contract: edges, readiness, picking, leases and the archive."""
 
 from datetime import timedelta
 
@@ -125,11 +125,7 @@ class Graph:
         one, two, three = numbers
 
         def work(tx: TaskWriter) -> None:
-            for task in (
-                a_task(three, depends_on=(one, two)),
-                a_task(two, status="completed"),
-                a_task(one),
-            ):
+            for task in (a_task(three, depends_on=(one, two)), a_task(two, status="completed"), a_task(one)):
                 tx.put(task, change_of(task))
 
         store.write(work)
@@ -226,7 +222,7 @@ class Graph:
         assert store.read(lambda tx: tx.expired()) == []
 
     def test_a_lease_that_only_a_wrong_clock_explains(self, store: TaskStore, other: TaskStore) -> None:
-        """Further ahead than any lease lasts it has run out; run out long ago it is left alone."""
+        """A lease that ends later than any lease can counts as expired; one that expired long ago is left alone."""
         ends = (LONGEST_LEASE + HOUR, LONGEST_LEASE - HOUR, HOUR - STALE_LEASE, -STALE_LEASE - HOUR)
         ahead, running, over, stale = add(store, "ahead", "running", "over", "stale")
         for number, end in zip((ahead, running, over, stale), ends, strict=True):

@@ -1,4 +1,4 @@
-"""Promises of a task store: what is put in comes out, and is found again."""
+"""Task store contract: tasks are read as written, and found by queries."""
 
 from datetime import timedelta
 from typing import Any

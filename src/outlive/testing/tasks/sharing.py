@@ -1,4 +1,4 @@
-"""Promises of a task store: several users, watching, and looking after itself."""
+"""Task store contract: concurrent users, watching, and self-checks."""
 
 import threading
 from collections.abc import Collection
@@ -126,7 +126,7 @@ class Sharing:
             add(other, "new")
             assert watch.wait(60)
 
-    def test_a_watch_wakes_who_already_sleeps(self, store: TaskStore, other: TaskStore) -> None:
+    def test_a_watch_wakes_a_waiter_that_sleeps_already(self, store: TaskStore, other: TaskStore) -> None:
         (one, two) = add(store, "one", "two")
         change(store, two, depends_on=(one,))
         woken: list[list[int]] = []
@@ -170,6 +170,3 @@ class Sharing:
     def test_a_store_says_where_it_is(self, store: TaskStore, other: TaskStore) -> None:
         assert store.url
         assert store.url == other.url
-
-
-# -- small words the claims are written in ---------------------------------------------------------------

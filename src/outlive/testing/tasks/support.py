@@ -1,4 +1,4 @@
-"""What the tests of task stores share."""
+"""Helpers of the task store tests."""
 
 import threading
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ OpenStore: TypeAlias = Callable[["Clock"], TaskStore]
 
 
 class Clock:
-    """A clock that stands still until it is told to move."""
+    """A clock that moves only when told to."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.now = now
@@ -32,7 +32,7 @@ class Clock:
 
 
 class RefusedByTest(Exception):
-    """Raised by a test inside of a change."""
+    """Raised by a test inside a transaction."""
 
 
 def change_of(task: Task, op: str = "create", *, at: datetime = NOON, **fields: Any) -> Change:
@@ -62,7 +62,7 @@ def new_id(store: TaskStore) -> int:
 
 
 def add(store: TaskStore, *subjects: str, **fields: Any) -> list[int]:
-    """Create tasks in one change; returns their ids."""
+    """Create tasks in one transaction; returns their ids."""
 
     def work(tx: TaskWriter) -> list[int]:
         numbers = tx.new_ids(len(subjects))
@@ -79,7 +79,7 @@ def put(store: TaskStore, task: Task, op: str = "create") -> None:
 
 
 def change(store: TaskStore, number: int, **fields: Any) -> None:
-    """Change fields of a task the way a well-behaved caller does: the tasks involved locked first."""
+    """Change fields of a task, locking the tasks involved first, as callers must."""
 
     def work(tx: TaskWriter) -> None:
         edges = fields.get("depends_on", ())
@@ -134,12 +134,12 @@ def nonempty(edges: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
 
 
 def everything(store: TaskStore) -> tuple[list[Task], list[Task], list[Change]]:
-    """Tasks, ready tasks and history in one look."""
+    """Return tasks, ready tasks and history."""
     return store.read(lambda tx: (tx.find(EVERYTHING), tx.ready(), tx.history()))
 
 
 def assert_derived(store: TaskStore) -> None:
-    """`blocked_by`, `blocks` and readiness are what follows from `depends_on` and `status`."""
+    """Assert that `blocked_by`, `blocks` and readiness follow from `depends_on` and `status`."""
 
     def look(tx: TaskReader) -> tuple[list[Task], list[Task], list[Task]]:
         return tx.find(EVERYTHING), tx.ready(), tx.find(TaskQuery(blocked=True, sort="id"))
@@ -156,7 +156,7 @@ def assert_derived(store: TaskStore) -> None:
 
 
 def in_threads(rounds: int, *works: Callable[[], object]) -> None:
-    """Run each of them in as many threads as asked for, and fail if one of them failed."""
+    """Run each function in so many threads, and raise the first error."""
     failures: list[BaseException] = []
 
     def run(work: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""Promises of a task store: ids, all or nothing, and the audit trail."""
+"""Task store contract: ids, transactions and the audit trail."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from itertools import islice
 
+from outlive.printable import encodable
 from outlive.secrets import KeyLines, mask
-from outlive.tools.files.diff import printable
 
 COMPARED = 2**20
 """Characters of a file that are compared."""
@@ -121,4 +121,4 @@ def _shown(lines: list[str], at: int, length: int) -> str:
     of_keys = {n for n in range(min(length, SHOWN)) if at + n + 1 in keys}
     found = mask.lines(lines[at : at + min(length, SHOWN)], of_keys, longest=WIDTH)
     rows = [f"{at + n + 1:>5}\t{line}" for n, line in enumerate(found)]
-    return printable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > SHOWN else "")
+    return encodable("\n".join(rows).replace("\r", "␍")) + ("\n  …" if length > SHOWN else "")

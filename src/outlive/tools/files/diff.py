@@ -3,6 +3,8 @@
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
 
+from outlive.printable import encodable
+
 MOST_LINES = 400
 WORK = 2_000_000
 """Comparisons of lines, past which a change is shown as a whole."""
@@ -16,18 +18,13 @@ def unified(before: str, after: str, name: str) -> str:
     more = len(rows) - MOST_LINES
     if more > 0:
         rows[MOST_LINES:] = [f"… {more:,} more lines of the diff"]
-    return printable("\n".join([f"--- {name}", f"+++ {name}", *rows]))
+    return encodable("\n".join([f"--- {name}", f"+++ {name}", *rows]))
 
 
 def counted(before: str, after: str) -> str:
     """`+3 −2`: lines that came and went."""
     rows = changed_lines(before, after)
     return f"+{sum(row.startswith('+') for row in rows)} −{sum(row.startswith('-') for row in rows)}"
-
-
-def printable(text: str) -> str:
-    """Without halves of characters, which stand for bytes that are no text and cannot be shown."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def changed_lines(before: str, after: str, context: int = 3) -> list[str]:

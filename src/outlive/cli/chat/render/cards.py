@@ -1,5 +1,4 @@
-"""Tool calls as cards: `● bash pytest -q ✓ 1.2 s`, and below it how a command's output ended, why a call failed, or
-the diff of an edit."""
+"""Tool calls as cards: `● bash pytest -q ✓ 1.2 s`, and below it the end of the output, the error, or the diff."""
 
 import re
 from collections.abc import Sequence
@@ -11,9 +10,9 @@ from rich.text import Text
 
 from outlive.cli.chat.render import diffs
 from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
-from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import PlanStep, ToolFinished
 from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
+from outlive.printable import clean, clean_output, one_line
 
 INDENT = 4
 DIFF_LINES = 16
@@ -21,19 +20,10 @@ ERROR_LINES = 4
 OUTPUT_LINES = 3
 LIVE_LINES = 4
 QUICK = 0.95
-"""Seconds below which nobody cares how long a call took."""
+"""Seconds; the duration of a faster call is not shown."""
 _KEYS = (
-    *COMMAND_KEYS,
-    *PATH_KEYS,
-    "pattern",
-    "query",
-    "handle",
-    "subject",
-    "name",
-    "task_id",
-    "url",
-    "focus",
-    "description",
+    *(*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject"),
+    *("name", "task_id", "url", "focus", "description"),
 )
 _EXIT = re.compile(r"\[exit code -?\d+\]")
 """The card says it already."""
@@ -42,7 +32,7 @@ _CUT_OFF = ("[interrupted", "[not run")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A call that came back. It fits itself to the width it is printed at."""
+    """A finished call, rendered to fit the width."""
 
     call: ToolCall
     result: ToolFinished
@@ -67,7 +57,7 @@ class Card:
 
 
 def target(call: ToolCall) -> tuple[str, str]:
-    """What a call was pointed at, and under which key it says so."""
+    """Return the main argument of a call as (key, text)."""
     for key in (*_KEYS, *call.input):
         value = call.input.get(key)
         if isinstance(value, str if key != "task_id" else (str, int)) and str(value).strip():
@@ -76,7 +66,7 @@ def target(call: ToolCall) -> tuple[str, str]:
 
 
 def headline(call: ToolCall, width: int, mark: str, style: str, after: str = "") -> Text:
-    """Mark, tool, target, and what came of it, cut to one line."""
+    """Render mark, tool, target and outcome on one line."""
     name = one_line(call.name)
     key, about = target(call)
     room = width - len(name) - len(after) - 5
@@ -92,7 +82,7 @@ def headline(call: ToolCall, width: int, mark: str, style: str, after: str = "")
 
 
 def running(call: ToolCall, width: int, mark: str, seconds: float, output: str = "") -> list[Text]:
-    """A call that has not come back, with the last lines of what it printed."""
+    """Render a running call with the last lines of its output."""
     after = elapsed(seconds) if seconds >= 1 else ""
     lines = [line for line in clean_output(output[-4000:]).splitlines() if line.strip()][-LIVE_LINES:]
     return [
@@ -102,7 +92,7 @@ def running(call: ToolCall, width: int, mark: str, seconds: float, output: str =
 
 
 def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
-    """Everything: the input in full and the result in full."""
+    """Render the whole input and the whole result."""
     parts: list[RenderableType] = [Text.assemble(("● ", "accent"), (one_line(call.name), "strong"))]
     lines = diffs.changes(call)
     for key, value in call.input.items():
@@ -115,7 +105,7 @@ def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
 
 
 def steps(plan: Sequence[PlanStep], current: int = 0) -> Text:
-    """A plan as a list to tick off."""
+    """Render a plan as a checklist."""
     text = Text()
     for number, step in enumerate(plan, 1):
         mark, style = ("✓", "quiet") if step.done else ("▸", "strong") if number == current else ("○", "")
@@ -138,18 +128,18 @@ def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
 
 
 def _lines(result: ToolFinished) -> list[str]:
-    """Those of the output that say something."""
+    """Return the lines of the output that are neither blank nor the exit code."""
     return [line for line in clean_output(result.text).splitlines() if line.strip() and not _EXIT.fullmatch(line)]
 
 
 def _indented(lines: list[str], width: int) -> RenderableType:
-    """Lines of output below the call, each cut to the width."""
+    """Render output lines below the call, cut to the width."""
     shown = [Text(cut(line.expandtabs(4), width - INDENT), "quiet") for line in lines]
     return Padding(Group(*shown), (0, 0, 0, INDENT)) if shown else Group()
 
 
 def _came_to(result: ToolFinished, lines: list[str]) -> str:
-    """The result in a word: the size of an edit, how many lines came back; not of output that is shown whole."""
+    """Summarise the result: size of an edit or number of lines; empty if the output is shown whole."""
     if lines:
         return diffs.size(lines)
     count = len(_lines(result)) if result.exit_code is not None else len(result.text.splitlines())

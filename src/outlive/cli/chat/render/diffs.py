@@ -1,12 +1,12 @@
-"""Changes of files as coloured lines."""
+"""File changes as coloured diff lines."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
-from outlive.cli.clean import clean
 from outlive.messages import ToolCall
+from outlive.printable import clean
 from outlive.tools.files.diff import changed_lines
 
 CONTEXT = 2
@@ -17,7 +17,7 @@ _STYLES = {"+": "added", "-": "removed", "@": "quiet"}
 
 
 def changes(call: ToolCall) -> list[str]:
-    """The lines that an edit would take out and put in, as far as the call itself tells."""
+    """Return the diff lines of an edit, as far as the call itself shows them."""
     old, new = _given(call, _OLD), _given(call, _NEW)
     if old is not None and new is not None:
         return [line for line in changed_lines(old, new, CONTEXT) if not _HUNK.match(line)]
@@ -33,14 +33,14 @@ def size(lines: Iterable[str]) -> str:
 
 
 def is_diff(text: str) -> bool:
-    """Whether a preview is one."""
+    """Whether a preview looks like a diff."""
     lines = text.splitlines()
     marked = sum(line.startswith(("+", "-", "@@")) for line in lines)
     return bool(lines) and (any(line.startswith("@@") for line in lines) or marked * 2 >= len(lines))
 
 
 def painted(lines: Iterable[str]) -> Iterator[Text]:
-    """Each line in the colour of its sign."""
+    """Colour each line by its sign."""
     for line in lines:
         text = clean(line).expandtabs(4)
         style = "quiet" if _HUNK.match(line) else _STYLES.get(line[:1], "quiet")

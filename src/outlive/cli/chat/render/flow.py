@@ -1,4 +1,4 @@
-"""An answer as it arrives, cut into blocks of Markdown: what is complete is printed for good, the rest shown live."""
+"""Splits an arriving answer into Markdown blocks: complete ones are printed for good, the rest is shown live."""
 
 import re
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ LONGEST_MARK = 80
 
 
 class Block(Struct, frozen=True):
-    """A complete piece of Markdown. `tight`: it goes on from the one before, without a blank line between."""
+    """A complete piece of Markdown. `tight`: no blank line before it."""
 
     text: str
     tight: bool = False
 
 
 class Flow:
-    """Feed it pieces; it gives blocks. Blocks end at blank lines outside of fences."""
+    """Takes pieces of text and returns blocks, which end at blank lines outside of fences."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -36,14 +36,14 @@ class Flow:
         self._tight = False
 
     def feed(self, text: str) -> list[Block]:
-        """Take in a piece; what it completed."""
+        """Add a piece of text; returns the blocks it completed."""
         *whole, self._part = (self._part + text).split("\n")
         if len(self._part) > LONGEST:
             whole, self._part = [*whole, self._part], ""
         return [block for line in whole for piece in _pieces(line) for block in self._bounded(piece)]
 
     def finish(self) -> list[Block]:
-        """No more will come."""
+        """End the answer; returns the remaining blocks."""
         last, self._part = self._part, ""
         made = list(self._bounded(last)) if last else []
         made.extend(self._take())
@@ -52,26 +52,26 @@ class Flow:
 
     @property
     def tail(self) -> str:
-        """What is not complete yet."""
+        """The text that is not complete yet."""
         return "\n".join([*self._lines, self._part])
 
     @property
     def tight(self) -> bool:
-        """Whether the tail goes on from the block before it."""
+        """Whether the tail continues the block before it."""
         return self._tight
 
     def live(self, rows: int) -> str:
-        """The tail, shortened at its beginning to what can be shown; code stays code."""
+        """Return the last rows of the tail; code keeps its opening fence."""
         if self._fence and len(self._lines) > rows:
             return "\n".join([self._lines[0], *self._lines[-rows + 1 :], self._part])
         return self.tail
 
     def spill(self, most: int) -> list[Block]:
-        """Blocks out of a tail that has grown beyond `most` lines: code line by line, lists item by item."""
+        """Return blocks of a tail that is longer than `most` lines: code by line, lists by item."""
         return list(self._spilt()) if len(self._lines) > most else []
 
     def _spilt(self, *, paragraphs: bool = False) -> Iterator[Block]:
-        """What can be printed of the tail: lines of code, whole items of a list, and `paragraphs` if asked for."""
+        """Yield what can be printed of the tail: lines of code, items of a list, and `paragraphs` if asked for."""
         if self._fence and _FENCE.match(self._lines[0]):
             head, *code = self._lines
             head = head[:LONGEST_MARK]
@@ -153,6 +153,6 @@ def _pieces(line: str) -> Iterator[str]:
 
 
 def _only_marks(lines: list[str]) -> bool:
-    """Whether these are the marks of a fence whose code was printed already."""
+    """Whether these are only the marks of a fence whose code was printed already."""
     mark = _FENCE.match(lines[0])
     return mark is not None and all(line.strip().startswith(mark[1]) for line in lines[1:])

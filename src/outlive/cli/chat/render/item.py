@@ -1,4 +1,4 @@
-"""What goes into the scrollback, piece by piece, and the blank lines between the pieces."""
+"""Items of the scrollback, and the blank lines between them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,27 +9,27 @@ from rich.segment import Segment
 
 Kind = Literal["user", "answer", "card", "note", "block"]
 CLOSE = ("card", "note")
-"""These stand close to each other; everything else has air around it."""
+"""No blank line goes between two items of these kinds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A piece that is finished."""
+    """A finished piece of the conversation."""
 
     kind: Kind
     body: RenderableType
     tight: bool = False
-    """Directly below what came before."""
+    """No blank line before it."""
 
 
 class Rhythm:
-    """Says where blank lines go."""
+    """Decides where blank lines go."""
 
     def __init__(self) -> None:
         self._last: Kind | None = None
 
     def gap(self, item: Item) -> bool:
-        """Whether a blank line goes before this item; it is taken as printed."""
+        """Whether a blank line goes before this item; records it as printed."""
         last, self._last = self._last, item.kind
         if item.tight or last is None:
             return False
@@ -38,7 +38,7 @@ class Rhythm:
 
 @dataclass(frozen=True, slots=True)
 class Hanging:
-    """A mark, and a text that stays to the right of it on every line."""
+    """A mark with a text indented to the right of it."""
 
     mark: str
     body: RenderableType

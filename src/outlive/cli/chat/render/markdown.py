@@ -1,4 +1,4 @@
-"""Markdown as we show it: calm headings, code that is indented and highlighted in the terminal's own colours."""
+"""Markdown for the terminal: plain headings, indented code in the terminal's own colours."""
 
 from functools import cache
 from typing import ClassVar
@@ -11,11 +11,11 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
-from outlive.cli.clean import clean
+from outlive.printable import clean
 
 THEME = "ansi_dark"
 LONGEST = 32_000
-"""Characters of a block; a longer one is shown as plain text, because some Markdown takes many seconds then."""
+"""Characters; a longer block is shown as plain text, because some Markdown would take many seconds to parse."""
 
 
 class _Code(CodeBlock):
@@ -36,7 +36,7 @@ class _Rule(HorizontalRule):
 
 
 class Prose(Markdown):
-    """Words of a model. Links show their address: what is read is what is opened."""
+    """Markdown of a model. Links show their address."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
@@ -64,6 +64,6 @@ class Prose(Markdown):
 
 @cache
 def _parser() -> MarkdownIt:
-    """Shows everything: tags are text, pictures are links, definitions of links are lines, line ends stay."""
+    """Return a parser that hides nothing: HTML tags, images and link definitions stay visible as text."""
     parser = MarkdownIt("commonmark", {"html": False})
     return parser.enable(["strikethrough", "table"]).disable(["html_block", "html_inline", "image", "reference"])

@@ -1,5 +1,4 @@
-"""The terminal as prompt_toolkit writes to it, but in one piece: what is erased, printed and drawn again goes out as
-one write, so that nothing flickers."""
+"""Terminal output of prompt_toolkit that erases, prints and redraws in one write, so that nothing flickers."""
 
 import errno
 import os
@@ -13,16 +12,16 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
-"""Terminals that know synchronized output show everything between at once; others ignore them."""
+"""Synchronized output: terminals that know it show everything between the two at once; others ignore them."""
 
 
 class SteadyOutput(Vt100_Output):
-    """Asks no cursor position: the interface is as high as its content, wherever it stands."""
+    """Never asks for the cursor position."""
 
     def __init__(self, *, mono: bool) -> None:
         depth = ColorDepth.DEPTH_1_BIT if mono else ColorDepth.DEPTH_4_BIT
         term = os.environ.get("TERM")
-        stdout = sys.stdout  # as it is now: later it may be somebody else's
+        stdout = sys.stdout  # it is redirected later
         super().__init__(
             stdout, lambda: _size(stdout), term=term, default_color_depth=depth, enable_cpr=False, enable_bell=False
         )
@@ -30,7 +29,7 @@ class SteadyOutput(Vt100_Output):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nothing goes out until the next drawing."""
+        """Write nothing within the block; the next drawing writes it all."""
         self._held = True
         try:
             yield
@@ -46,11 +45,11 @@ class SteadyOutput(Vt100_Output):
         except OSError as error:
             if error.errno != errno.EIO:
                 raise
-            self._buffer.clear()  # the window was closed: nobody looks, and the session is to be left in order
+            self._buffer.clear()  # the window was closed; the session still has to be closed in order
 
 
 def reflows(environment: Mapping[str, str]) -> bool:
-    """Whether the terminal wraps lines anew when it gets narrower. Nearly all do; xterm and the console do not."""
+    """Whether the terminal rewraps lines when it gets narrower. Nearly all do; xterm and the console do not."""
     return "XTERM_VERSION" not in environment and environment.get("TERM") != "linux"
 
 

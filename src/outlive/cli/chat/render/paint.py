@@ -1,5 +1,4 @@
-"""From what rich can render to finished lines. The one place where text meets escape codes: only styles of ours
-become any, whatever is in a text."""
+"""Renders rich objects to finished lines. The only place that writes escape codes, and only for our own styles."""
 
 import io
 from typing import Literal
@@ -10,37 +9,23 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.theme import Theme
 
-from outlive.cli.clean import clean
+from outlive.printable import clean
 
 Look = Literal["colour", "mono", "plain"]
 """`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
 WIDEST = 110
-"""Longer lines are hard to read."""
-THEME = Theme(
-    {
-        "accent": "cyan",
-        "good": "green",
-        "bad": "red",
-        "warn": "yellow",
-        "quiet": "dim",
-        "strong": "bold",
-        "added": "green",
-        "removed": "red",
-        "markdown.code": "cyan",
-        "markdown.h1": "bold",
-        "markdown.h2": "bold",
-        "markdown.h3": "bold",
-        "markdown.h4": "bold dim",
-        "markdown.item.bullet": "cyan",
-        "markdown.item.number": "cyan",
-        "markdown.link": "underline",
-        "markdown.link_url": "dim",
-        "markdown.block_quote": "dim",
-        "markdown.hr": "dim",
-        "markdown.table.border": "dim",
-        "markdown.table.header": "bold",
-    }
-)
+"""Columns; longer lines are hard to read."""
+_STYLES = {
+    "cyan": ("accent", "markdown.code", "markdown.item.bullet", "markdown.item.number"),
+    "green": ("good", "added"),
+    "red": ("bad", "removed"),
+    "yellow": ("warn",),
+    "dim": ("quiet", "markdown.link_url", "markdown.block_quote", "markdown.hr", "markdown.table.border"),
+    "bold": ("strong", "markdown.h1", "markdown.h2", "markdown.h3", "markdown.table.header"),
+    "bold dim": ("markdown.h4",),
+    "underline": ("markdown.link",),
+}
+THEME = Theme({name: style for style, names in _STYLES.items() for name in names})
 
 
 class Painter:
@@ -63,7 +48,7 @@ class Painter:
         )
 
     def lines(self, thing: RenderableType) -> list[str]:
-        """Finished lines, without line ends: none too wide, none that ends in spaces, none empty at either end."""
+        """Return lines that fit the width, without trailing spaces and without blank lines at either end."""
         rows = [_trimmed(row) for row in self._console.render_lines(thing, pad=False)]
         while rows and not rows[-1]:
             rows.pop()
@@ -80,7 +65,7 @@ class Painter:
 
 
 def _trimmed(row: list[Segment]) -> list[Segment]:
-    """Without spaces at the end that nobody sees."""
+    """Remove invisible spaces at the end."""
     kept = [segment for segment in row if not segment.control and segment.text]
     while kept and _invisible(kept[-1].style):
         last = kept.pop()

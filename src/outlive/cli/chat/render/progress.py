@@ -1,4 +1,4 @@
-"""What is under way, as lines above the input: the end of the answer, running calls, what the agent waits for."""
+"""Work in progress, shown above the input: the end of the answer, running calls, what the agent waits for."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,13 @@ from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.render.transcript import Running, Transcript, last_words
 from outlive.cli.chat.words import cut, elapsed
-from outlive.cli.clean import one_line
 from outlive.messages import ToolCall
+from outlive.printable import one_line
 from outlive.tools.permissions.asking import Question
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAME = 0.12
-"""Seconds a picture of the spinner stays."""
+"""Seconds between two frames of the spinner."""
 QUEUED = 3
 WAITING = 4
 
@@ -24,10 +24,7 @@ WAITING = 4
 def lines(
     seen: Transcript, painter: Painter, rows: int, *, now: float, since: float, asked: Question | None = None
 ) -> list[str]:
-    """At most `rows` lines; what does not fit is left out at the top, where it came first.
-
-    The call that the user is `asked` about is not running yet, and the question shows it.
-    """
+    """Render at most `rows` lines, dropping the oldest. A call that the user is `asked` about is left out."""
     spin = SPINNER[int(now / FRAME) % len(SPINNER)]
     answer = painter.lines(Prose(seen.flow.live(rows))) if seen.flow.tail.strip() else []
     if answer and not seen.flow.tight:
@@ -57,7 +54,7 @@ def _is_about(question: Question, call: ToolCall) -> bool:
 
 
 def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> RenderableType:
-    """One line that says what goes on when no card does."""
+    """Render the one line shown while no call runs."""
     if seen.waiting:
         return Text(cut(f"↻ {seen.waiting}", width), "warn")
     if seen.arriving:
@@ -66,17 +63,12 @@ def _doing(seen: Transcript, width: int, spin: str, seconds: float) -> Renderabl
         what = f"thinking: {last_words(seen.thinking, max(10, width - 30))}"
     else:
         what = "working"
-    return Text.assemble(
-        (f"{spin} ", "accent"),
-        (
-            cut(" · ".join(filter(None, [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"])), width - 2),
-            "quiet",
-        ),
-    )
+    parts = [what, elapsed(seconds) if seconds >= 1 else "", "Esc stops"]
+    return Text.assemble((f"{spin} ", "accent"), (cut(" · ".join(filter(None, parts)), width - 2), "quiet"))
 
 
 def queued(words: Sequence[str], painter: Painter) -> list[str]:
-    """What the user said meanwhile and the agent has not heard yet."""
+    """Render words of the user that the agent has not received yet."""
     if not words:
         return []
     shown = [Text(cut(f"queued > {one_line(one)}", painter.width), "quiet") for one in words[:QUEUED]]

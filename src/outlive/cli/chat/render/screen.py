@@ -1,5 +1,5 @@
-"""The terminal itself: what is finished goes into the scrollback, below it stand what is under way, the input and the
-status line. Drawn by prompt_toolkit, inline: nothing is taken over, nothing that scrolled away is printed again."""
+"""The conversation in a terminal: finished items go into the scrollback; below are work in progress, the input and
+the status line. prompt_toolkit draws inline: it never takes over the screen and never reprints the scrollback."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
 from outlive.cli.chat import status
-from outlive.cli.chat.captured_stderr import overhearing
+from outlive.cli.chat.captured_stderr import captured
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
@@ -38,7 +38,7 @@ from outlive.cli.chat.words import cut
 from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 DRAW_EVERY = 0.04
-"""Seconds between two drawings at the least: words may arrive faster than anyone reads."""
+"""Minimum seconds between two redraws."""
 TWICE = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 INPUT_ROWS = 10
@@ -56,7 +56,7 @@ STYLE = Style.from_dict(
 
 
 class InlineApplication(Application[None]):
-    """Knows that most terminals wrap lines anew when they get narrower, so that the cursor ends up further down."""
+    """Corrects for terminals that rewrap lines when they get narrower, which moves the cursor down."""
 
     def _on_resize(self) -> None:
         screen, cursor = self.renderer.last_rendered_screen, self.renderer._cursor_pos
@@ -106,16 +106,17 @@ class Screen:
     # -- life
 
     async def run(self, session: str | None, first: str | None) -> int:
-        """Until the user leaves."""
+        """Talk until the user leaves."""
         await self.talk.open(session)
         self.app.pre_run_callables.append(lambda: self._begin(first))
         ticking = asyncio.ensure_future(self._tick())
         try:
-            with overhearing(self.talk.note), suppress(EOFError):  # the window was closed
+            with captured(self.talk.note), suppress(EOFError):  # the window was closed
                 await self.app.run_async()
         finally:
             ticking.cancel()
-            self._jobs_end()
+            for job in self._jobs:
+                job.cancel()
             self.talk.farewell()
             await self.talk.close()
             self._print_rest()
@@ -129,7 +130,7 @@ class Screen:
             self.talk.say(first)
 
     async def _tick(self) -> None:
-        """While something is under way the spinner turns."""
+        """Redraw while the spinner turns."""
         while True:
             await asyncio.sleep(progress.FRAME)
             if self.talk.working or self.questions.open:
@@ -139,14 +140,10 @@ class Screen:
         if self.app.is_running and not (self.app.future and self.app.future.done()):
             self.app.exit()
 
-    def _jobs_end(self) -> None:
-        for job in self._jobs:
-            job.cancel()
-
     # -- what the keys do
 
     def submit(self) -> None:
-        """Enter: a command, words for the agent, or one more line."""
+        """Handle Enter: run a command, send words to the agent, or insert a line break after a backslash."""
         text = self.input.text
         if text.endswith("\\") and self.input.cursor_position == len(text):
             self.input.delete_before_cursor()
@@ -166,11 +163,11 @@ class Screen:
             self.talk.say(words)
 
     def command(self, line: str) -> None:
-        """As if it had been typed."""
+        """Run a slash command as if it had been typed."""
         self._start(obey(self.talk, line))
 
     def stop(self) -> None:
-        """Ctrl-C: stop what runs, else empty the input, else leave when it comes twice."""
+        """Handle Ctrl-C: stop the run, else clear the input; a second one leaves."""
         now = time.monotonic()
         twice = now - self._stopped_at < TWICE
         self._stopped_at = now
@@ -203,7 +200,7 @@ class Screen:
     # -- what the conversation does
 
     def show(self, item: Item) -> None:
-        """Print something for good, above what is under way."""
+        """Print an item into the scrollback."""
         if self._rhythm.gap(item):
             self._printed.append("")
         self._printed.extend(self.painter.lines(item.body))
@@ -226,7 +223,7 @@ class Screen:
         return answer
 
     def _give_back(self, words: str) -> None:
-        """What was queued and not heard is the user's again, before what was typed since."""
+        """Put queued words that were not sent back into the input, before what was typed since."""
         self.input.text = "\n".join(filter(None, [words, self.input.text]))
         self.input.cursor_position = len(self.input.text)
 
@@ -255,7 +252,7 @@ class Screen:
         return _painter(self.output.get_size().columns - 1, self.look)
 
     def _before_drawing(self) -> None:
-        """Print what is due, in the same write as the drawing; leave no hole where the interface was higher."""
+        """Print pending lines in the same write as the redraw; leave no gap where the interface was higher."""
         size = self.output.get_size()
         last = self.app.renderer.last_rendered_screen
         wanted = self.app.layout.container.preferred_height(size.columns, size.rows).preferred
@@ -266,7 +263,7 @@ class Screen:
             self._printed.clear()
 
     def _print_rest(self) -> None:
-        """What was said after the last drawing."""
+        """Print lines that came after the last redraw."""
         self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
         self._printed.clear()
         self.output.flush()
@@ -306,12 +303,7 @@ class Screen:
         if self.talk.working:
             now = time.monotonic()
             over = progress.lines(
-                self.talk.transcript,
-                painter,
-                rows,
-                now=now,
-                since=self.talk.busy_since,
-                asked=self.questions.open,
+                self.talk.transcript, painter, rows, now=now, since=self.talk.busy_since, asked=self.questions.open
             )
         return ANSI("\n".join([*over, *under, ""]))
 
@@ -330,7 +322,7 @@ class Screen:
         return self.input.complete_state is not None and bool(self.input.complete_state.completions)
 
     def _menu(self) -> StyleAndTextTuples:
-        """Completions below the input, with what they are for."""
+        """Render completions below the input."""
         state = self.input.complete_state
         if state is None:
             return []

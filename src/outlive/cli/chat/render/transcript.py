@@ -1,5 +1,4 @@
-"""A reader of what happens: events of the log and what passes by live go in, finished items come out; what is still
-under way can be looked at any time. It knows no terminal."""
+"""Turns log and stream events into finished items, and tracks work in progress. Independent of the terminal."""
 
 import re
 import time
@@ -17,7 +16,6 @@ from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.words import counted, cut, duration, tokens
-from outlive.cli.clean import clean, one_line
 from outlive.events import (
     AssistantSaid,
     Checkpointed,
@@ -34,6 +32,7 @@ from outlive.events import (
 from outlive.messages import Text as Words
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.origin import origin_of, user_words
+from outlive.printable import clean, one_line
 from outlive.state import WorkingState
 from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
 from outlive.tools.permissions.asking import Question
@@ -41,7 +40,7 @@ from outlive.tools.permissions.asking import Question
 KEPT_RESULTS = 50
 KEPT_OUTPUT = 8000
 SPILL = 12
-"""Lines of code or of a list that wait live for their end; what is longer is printed as it comes."""
+"""Lines of code or of a list that stay live until complete; longer ones are printed as they come."""
 USER_LINES = 12
 OTHERS = 200
 """Columns of a text in the user's turn that is not the user's."""
@@ -59,7 +58,7 @@ class Running:
 
 @dataclass(slots=True)
 class Transcript:
-    """What the face of a session has to show."""
+    """What a face has to show of a session."""
 
     state: Callable[[], WorkingState] = WorkingState
     clock: Callable[[], float] = time.monotonic
@@ -67,24 +66,24 @@ class Transcript:
     running: dict[str, Running] = field(default_factory=dict)
     results: deque[tuple[ToolCall, ToolFinished]] = field(default_factory=lambda: deque(maxlen=KEPT_RESULTS))
     batch: int = 1
-    """How many calls the last answer with calls had."""
+    """Number of calls in the last answer that had any."""
     thinking: str = ""
     arriving: str = ""
     """The tool whose call is being written."""
     waiting: str = ""
     """Why the model is asked again, until it answers."""
     _asked: dict[tuple[str, str], tuple[float, bool]] = field(default_factory=dict)
-    """By tool and subject: how long the user was asked, and whether what would change was shown then."""
+    """(tool, subject) to how long the user was asked, and whether a preview was shown."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
     _children: dict[str, str] = field(default_factory=dict)
-    """Calls by the session of the sub-agent that works for them."""
+    """Session of a sub-agent to the id of its call."""
     _plan_changed: bool = False
     _heard: bool = False
     _printed: bool = False
-    """A part of the answer that is arriving stands in the scrollback."""
+    """Part of the arriving answer was printed into the scrollback."""
 
     def take(self, happened: Event | Live) -> list[Item]:
-        """What is finished by it."""
+        """Take in an event; returns the items it finished."""
         match happened:
             case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
                 return self._live(happened)
@@ -109,7 +108,7 @@ class Transcript:
                 return list(_notes(happened))
 
     def rest(self) -> list[Item]:
-        """The agent came to rest, one way or another: nothing is under way any more."""
+        """End the run; returns the remaining items."""
         items = self._blocks(self.flow.finish())
         self.running.clear()
         self._children.clear()
@@ -143,7 +142,7 @@ class Transcript:
             found.output = (found.output + text)[-KEPT_OUTPUT:]
 
     def _child(self, link: dict[str, object]) -> None:
-        """A sub-agent began: what it does is shown with the call that it works for."""
+        """Link a new sub-agent to its call, so that its activity is shown there."""
         for id, one in self.running.items():
             if one.call.input.get("description") == link.get("description") and id not in self._children.values():
                 self._children[str(link.get("session"))] = id
@@ -184,7 +183,7 @@ class Transcript:
         return [Item("card", card)]
 
     def answered(self, question: Question, seconds: float) -> None:
-        """The user said yes: what was shown then is not shown again, and the time it took is not the tool's."""
+        """Record a yes of the user: its preview is not shown again, and the waiting time is not the tool's."""
         self._asked[question.tool, question.subject] = (seconds, bool(question.preview))
 
     @property
@@ -211,7 +210,7 @@ def _turn(event: UserSaid) -> Iterator[Item]:
 
 
 def _user(text: str) -> Item:
-    """Words of the user; of a wall of text, its beginning."""
+    """Render words of the user, cut to USER_LINES."""
     lines = clean(text).strip().split("\n")
     shown = Text("\n".join(lines[:USER_LINES]), "strong")
     if len(lines) > USER_LINES:
@@ -220,7 +219,7 @@ def _user(text: str) -> Item:
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:
-    """One thing that the harness has to say."""
+    """Make a note of the harness."""
     return Item("note", Hanging(f"{mark} ", words, style))
 
 
@@ -236,7 +235,7 @@ def _notes(event: Event) -> Iterator[Item]:
 
 
 def _compaction(receipt: Receipt) -> Text:
-    """What a pass did and how to take it back."""
+    """Describe what a pass did and how to undo it."""
     done = [
         f"{counted(receipt.units_folded, 'unit')} folded" if receipt.units_folded else "",
         f"{counted(receipt.units_shrunk, 'unit')} shrunk" if receipt.units_shrunk else "",
@@ -248,6 +247,6 @@ def _compaction(receipt: Receipt) -> Text:
 
 
 def last_words(text: str, width: int) -> str:
-    """The end of a text on one line."""
+    """Return the end of a text on one line."""
     line = one_line(text[-4 * width :])
     return line if len(line) <= width else "…" + cut(line[-width + 1 :], width - 1)

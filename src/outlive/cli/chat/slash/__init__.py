@@ -21,7 +21,7 @@ for _name in _ORDER:
 
 
 async def obey(talk: Talk, line: str) -> None:
-    """Run `/name arguments`; whatever goes wrong is said."""
+    """Run `/name arguments` and show the result or the error."""
     name, _, words = line.strip().removeprefix("/").partition(" ")
     found = COMMANDS.get(ALIASES.get(name, name))
     if found is None:
@@ -43,6 +43,6 @@ async def obey(talk: Talk, line: str) -> None:
 
 
 def is_command(words: str) -> bool:
-    """`/name …`, and not the path of a file."""
+    """Whether the text is `/name …` and not a file path."""
     first = words.split()[0]
     return words.startswith("/") and "/" not in first[1:] and len(first) > 1

@@ -1,4 +1,4 @@
-"""What a slash command is, and how one is found."""
+"""Slash commands: definition and lookup."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class WrongUsage(OutliveError):
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """`/name arguments`: one line about it, from which /help and the documentation are made."""
+    """A command `/name arguments`; `about` is its line in /help and in the documentation."""
 
     name: str
     arguments: str
@@ -34,11 +34,11 @@ class SlashCommand:
 
 COMMANDS: dict[str, SlashCommand] = {}
 ALIASES = {"clear": "new", "exit": "quit"}
-"""What the same things are called elsewhere."""
+"""Names that other agents use for the same commands."""
 
 
 def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[Run], Run]:
-    """Make a command of a function; its name is that of the function."""
+    """Register a function as the command of the same name."""
 
     def register(run: Run) -> Run:
         name = getattr(run, "__name__", "").strip("_")
@@ -49,7 +49,7 @@ def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[R
 
 
 def nearest(name: str) -> str:
-    """The command that was probably meant, or nothing."""
+    """Return the command that was probably meant, or an empty text."""
     starts = [known for known in COMMANDS if name and known.startswith(name)]
     close = starts or get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
     return close[0] if close else ""

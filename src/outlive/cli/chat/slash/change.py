@@ -10,9 +10,9 @@ from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import counted, short_session
-from outlive.cli.clean import one_line
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
+from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
 from outlive.tools.permissions.asking import MODES

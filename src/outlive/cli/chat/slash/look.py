@@ -1,4 +1,4 @@
-"""Commands that only look: what there is, what is known, what it cost, what was said before."""
+"""Slash commands that only show something."""
 
 import time
 
@@ -12,10 +12,10 @@ from outlive.cli.chat.slash.base import COMMANDS, WrongUsage, command
 from outlive.cli.chat.status import bar
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
-from outlive.cli.clean import clean, one_line
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.context.passes.pinning import kept
 from outlive.events import Compacted, DirectiveDropped, Undone
+from outlive.printable import clean, one_line
 from outlive.stores.logs.reading import full_log
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.marks import mark, state
@@ -37,7 +37,7 @@ _TASKS = {"ready": "accent", "in_progress": "warn", "blocked": "quiet"}
 
 
 def table(*rows: tuple[RenderableType, ...]) -> Table:
-    """Rows in columns, the first of them bright."""
+    """Render rows in columns, the first column highlighted."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="accent")
     for _ in range(max(map(len, rows), default=2) - 1):
@@ -161,8 +161,8 @@ def _receipt(one: Compacted, *, undone: bool) -> Text:
 async def recall(talk: Talk, words: str) -> RenderableType:
     if not words:
         return Text("/recall @h12 gives the exact text, /recall some words finds handles", "quiet")
-    door = talk.agent.context.session
-    return Text(clean(door.recall(words)[0] if HANDLE_IN_TEXT.fullmatch(words) else door.search(words)))
+    session = talk.agent.context.session
+    return Text(clean(session.recall(words)[0] if HANDLE_IN_TEXT.fullmatch(words) else session.search(words)))
 
 
 @command("", "what the session used and what that cost")

@@ -1,1 +1,1 @@
-"""The Anthropic side: what is refused, what the prompt counts and caches, how answers are written."""
+"""The Anthropic side: request rules, prompt size and caching, wire format of answers."""

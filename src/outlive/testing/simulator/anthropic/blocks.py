@@ -1,4 +1,4 @@
-"""What a content block may look like, and in whose message it may stand."""
+"""Rules for single content blocks: their fields, and the role of their message."""
 
 import re
 from typing import Any
@@ -30,7 +30,7 @@ SERVED_BY_SERVER = (
     *("bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"),
     *("container_upload", "mid_conv_system"),
 )
-"""Blocks of tools that run at the provider: taken as they are, not looked into."""
+"""Blocks of server-side tools, accepted unchecked."""
 ONLY_OF: dict[str, str] = {
     "tool_use": "assistant",
     "thinking": "assistant",
@@ -44,7 +44,7 @@ MEDIA = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def check_block(block: Any, where: str, role: str, version: str, signer: Signer) -> None:
-    """Refuse a block that the API would refuse by itself, whatever stands around it."""
+    """Refuse a block that the API refuses regardless of its neighbours."""
     kind = _kind(block, where)
     if kind in SERVED_BY_SERVER:
         return

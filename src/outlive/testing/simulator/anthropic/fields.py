@@ -1,4 +1,4 @@
-"""Shapes: which fields a thing may have and of which type, with the words that the API has for what is wrong."""
+"""Checks of fields and types, with the error texts of the API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def check_fields(
 
 
 def check_type(value: Any, where: str, kind: type) -> None:
-    """Refuse a value of another type; a boolean is no integer."""
+    """Refuse a value of another type; a boolean is not an integer."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise RuleBroken(f"{where}: Input should be a valid {TYPES[kind]}")
 

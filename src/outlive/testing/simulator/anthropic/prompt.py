@@ -1,4 +1,4 @@
-"""A request as one long prompt: the pieces in the order in which they are cached, with their breakpoints."""
+"""The prompt of a request: its pieces in cache order, with their breakpoints."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ def _pieces(body: dict[str, Any]) -> Iterator[CachedPiece]:
         yield CachedPiece(_bytes(tool), tool_characters(tool), _lifetime(tool.get("cache_control")))
     for block in _blocks(body.get("system") or []):
         yield CachedPiece(_bytes(block), block_characters(block), _lifetime(block.get("cache_control")))
-    # What changes how messages are read changes their part of the prompt, but not tools and system.
+    # Thinking and tool choice are part of the cache key of messages, not of tools and system.
     manner = compact([body.get("thinking"), body.get("tool_choice")])
     for message in body["messages"]:
         for block in _blocks(message["content"]):
@@ -34,7 +34,7 @@ def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _bytes(block: dict[str, Any]) -> bytes:
-    """A block without its breakpoints: they are no part of the prompt."""
+    """Encode a block without its breakpoints, which are not part of the prompt."""
     plain = {key: value for key, value in block.items() if key != "cache_control"}
     if isinstance(plain.get("content"), list):
         inner = plain["content"]
@@ -43,7 +43,7 @@ def _bytes(block: dict[str, Any]) -> bytes:
 
 
 def _breakpoint(block: dict[str, Any]) -> float | None:
-    """The breakpoint on a block, or on something inside of a tool result."""
+    """Return the lifetime of the breakpoint on a block or inside a tool result."""
     inner = block.get("content") if block["type"] == "tool_result" else None
     found = [part.get("cache_control") for part in inner] if isinstance(inner, list) else []
     return next((_lifetime(control) for control in [block.get("cache_control"), *found] if control), None)

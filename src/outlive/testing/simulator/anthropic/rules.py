@@ -1,4 +1,4 @@
-"""Which requests the Messages API refuses. docs/simulator.md says how sure we are of each rule."""
+"""Rules of the Messages API. docs/simulator.md says how certain each rule is."""
 
 import re
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ TOOL: dict[str, type | None] = {
 OF_THE_API = re.compile(
     r"(bash|text_editor|memory|code_execution|web_search|web_fetch|computer|browser|tool_search)[a-z0-9_]*_\d{8}"
 )
-"""Types of tools that the API defines itself; they are taken as they are."""
+"""Types of tools that the API defines itself, accepted unchecked."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 CHOICES: dict[str, dict[str, type | None]] = {
     "auto": {"disable_parallel_tool_use": bool},
@@ -59,7 +59,7 @@ MOST_BREAKPOINTS = 4
 
 
 class AnthropicRules:
-    """The rules, and what must be remembered to keep them: models, and which thinking was sent with which call."""
+    """Checks requests; remembers which thinking was sent with which call."""
 
     def __init__(self, models: Mapping[str, SimulatedModel], signer: Signer) -> None:
         self._models = models
@@ -67,11 +67,11 @@ class AnthropicRules:
         self._thinking_of: dict[str, frozenset[str]] = {}
 
     def remember(self, call_ids: list[str], signatures: list[str]) -> None:
-        """These calls were sent with this thinking, and must come back with it."""
+        """Record that these calls were sent with this thinking and must come back with it."""
         self._thinking_of |= dict.fromkeys(call_ids, frozenset(signatures))
 
     def check(self, body: dict[str, Any], version: str, *, counting: bool = False) -> None:
-        """Refuse the first thing that is wrong with a request."""
+        """Raise the first error of a request."""
         self._check_shape(body, version, counting)
         model = self._model(body["model"])
         _check_system(body.get("system"))
@@ -141,7 +141,7 @@ class AnthropicRules:
 
 
 def thinks(body: dict[str, Any], model: SimulatedModel) -> bool:
-    """Whether thinking is on in a request."""
+    """Whether a request has thinking on."""
     asked = (body.get("thinking") or {}).get("type")
     return asked in (BUDGET, ADAPTIVE, BETWEEN) if asked else model.thinks_unasked
 
@@ -245,7 +245,7 @@ def _check_thinking(body: dict[str, Any], model: SimulatedModel) -> None:
 
 
 def breakpoints(body: dict[str, Any]) -> list[str]:
-    """The lifetimes of all explicit breakpoints, in the order tools, system, messages."""
+    """Return the lifetimes of all explicit breakpoints, in the order tools, system, messages."""
     things = [*(body.get("tools") or [])]
     things += body["system"] if isinstance(body.get("system"), list) else []
     for message in body["messages"]:
@@ -276,9 +276,5 @@ def _check_end(turns: list[MergedTurn], model: SimulatedModel, body: dict[str, A
         raise RuleBroken(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
-    if (
-        last.blocks
-        and last.blocks[-1]["type"] == "text"
-        and last.blocks[-1]["text"] != last.blocks[-1]["text"].rstrip()
-    ):
+    if last.blocks and last.blocks[-1]["type"] == "text" and last.blocks[-1]["text"][-1:].isspace():
         raise RuleBroken("messages: final assistant content cannot end with trailing whitespace")

@@ -1,4 +1,4 @@
-"""Everything of Anthropic's that the simulator needs, in one place."""
+"""The Messages API for the simulator."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -55,7 +55,7 @@ class AnthropicSide:
         return RuleBroken(f"prompt is too long: {used} tokens > {limit} maximum")
 
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
-        """With thinking on, thinking is signed (and with a budget never missing); with thinking off there is none."""
+        """Make the answer: signed thinking if thinking is on (always some with a budget), none if it is off."""
         answer = answer_of(step, mark, request.model, prefix="msg_", call_prefix="toolu_")
         body = request.body
         if not thinks(body, self._models[request.model]):

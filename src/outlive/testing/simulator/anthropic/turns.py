@@ -1,4 +1,4 @@
-"""What messages must be to each other: whose turn it is, calls and their results, thinking that belongs to calls."""
+"""Rules across messages: turns, calls and their results, thinking that belongs to calls."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ DOCS = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 
 @dataclass
 class MergedTurn:
-    """Consecutive messages of one role, which the API makes one of."""
+    """Consecutive messages of one role, which the API merges."""
 
     role: str
     blocks: list[dict[str, Any]]
     places: list[str]
-    """Where each block came from, as `messages.3.content.0`."""
+    """The path of each block, as `messages.3.content.0`."""
     last: int
     """The index of the last message in it."""
 
@@ -25,7 +25,7 @@ class MergedTurn:
 
 
 def turns_of(messages: list[dict[str, Any]]) -> list[MergedTurn]:
-    """The turns of a conversation. A system message stands apart from both sides and ends no turn."""
+    """Merge messages into turns. A system message belongs to no turn and ends none."""
     turns: list[MergedTurn] = []
     for index, message in enumerate(messages):
         if message["role"] == "system":
@@ -43,7 +43,7 @@ def turns_of(messages: list[dict[str, Any]]) -> list[MergedTurn]:
 
 
 def check_pairs(turns: list[MergedTurn]) -> None:
-    """Every call has its result at the start of the next turn, and every result its call in the turn before."""
+    """Check that the next turn starts with the results of all calls, and that each result has its call before it."""
     known: set[str] = set()
     for number, turn in enumerate(turns):
         _check_unique(turn, known)
@@ -90,7 +90,7 @@ def _check_results(turn: MergedTurn, before: MergedTurn | None) -> None:
 
 
 def _leading_results(turn: MergedTurn) -> set[str]:
-    """The results that come before anything else; others come too late."""
+    """Return the ids of the results at the start of a turn."""
     found = set()
     for block in turn.blocks:
         if block["type"] != "tool_result":
@@ -100,12 +100,12 @@ def _leading_results(turn: MergedTurn) -> set[str]:
 
 
 def goes_on(turn: MergedTurn) -> bool:
-    """Whether the assistant goes on after this turn of the user: it brings results and nothing else."""
+    """Whether the assistant continues after this user turn, because it holds only results."""
     return all(block["type"] == "tool_result" for block in turn.blocks)
 
 
 def check_thinking_kept(turns: list[MergedTurn], sent: dict[str, frozenset[str]], *, budgeted: bool) -> None:
-    """The thinking of the last calls is there as it was sent; with a budget, it also opens the turn."""
+    """Check that the thinking of the last calls came back as sent; with a budget, that it opens the turn."""
     number = max((index for index, turn in enumerate(turns) if turn.role == "assistant"), default=-1)
     if number < 0 or not turns[number].of("tool_use"):
         return

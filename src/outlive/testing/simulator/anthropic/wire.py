@@ -1,4 +1,4 @@
-"""Answers and errors of the Messages API as they go over the wire."""
+"""Wire format of the Messages API: answers and errors."""
 
 import json
 from collections.abc import Iterator
@@ -135,7 +135,7 @@ def _block(part: Say | Thought | WireToolCall) -> dict[str, Any]:
 
 
 def _whole_or_nothing(arguments: str) -> Any:
-    """The input of a call; one that was cut off has none."""
+    """Parse the input of a call; a call that was cut off has none."""
     try:
         return json.loads(arguments)
     except ValueError:

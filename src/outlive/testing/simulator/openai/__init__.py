@@ -1,1 +1,1 @@
-"""The OpenAI side: what is refused, what the prompt counts and caches, how answers are written."""
+"""The OpenAI side: request rules, prompt size and caching, wire format of answers."""

@@ -1,4 +1,4 @@
-"""A request as one long prompt: the pieces in the order in which they are cached."""
+"""The prompt of a request: its pieces in cache order."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,12 +7,8 @@ from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.tokens import compact, content_characters, json_characters, tool_characters
 
 
-def pieces_of(body: dict[str, Any]) -> list[CachedPiece]:
-    """Tools, then messages."""
-    return [*_pieces(body)]
-
-
-def _pieces(body: dict[str, Any]) -> Iterator[CachedPiece]:
+def pieces_of(body: dict[str, Any]) -> Iterator[CachedPiece]:
+    """Yield tools, then messages."""
     for tool in body.get("tools") or []:
         yield CachedPiece(compact(tool), tool_characters(tool))
     for message in body["messages"]:

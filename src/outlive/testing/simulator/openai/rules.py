@@ -1,4 +1,4 @@
-"""Which requests the chat completions API refuses. docs/simulator.md says how sure we are."""
+"""Rules of the chat completions API. docs/simulator.md says how certain they are."""
 
 import re
 from collections.abc import Mapping
@@ -47,14 +47,18 @@ CALLED = {
 }
 
 
+def _refused(param: str, code: str, message: str) -> RuleBroken:
+    return RuleBroken(message, param=param, code=code)
+
+
 class OpenAIRules:
-    """The rules; they remember nothing."""
+    """Checks requests."""
 
     def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
 
     def check(self, body: dict[str, Any]) -> None:
-        """Refuse the first thing that is wrong with a request."""
+        """Raise the first error of a request."""
         _check_fields(body)
         self._check_model(body)
         for index, message in enumerate(body["messages"]):
@@ -77,16 +81,14 @@ class OpenAIRules:
 def _wanted(value: Any, param: str, kind: type) -> None:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         got = "null" if value is None else CALLED.get(type(value), "something else")
-        raise RuleBroken(
-            f"Invalid type for '{param}': expected {CALLED[kind]}, but got {got} instead.",
-            param=param,
-            code="invalid_type",
+        raise _refused(
+            param, "invalid_type", f"Invalid type for '{param}': expected {CALLED[kind]}, but got {got} instead."
         )
 
 
 def _needed(thing: dict[str, Any], name: str, param: str) -> Any:
     if name not in thing:
-        raise RuleBroken(f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter")
+        raise _refused(param, "missing_required_parameter", f"Missing required parameter: '{param}'.")
     return thing[name]
 
 
@@ -95,7 +97,7 @@ def _known(thing: Any, fields: frozenset[str], where: str) -> None:
     for name in thing:
         if name not in fields:
             param = f"{where}.{name}"
-            raise RuleBroken(f"Unknown parameter: '{param}'.", param=param, code="unknown_parameter")
+            raise _refused(param, "unknown_parameter", f"Unknown parameter: '{param}'.")
 
 
 def _check_fields(body: dict[str, Any]) -> None:
@@ -110,38 +112,38 @@ def _check_fields(body: dict[str, Any]) -> None:
 
 
 def _empty(param: str) -> None:
-    raise RuleBroken(
+    raise _refused(
+        param,
+        "empty_array",
         f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-        param=param,
-        code="empty_array",
     )
 
 
 def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
     old, new = body.get("max_tokens"), body.get("max_completion_tokens")
     if old is not None and model.reasoning:
-        raise RuleBroken(
+        raise _refused(
+            "max_tokens",
+            "unsupported_parameter",
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
             "instead.",
-            param="max_tokens",
-            code="unsupported_parameter",
         )
     for name, value in (("max_tokens", old), ("max_completion_tokens", new)):
         if value is None:
             continue
         _wanted(value, name, int)
         if value < 1:
-            raise RuleBroken(
+            raise _refused(
+                name,
+                "integer_below_min_value",
                 f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead.",
-                param=name,
-                code="integer_below_min_value",
             )
         if value > model.max_output:
-            raise RuleBroken(
+            raise _refused(
+                name,
+                "invalid_value",
                 f"max_tokens is too large: {value}. This model supports at most {model.max_output} completion "
                 f"tokens, whereas you provided {value}.",
-                param=name,
-                code="invalid_value",
             )
 
 
@@ -151,11 +153,11 @@ def _check_message(message: Any, index: int) -> None:
     role = _needed(message, "role", f"{where}.role")
     _wanted(role, f"{where}.role", str)
     if role not in ROLES:
-        raise RuleBroken(
+        raise _refused(
+            f"{where}.role",
+            "invalid_value",
             f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and "
             "'developer'.",
-            param=f"{where}.role",
-            code="invalid_value",
         )
     _known(message, ROLES[role] | {"role", "content"}, where)
     _check_content(message, role, index)
@@ -192,10 +194,10 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
         _wanted(kind, f"{where}[{number}].type", str)
         if kind not in PARTS[role]:
             listed = ", ".join(f"'{name}'" for name in sorted(PARTS[role]))
-            raise RuleBroken(
+            raise _refused(
+                f"{where}[{number}].type",
+                "invalid_value",
                 f"Invalid value: '{kind}'. Supported values are: {listed}.",
-                param=f"{where}[{number}].type",
-                code="invalid_value",
             )
         if kind == "text":
             _wanted(_needed(part, "text", f"{where}[{number}].text"), f"{where}[{number}].text", str)
@@ -226,11 +228,11 @@ def _check_calls(calls: Any, where: str) -> None:
 
 def _short(text: str, param: str, longest: int) -> None:
     if len(text) > longest:
-        raise RuleBroken(
+        raise _refused(
+            param,
+            "string_above_max_length",
             f"Invalid '{param}': string too long. Expected a string with maximum length {longest}, but got a string "
             f"with length {len(text)} instead.",
-            param=param,
-            code="string_above_max_length",
         )
 
 
@@ -238,16 +240,16 @@ def _check_name(name: Any, param: str) -> None:
     _wanted(name, param, str)
     _short(name, param, LONGEST_NAME)
     if not NAME.fullmatch(name):
-        raise RuleBroken(
+        raise _refused(
+            param,
+            "invalid_value",
             f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
             "'^[a-zA-Z0-9_-]+$'.",
-            param=param,
-            code="invalid_value",
         )
 
 
 def _check_pairs(messages: list[dict[str, Any]]) -> None:
-    """Tool messages follow the calls that they answer, at once and for all of them."""
+    """Check that tool messages answer all calls of the message directly before them."""
     open_calls: list[str] = []
     answered: set[str] = set()
     for index, message in enumerate([*messages, {"role": "end"}]):
@@ -302,12 +304,10 @@ def _check_tools(body: dict[str, Any]) -> None:
 
 
 def _choice(value: Any, param: str, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of these; an object says by its type what it chooses."""
+    """Refuse a value (or the type of an object) that is not one of the choices."""
     if (value.get("type") if isinstance(value, dict) else value) not in choices:
         listed = ", ".join(f"'{choice}'" for choice in choices)
-        raise RuleBroken(
-            f"Invalid value: '{value}'. Supported values are: {listed}.", param=param, code="invalid_value"
-        )
+        raise _refused(param, "invalid_value", f"Invalid value: '{value}'. Supported values are: {listed}.")
 
 
 def _check_schema(function: dict[str, Any], param: str) -> None:
@@ -317,17 +317,17 @@ def _check_schema(function: dict[str, Any], param: str) -> None:
     _wanted(schema, param, dict)
     if schema and schema.get("type") != "object":
         got = f'"{schema["type"]}"' if schema.get("type") else '"None"'
-        raise RuleBroken(
+        raise _refused(
+            param,
+            "invalid_function_parameters",
             f"Invalid schema for function '{function['name']}': schema must be a JSON Schema of 'type: \"object\"', "
             f"got 'type: {got}'.",
-            param=param,
-            code="invalid_function_parameters",
         )
     if not is_schema(schema):
-        raise RuleBroken(
+        raise _refused(
+            param,
+            "invalid_function_parameters",
             f"Invalid schema for function '{function['name']}': {schema} is not valid under any given schema.",
-            param=param,
-            code="invalid_function_parameters",
         )
 
 

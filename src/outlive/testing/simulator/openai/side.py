@@ -1,4 +1,4 @@
-"""Everything of OpenAI's that the simulator needs, in one place."""
+"""The chat completions API for the simulator."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ class OpenAISide:
         self._rules.check(body)
 
     def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
-        return pieces_of(body)
+        return list(pieces_of(body))
 
     def salt(self, body: dict[str, Any]) -> str:
         return f"openai {body['model']}"
@@ -63,7 +63,7 @@ class OpenAISide:
         )
 
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
-        """The answer as a good server gives it, or as sloppily as the fault asks."""
+        """Make the answer, well formed or with the defect that the fault asks for."""
         answer = answer_of(step, mark, request.model, prefix="chatcmpl-", call_prefix="call_")
         match fault.name if fault else "":
             case "bad arguments":

@@ -1,4 +1,4 @@
-"""Answers and errors of the chat completions API as they go over the wire."""
+"""Wire format of the chat completions API: answers and errors."""
 
 import json
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def whole(answer: Answer) -> dict[str, Any]:
 
 
 def events(answer: Answer, *, with_usage: bool) -> Iterator[bytes]:
-    """The answer as the chunks of a stream; the last before the end carries the usage when it was asked for."""
+    """Yield the chunks of a stream; the last one before the end has the usage if it was asked for."""
     for delta in _deltas(answer):
         yield _chunk(answer, [_choice(delta, None)], with_usage)
     yield _chunk(answer, [_choice({}, STOPS[answer.stop])], with_usage)
@@ -77,13 +77,14 @@ def model_list(models: list[SimulatedModel]) -> dict[str, Any]:
 
 
 def _call(call: WireToolCall) -> dict[str, Any]:
-    """A call; without an id where a sloppy server would leave it out."""
+    """Write a call; its id may be missing, as from a sloppy server."""
     body = {"type": "function", "function": {"name": call.name, "arguments": call.arguments}}
     return {"id": call.id, **body} if call.id else body
 
 
 def _deltas(answer: Answer) -> Iterator[dict[str, Any]]:
-    yield {"role": "assistant", "content": "" if _speaks(answer) else None, "refusal": None}
+    speaks = any(isinstance(part, Say) for part in answer.parts)
+    yield {"role": "assistant", "content": "" if speaks else None, "refusal": None}
     number = -1
     for part in answer.parts:
         match part:
@@ -97,10 +98,6 @@ def _deltas(answer: Answer) -> Iterator[dict[str, Any]]:
                     yield {"tool_calls": [{"index": number, "function": {"arguments": piece}}]}
             case Thought():
                 continue
-
-
-def _speaks(answer: Answer) -> bool:
-    return any(isinstance(part, Say) for part in answer.parts)
 
 
 def _choice(delta: dict[str, Any], stop: str | None) -> dict[str, Any]:

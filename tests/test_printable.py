@@ -1,6 +1,7 @@
 """Text of models, tools and files cannot do anything to the terminal."""
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,9 @@ from outlive.cli.chat.question import asked, preview
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.render.paint import Look, Painter
-from outlive.cli.clean import clean, clean_output, one_line
 from outlive.events import ToolFinished
 from outlive.messages import ToolCall
+from outlive.printable import clean, clean_output, one_line
 from outlive.tools.permissions.asking import Question
 
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -39,7 +40,23 @@ anything = st.text(st.characters(codec=None), max_size=200) | st.lists(
 def test_nothing_that_is_cleaned_can_control_a_terminal(text: str) -> None:
     assert not BAD.search(clean(text))
     assert not BAD.search(clean_output(text))
-    assert "\n" not in one_line(text)
+    line = one_line(text)
+    assert not [char for char in line if unicodedata.category(char) in ("Cc", "Zl", "Zp")]
+    line.encode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("one\ntwo\t three", "one two three"),
+        ("\x1b[31mred\x00", "␛[31mred␀"),
+        ("right \u202eto left", "right �to left"),
+        ("  much   room ", "much room"),
+        ("half \ud83d a pair", "half � a pair"),
+    ],
+)
+def test_a_text_becomes_one_harmless_line(raw: str, expected: str) -> None:
+    assert one_line(raw) == expected
 
 
 @given(anything)
