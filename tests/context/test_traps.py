@@ -486,7 +486,6 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     assert ledger.commands[0].exit_code == 1
     assert list(ledger.written) == ["src/a.py", "src/b.rs"]
     assert ledger.commits == {"1a2b3c4": "Add x"}
-    assert list(ledger.urls) == ["https://e.org/x"]
     assert ledger.background == {"b7": "serve"}
     ledger.note(ToolCall("8", "Bash", {"command": "pytest -q"}), 8, "1 passed", is_error=False, exit_code=0)
     assert not ledger.failing

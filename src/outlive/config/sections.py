@@ -1,9 +1,10 @@
-"""The sections of `outlive.toml`, each checked: unknown settings and wrong kinds are refused with the file named."""
+"""The sections of `outlive.toml`. Unknown settings and wrong types raise ConfigError with the path of the file."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from outlive.config.home import read_settings
 from outlive.errors import ConfigError
@@ -14,22 +15,17 @@ SMALLEST_WINDOW = 1000
 EXTRACTIONS = ("auto", "always", "never")
 CONSOLIDATIONS = ("auto", "rules", "never")
 AGENT: Mapping[str, type] = {
-    "model": str,
-    "fallback": str,
-    "mode": str,
-    "thinking": str,
-    "sandbox": bool,
-    "network": bool,
-    "add_dirs": list,
-    "max_turns": int,
-    "max_tokens": int,
+    **dict.fromkeys(("model", "fallback", "mode", "thinking"), str),
+    **{"sandbox": bool, "network": bool, "add_dirs": list, "max_turns": int, "max_tokens": int},
 }
-"""The settings of [agent] and their kinds. What they may be is checked where they are used."""
+"""The settings of [agent] and their types. Their users check the values."""
+Form = Mapping[str, dict[str, Any]]
+"""The file, by section."""
 HOOK_EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "Stop")
 
 
-def load(path: Path) -> tuple[dict[str, object], str]:
-    """What `outlive.toml` says, by section, and the digest of its bytes; nothing and "" without a file."""
+def load(path: Path) -> tuple[Form, str]:
+    """The sections of `outlive.toml` and the digest of its bytes; nothing and "" without a file."""
     raw = read_settings(path)
     if raw is None:
         return {}, ""
@@ -44,10 +40,9 @@ def load(path: Path) -> tuple[dict[str, object], str]:
     return form, sha256(raw).hexdigest()
 
 
-def context_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """The settings of the context engine; the numbers of a policy are checked where policies are known."""
+def context_section(path: Path, form: Form) -> Mapping[str, object]:
+    """The settings of the context engine. The engine checks the numbers of a policy."""
     context = form.get("context", {})
-    assert isinstance(context, dict)  # noqa: S101 - `load` lets nothing else through
     kinds = {"policy": str, "window": int, "policies": dict, "summary": str}
     for key, value in context.items():
         if key not in kinds or not isinstance(value, kinds[key]):
@@ -60,10 +55,8 @@ def context_section(path: Path, form: Mapping[str, object]) -> Mapping[str, obje
     return context
 
 
-def store_section(path: Path, form: Mapping[str, object], durabilities: Sequence[str]) -> dict[str, str]:
-    """The settings of the store, checked."""
+def store_section(path: Path, form: Form, durabilities: Sequence[str]) -> dict[str, str]:
     store = form.get("store", {})
-    assert isinstance(store, dict)  # noqa: S101 - `load` lets nothing else through
     for key, value in store.items():
         if key not in ("url", "durability") or not isinstance(value, str):
             raise ConfigError(f"{path}: [store] {key} = {value!r} is not a setting; it takes url and durability")
@@ -72,10 +65,8 @@ def store_section(path: Path, form: Mapping[str, object], durabilities: Sequence
     return store
 
 
-def agent_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """The settings of the agent, each of its kind."""
+def agent_section(path: Path, form: Form) -> Mapping[str, object]:
     agent = form.get("agent", {})
-    assert isinstance(agent, dict)  # noqa: S101 - `load` lets nothing else through
     for key, value in agent.items():
         if key not in AGENT or type(value) is not AGENT[key]:
             kinds = ", ".join(f"{name} ({kind.__name__})" for name, kind in AGENT.items())
@@ -85,10 +76,9 @@ def agent_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object
     return agent
 
 
-def permissions_section(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
-    """Lists of rules; what a rule is is known where they are used."""
+def permissions_section(path: Path, form: Form) -> Mapping[str, Sequence[str]]:
+    """Lists of rules, not parsed yet."""
     permissions = form.get("permissions", {})
-    assert isinstance(permissions, dict)  # noqa: S101 - `load` lets nothing else through
     for key, value in permissions.items():
         if key not in ("allow", "deny") or not _all_text(value):
             raise ConfigError(
@@ -97,10 +87,9 @@ def permissions_section(path: Path, form: Mapping[str, object]) -> Mapping[str, 
     return permissions
 
 
-def hooks_section(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapping[str, object]]]:
-    """The user's commands by event: `command`, and perhaps `matcher` and `timeout`."""
+def hooks_section(path: Path, form: Form) -> Mapping[str, Sequence[Mapping[str, object]]]:
+    """Hooks by event: `command`, and optionally `matcher` and `timeout`."""
     hooks = form.get("hooks", {})
-    assert isinstance(hooks, dict)  # noqa: S101 - `load` lets nothing else through
     kinds: Mapping[str, tuple[type, ...]] = {"command": (str,), "matcher": (str,), "timeout": (int, float)}
     for event, entries in hooks.items():
         if event not in HOOK_EVENTS or not isinstance(entries, list):
@@ -114,11 +103,9 @@ def hooks_section(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequen
     return hooks
 
 
-def memory_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """When a model looks for what was learned and brings it into order, and whether it has a second look at what was
-    found."""
+def memory_section(path: Path, form: Form) -> Mapping[str, object]:
+    """When a model extracts and consolidates memories, and whether it reranks search results."""
     memory = form.get("memory", {})
-    assert isinstance(memory, dict)  # noqa: S101 - `load` lets nothing else through
     choices: Mapping[str, tuple[str, ...]] = {"extract": EXTRACTIONS, "consolidate": CONSOLIDATIONS}
     for key, value in memory.items():
         if value not in choices.get(key, ()) and not (key == "rerank" and isinstance(value, bool)):

@@ -349,12 +349,7 @@ def _client(environment: Mapping[str, str], address: str, silence: float) -> "As
             f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "
             f"a local server needs {ADDRESS} instead"
         )
-    client = AsyncOpenAI(
-        api_key=key,
-        base_url=address,
-        timeout=Timeout(silence, connect=CONNECTING),
-        max_retries=0,
-    )
+    client = AsyncOpenAI(api_key=key, base_url=address, timeout=Timeout(silence, connect=CONNECTING), max_retries=0)
     # The SDK has taken these from the process's environment, whoever named the address. Ours are for this address.
     client.organization, client.project = environment.get(ORGANIZATION), environment.get(PROJECT)
     client.admin_api_key = None

@@ -20,8 +20,7 @@ MANY = 50
 class EditFileInput(Struct, frozen=True, forbid_unknown_fields=True):
     path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
     old_text: Annotated[
-        str,
-        Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique."),
+        str, Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique.")
     ]
     new_text: Annotated[str, Meta(description="What takes its place; empty removes it.")]
     replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False

@@ -1,14 +1,14 @@
-"""The rules of a `.gitignore` file, as git reads them, without running git.
+"""The rules of a `.gitignore` file with git's semantics, without running git.
 
-The file may come from a stranger, so all its rules are matched at once by one automaton whose states are the bits of
-an integer: a name costs its length, whatever the rules say. (A regular expression for `*a*a*a*b` can take for ever.)
+The file is untrusted, so one bit-parallel automaton matches all its rules in time linear in the name; a regular
+expression for `*a*a*a*b` can take exponential time.
 """
 
 import string
 from dataclasses import dataclass, field
 
 LARGEST = 64 * 1024
-"""Bytes of an ignore file; a larger one does not count."""
+"""Bytes of an ignore file; a larger one is ignored."""
 _SLASH = ord("/")
 _CLASSES = {
     "alnum": string.ascii_letters + string.digits,
@@ -27,20 +27,20 @@ _CLASSES = {
 
 
 class NeverMatches(ValueError):
-    """A pattern that git accepts and that no path matches, such as an unclosed bracket."""
+    """A pattern that git accepts but that matches no path, such as an unclosed bracket."""
 
 
 class IgnoreRules:
-    """All rules of one file. Start with `start`, `advance` over the bytes of a path relative to the file's folder."""
+    """The rules of one file. Begin with `start`, `advance` over the bytes of a path relative to the file's folder."""
 
     def __init__(self, text: bytes) -> None:
         layout = _Layout()
         for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             layout.add(line.removesuffix(b"\r").partition(b"\0")[0])
         self.size = layout.size
-        """States of the automaton; 0 when there are no rules."""
+        """States of the automaton; 0 without rules."""
         self.cost = self.size + sum(map(len, layout.moves.values()))
-        """Steps that it took to build."""
+        """Steps that building it took."""
         everything, any_name = layout.mask(layout.loop_any), layout.mask(layout.loop_name)
         any_byte = layout.mask(layout.any_byte)
         self._moves = [0 if byte == _SLASH else any_byte for byte in range(256)]
@@ -67,12 +67,12 @@ class IgnoreRules:
         return state
 
     def verdict(self, state: int, *, folder: bool) -> bool | None:
-        """Whether the path that led to `state` is ignored, by the last rule that matches; None if none does."""
+        """Whether the last rule that matches the path ignores it; None if no rule matches."""
         found = state & (self._ends | self._folder_ends if folder else self._ends)
         return None if not found else not (self._negated >> (found.bit_length() - 1)) & 1
 
     def _closed(self, state: int) -> int:
-        """With the states that wildcards reach by matching nothing; no chain of those is longer than two."""
+        """`state` plus the states that wildcards reach by matching nothing, in chains of at most two."""
         for _ in range(2):
             state |= (state & self._skip_one) << 1 | (state & self._skip_two) << 2
         return state
@@ -80,7 +80,7 @@ class IgnoreRules:
 
 @dataclass
 class _Layout:
-    """Numbers the states: one before each element of a pattern and one at its end, pattern after pattern."""
+    """The numbering of states: one before each element of each pattern, and one at the end of each pattern."""
 
     size: int = 0
     moves: dict[int, list[int]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class _Layout:
         return int.from_bytes(bits, "little")
 
     def add(self, line: bytes) -> None:
-        """One line of the file: an optional `!`, the pattern, an optional `/` for folders only."""
+        """Add a line: an optional `!`, the pattern, an optional `/` for folders only."""
         if line.startswith(b"#"):
             return
         pattern = _without_trailing_spaces(line.decode("latin-1"))
@@ -137,14 +137,14 @@ class _Layout:
         elif element == "?":
             self.any_byte.append(self.size)
         else:
-            assert isinstance(element, frozenset)  # noqa: S101 - all that is left
+            assert isinstance(element, frozenset)  # noqa: S101 - the only remaining type
             for byte in element:
                 self.moves.setdefault(byte, []).append(self.size)
         self.size += 1
 
 
 def _without_trailing_spaces(pattern: str) -> str:
-    """Spaces at the end do not count unless a backslash precedes them."""
+    """The pattern without trailing spaces, except one after a backslash."""
     kept = at = 0
     while at < len(pattern):
         at += 2 if pattern[at] == "\\" else 1
@@ -154,7 +154,7 @@ def _without_trailing_spaces(pattern: str) -> str:
 
 
 def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
-    """`*`, `**`, `**/` and `?`, and for everything else the set of bytes that match."""
+    """The elements of a pattern: `*`, `**`, `**/`, `?`, or a set of matching bytes."""
     found: list[str | frozenset[int]] = []
     at = literal = next((at for at, letter in enumerate(pattern) if letter in "*?[\\"), len(pattern))
     found += [frozenset((ord(letter),)) for letter in pattern[:at]]
@@ -162,7 +162,7 @@ def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
         letter = pattern[at]
         if letter == "*":
             end = next((end for end in range(at, len(pattern)) if pattern[end] != "*"), len(pattern))
-            # git matches the literal beginning apart from the rest: `a**/b` counts like `**/b` behind it
+            # git matches the literal start separately, so `a**/b` is `a` followed by `**/b`
             alone = at == literal or pattern[at - 1] == "/"
             across = by_path and end - at > 1 and alone and pattern[end : end + 1] in ("", "/", "\\")
             if across and pattern[end : end + 1] == "\\":
@@ -191,7 +191,7 @@ def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
 
 
 def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
-    """The bytes that a bracket stands for, and where the pattern goes on; `at` is behind the `[`."""
+    """The bytes that a bracket matches, and the index after it; `at` is the index after the `[`."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     members: set[int] = set()

@@ -1,7 +1,7 @@
-"""The path patterns of rules: `*` and `?` stay in a folder, `**` does not, and nothing else is special.
+"""The path patterns of rules: `*` and `?` do not match `/`, `**` does, and nothing else is special.
 
-All places in the pattern at once, character by character: rules of a stranger's file count too where they deny, and
-no pattern may take longer than its length times that of the path. Steps are cached: most letters take one lookup.
+Deny rules of an untrusted file count too, so a match must never be exponential: the pattern is an NFA whose states
+advance together, in at most pattern length times path length. Steps are cached: most letters take one lookup.
 """
 
 import re
@@ -11,19 +11,19 @@ from functools import lru_cache
 _PARTS = re.compile(r"(\*\*/|\*\*|\*|\?)")
 _OPTIONAL = ("**/", "**", "*")
 _MOST_PLACES = 20_000
-"""Places that the steps of one pattern hold together before they are forgotten."""
+"""Places in the cached steps of one pattern before the cache is cleared."""
 Place = tuple[int, bool]
-"""A place in the pattern, and whether it is inside of `**/`, which ends with a slash or never began."""
+"""A place in the pattern, and whether it is inside `**/`, which must end with a slash."""
 Places = frozenset[Place]
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether the pattern describes the whole path."""
+    """Whether the pattern matches the whole path."""
     return _glob(pattern).matches(path)
 
 
 class _Glob:
-    """A pattern, and the steps through it that were needed so far."""
+    """A pattern and its cached steps."""
 
     def __init__(self, pattern: str) -> None:
         self._atoms = [
@@ -76,7 +76,7 @@ def _after(atoms: list[str], place: Place, letter: str) -> list[Place]:
 
 
 def _reached(atoms: list[str], places: Iterable[Place]) -> Places:
-    """These places, and those behind what may stand for nothing."""
+    """These places, and those reached by wildcards that match nothing."""
     found: set[Place] = set()
     for at, inside in places:
         while (at, inside) not in found:
