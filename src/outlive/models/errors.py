@@ -1,10 +1,10 @@
-"""What can go wrong with a model call, by what is to be done about it.
+"""Errors of model calls, by what can be done about them.
 
 ModelError
-├── Unavailable      not now: overloaded, rate limited, a broken stream; try again (`.retry_after`)
-├── PromptTooLong    the request does not fit (`.actual`, `.limit`; 0 where the provider did not say)
+├── Unavailable      overloaded, rate limited, a broken stream: retry (`.retry_after`)
+├── PromptTooLong    the request does not fit (`.actual`, `.limit`; 0 if unknown)
 ├── NotSetUp         no key, a wrong key, no such model, no package: the message says what to fix
-└── Refused          the provider does not take the request as it is; trying again is of no use
+└── RequestRefused   the provider refuses the request; a retry would not help
 """
 
 from outlive.errors import OutliveError
@@ -12,7 +12,7 @@ from outlive.secrets import mask
 
 
 class ModelError(OutliveError):
-    """Providers repeat in their messages what they were sent, keys too."""
+    """Masks its message: providers may repeat the request in it, including keys."""
 
     def __init__(self, message: str) -> None:
         super().__init__(mask(message))

@@ -117,6 +117,8 @@ class Tool(ABC, Generic[Input]):
     description: ClassVar[str]
     input: ClassVar[type[Struct]]
     """A Struct with `forbid_unknown_fields`; its field docs are not seen by the model, `described` in `schema` is."""
+    about: ClassVar[str] = ""
+    """The input field that `subject` returns. `path` is also the only path of the call."""
     effect: ClassVar[Effect] = "look"
     longest: ClassVar[int] = 0
     """Characters that one text of its input may have; 0 for no limit."""
@@ -129,11 +131,11 @@ class Tool(ABC, Generic[Input]):
 
     def subject(self, given: Input) -> str:
         """The subject of the call for rules and people, such as the command or the path."""
-        return ""
+        return str(getattr(given, self.about)) if self.about else ""
 
     def paths(self, given: Input) -> tuple[str, ...]:
         """The paths in the call, as written."""
-        return ()
+        return (self.subject(given),) if self.about == "path" else ()
 
     def preview(self, given: Input, context: ToolContext) -> str:
         """What would change, shown when the user is asked."""

@@ -11,7 +11,7 @@ LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"
 NO_OUTPUT = "[no output]"
 FAILED = "[failed]\n"
-"""The form has no field for it."""
+"""Marks errors, for which the form has no field."""
 Form = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -34,7 +34,7 @@ def tool_form(tool: dict[str, object]) -> Form:
 
 
 def assistant_forms(message: Message) -> list[Form]:
-    """Words and calls; thinking stays with the model that thought it."""
+    """Text and calls; thinking is not sent."""
     text = _words(message)
     calls = [_call_form(block) for block in message.blocks if isinstance(block, ToolCall)]
     if calls:
@@ -43,7 +43,7 @@ def assistant_forms(message: Message) -> list[Form]:
 
 
 def user_forms(message: Message) -> list[Form]:
-    """Results one message each, in front; then the user's words, with the pictures that the results came with."""
+    """Each result as a message, then the user's text with the images of the results."""
     results = [block for block in message.blocks if isinstance(block, ToolResult)]
     forms = [_result_form(result) for result in results]
     parts: list[Form] = []

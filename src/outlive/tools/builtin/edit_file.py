@@ -1,4 +1,4 @@
-"""`edit_file`: one exact place of a file, or all of them, replaced; the bytes around stay as they are."""
+"""`edit_file`: replace one exact occurrence of a text, or all; other bytes stay as they are."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 LISTED = 12
 MANY = 50
-"""Places that are looked at one by one."""
+"""Occurrences that are counted exactly."""
 
 
 class EditFileInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,13 +34,8 @@ class EditFile(Tool[EditFileInput]):
         "ends and encoding. Does not take patterns and does not create files (use write_file)."
     )
     input = EditFileInput
+    about = "path"
     effect = "edit"
-
-    def subject(self, given: EditFileInput) -> str:
-        return given.path
-
-    def paths(self, given: EditFileInput) -> tuple[str, ...]:
-        return (given.path,)
 
     def preview(self, given: EditFileInput, context: ToolContext) -> str:
         edit = _edit(given, context)
@@ -53,7 +48,7 @@ class EditFile(Tool[EditFileInput]):
 
 
 class _Edit(Struct, frozen=True):
-    """A change that can be made."""
+    """A valid change."""
 
     before: Before
     coding: Coding
@@ -64,7 +59,7 @@ class _Edit(Struct, frozen=True):
 
 
 def _planned(given: EditFileInput, context: ToolContext) -> tuple[_Edit, ToolOutcome]:
-    """A change, and what to say once it is made."""
+    """The change, and the result once it is made."""
     edit = _edit(given, context)
     places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
     text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
@@ -120,7 +115,7 @@ def _decoded(before: Before) -> tuple[Coding, str]:
 
 
 def _with_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
-    """In a file with CRLF a model's LF means CRLF, unless it is found as it was written."""
+    """Convert LF to CRLF for a file with CRLF, unless a mixed file contains the text as given."""
     returns = text.count("\r\n")
     if not returns:
         return old, new
@@ -134,7 +129,7 @@ def _crlf(text: str) -> str:
 
 
 def _places(text: str, old: str) -> Iterator[int]:
-    """Where it stands, also where one overlaps another: then it is not unique either."""
+    """All positions, including overlapping ones."""
     at = text.find(old)
     while at >= 0:
         yield at
