@@ -1,9 +1,9 @@
 """The folder that outlive works in, found as git finds its root, and the store it uses."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from outlive.config.git import is_repository, main_checkout
 from outlive.config.home import is_placeholder, read_settings, trusted
@@ -38,14 +38,8 @@ class Workspace:
         project: Path | None = None,
         linked: str = "",
         chosen: str = "",
-        named: str = DEFAULT_STORE,
-        durability: str = "full",
-        context: Mapping[str, object] | None = None,
-        agent: Mapping[str, object] | None = None,
-        permissions: Mapping[str, Sequence[str]] | None = None,
-        hooks: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
-        memory: Mapping[str, object] | None = None,
         digest: str = "",
+        sections: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.root = root
         self.project = project or root
@@ -54,18 +48,16 @@ class Workspace:
         self.file = self.project / SETTINGS
         self.digest = digest
         """SHA-256 of `file`; empty without a file."""
-        self.agent = agent or {}
-        self.permissions = permissions or {}
-        self.hooks = hooks or {}
-        """[agent], [permissions] and [[hooks.EVENT]] as in the file; `tools/permissions/trust.py` decides whether
-        they count."""
-        self.memory = memory or {}
-        self.context = context or {}
         self.chosen = chosen
         """The store that the user named, if any."""
-        self.named = named
+        names = ("store", "context", "agent", "permissions", "hooks", "memory")
+        store, self.context, self.agent, self.permissions, self.hooks, self.memory = (
+            (sections or {}).get(name, {}) for name in names
+        )
+        """The sections of the file; `tools/permissions/trust.py` decides which of them count."""
+        self.named: str = store.get("url", DEFAULT_STORE)
         """The store of `file`, else the default."""
-        self.durability = durability
+        self.durability: str = store.get("durability", "full")
         """`full`: acknowledged means on disk. `process`: survives a crash of the process, not of the machine."""
 
     @classmethod
@@ -86,24 +78,12 @@ class Workspace:
         path = (project or root) / SETTINGS
         if not _is_there(path):
             return cls(root, project=project, linked=linked, chosen=chosen)
-        from outlive.config import sections
+        from outlive.config.sections import load
 
-        form, digest = sections.load(path)
-        settings = sections.store_section(path, form, DURABILITIES)
-        return cls(
-            root,
-            project=project,
-            linked=linked,
-            chosen=chosen,
-            named=settings.get("url", DEFAULT_STORE),
-            durability=settings.get("durability", "full"),
-            context=sections.context_section(path, form),
-            agent=sections.agent_section(path, form),
-            permissions=sections.permissions_section(path, form),
-            hooks=sections.hooks_section(path, form),
-            memory=sections.memory_section(path, form),
-            digest=digest,
-        )
+        form, digest = load(path)
+        if (durability := form.get("store", {}).get("durability", "full")) not in DURABILITIES:
+            raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {durability!r}")
+        return cls(root, project=project, linked=linked, chosen=chosen, digest=digest, sections=form)
 
     @property
     def trusted(self) -> bool:

@@ -91,7 +91,6 @@ def said_in(body: object) -> dict[str, object]:
         body = body["error"]
     if not isinstance(body, dict):
         return {"message": body} if isinstance(body, str) else {}
-    message = body.get("message")
-    return (
-        body if isinstance(message, str) else body | {"message": str(body.get("error") or body.get("detail") or "")}
-    )
+    if not isinstance(body.get("message"), str):
+        return body | {"message": str(body.get("error") or body.get("detail") or "")}
+    return body

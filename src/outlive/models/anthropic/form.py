@@ -102,7 +102,7 @@ def _part_text(part: object) -> str:
     match part:
         case str():
             return part
-        case {"type": "text"}:
+        case dict() if part.get("type") == "text":
             return str(part.get("text") or "")
         case None | {"type": "image"}:
             return ""

@@ -92,7 +92,7 @@ class _Search:
     def run(self, context: ToolContext) -> ToolOutcome:
         program = find_program("rg", (context.fence.root, *context.fence.extra))
         found = _Found(context, self.folder, self.given.limit)
-        with tempfile.TemporaryFile() as asked:
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as errors:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
             with (
                 subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
@@ -100,7 +100,7 @@ class _Search:
                     cwd=self.folder,
                     stdin=asked,
                     stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stderr=errors,
                     start_new_session=True,
                 ) as process,
                 WATCHDOG.watching(process.pid),
@@ -109,7 +109,6 @@ class _Search:
                 late = threading.Timer(SECONDS, self._too_late)
                 late.daemon = True
                 late.start()
-                errors = _Drain(process)
                 try:
                     for kind, data in _said(process):
                         if not found.take(kind, data):
@@ -118,7 +117,8 @@ class _Search:
                     late.cancel()
                     process.kill()
                     found.close()
-                complaints = errors.text()
+            errors.seek(0)
+            complaints = errors.read(4096).decode("utf-8", "replace").strip()
         return self._outcome(context, found, complaints)
 
     def _too_late(self) -> None:
@@ -172,25 +172,6 @@ class _Search:
         if errors:
             notes.append(f"[not searched: {errors[:300]}]")
         return ToolOutcome("\n".join([*found.rows, *notes]))
-
-
-class _Drain(threading.Thread):
-    """Reads the errors of a process, so that it cannot block on the pipe."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        super().__init__(daemon=True)
-        self._process = process
-        self._kept = b""
-        self.start()
-
-    def run(self) -> None:
-        assert self._process.stderr is not None  # noqa: S101 - it was started with a pipe
-        while data := os.read(self._process.stderr.fileno(), 4096):
-            self._kept = (self._kept + data)[:4096]
-
-    def text(self) -> str:
-        self.join(1)
-        return self._kept.decode("utf-8", "replace").strip()
 
 
 class _Found:

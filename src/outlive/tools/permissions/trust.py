@@ -116,7 +116,7 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
     ignored += ["its hooks"] if workspace.hooks else []
     deny = {"deny": workspace.permissions.get("deny", ())}
-    return Workspace(workspace.root, agent=kept, permissions=deny), ignored
+    return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
 
 
 def _notice(file: Path, ignored: list[str]) -> str:
