@@ -283,6 +283,7 @@ def test_a_line_that_only_names_one_is_none(command: str) -> None:
         ("bundle exec rspec | tail", "3 examples, 1 failure", None, "failed"),
         ("bundle exec rspec | tail", "3 examples, 0 failures", None, "passed"),
         ("mix test | tail", "5 tests, 0 failures", None, "passed"),
+        ("dotnet test | tail", "Passed!  - Failed:     0, Passed:     3", None, "passed"),
         ("make test | tail", "make: *** [Makefile:3: test] Error 1", None, "failed"),
     ],
 )

@@ -105,7 +105,7 @@ def main_checkout(root: Path) -> tuple[Path | None, str]:
     if found is None or not found.linked:
         return None, ""
     if not names_back(found, root):
-        return None, f"its .git file names {found.own}, which does not name it back, so it stands alone"
+        return None, f"its .git file names {found.own}, which does not name it back, so it is a workspace of its own"
     main = found.common.parent
     if (beside := git_folders(main)) is None or beside.own != found.common:
         return None, f"a linked git worktree of {found.common}, which has no main checkout beside it"

@@ -55,6 +55,10 @@ _SUMMARIES = {
         _multiline(r"^\d+ (?:examples?|runs|tests), .*\b0 failures\b(?!.*\b[1-9]\d* errors)"),
         _multiline(r"^\d+ (?:examples?|runs|tests), .*\b[1-9]\d* (?:failures?|errors?)\b"),
     ),
+    "dotnet": (
+        _multiline(r"^\s*Passed!\s+- Failed:\s+0|^\s*Build succeeded\.|^Test Run Successful"),
+        _multiline(r"^\s*Failed!\s+- |^\s*Build FAILED|^Test Run Failed|: error [A-Z]+\d+:"),
+    ),
     "jvm": (
         _multiline(r"^(?:\[INFO\] )?BUILD SUCCESS"),
         _multiline(r"^(?:\[\w+\] )?BUILD FAIL|^FAILURE: Build failed"),
@@ -94,6 +98,8 @@ _FAILED = {
     "go": _multiline(r"^\s*--- FAIL: (\S+)|^FAIL\t(\S*[/.]\S+)"),
     "js": _multiline(r"^\s*[✕✗×] (.+)|^\s*FAIL\s+(\S*[/.][\w./-]+)"),
     "rspec": _multiline(r"^rspec (\S+:\d+)"),
+    "mix test": _multiline(r"^\s+\d+\) (test .+ \(\S+\))$"),
+    "dotnet test": _multiline(r"^\s+Failed (\S+) \["),
 }
 _PASSED = {
     "pytest": _multiline(r"^PASSED (\S+?\.py::.+?)$|^(\S+\.py::.+?) PASSED\b"),

@@ -46,7 +46,7 @@ _BY_WORD: dict[str, Mapping[str, str | None]] = {
     "biome": dict.fromkeys(("check", "lint", "ci")),
     "golangci-lint": {"run": None},
     "pre-commit": {"run": None},
-    "mix": dict.fromkeys(("test", "compile")),
+    "mix": dict.fromkeys(("test", "compile", "credo", "dialyzer")),
     **dict.fromkeys(("dotnet", "swift", "flutter"), dict.fromkeys(("test", "build"))),
     "gradle": dict.fromkeys(("test", "check", "build", "assemble", "lint")),
     "mvn": dict.fromkeys(("test", "verify", "package", "install", "compile")),

@@ -37,6 +37,8 @@ UNKNOWN_ANSWER = 8_192
 """Tokens of an answer of an unknown model."""
 SILENCE = 180.0
 """Seconds between two pieces of a stream."""
+COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+"""The API's names of the fields of `Usage`, in order."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -159,7 +161,7 @@ class _Reading:
 
     def _count(self, usage: object) -> None:
         """Update the usage; figures of a stream are cumulative."""
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
+        for name in COUNTS:
             value = getattr(usage, name, None)
             if value is not None:
                 self.usage[name] = whole(value)
@@ -171,21 +173,13 @@ class _Reading:
         arrived = [self.blocks[index] for index in sorted(self.blocks)]
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
-        return Reply(own_ids(blocks), stop, self._usage(), self.model, cut)
+        usage = Usage(*(self.usage.get(name, 0) for name in COUNTS))
+        return Reply(own_ids(blocks), stop, usage, self.model, cut)
 
     def held(self, reply: Reply) -> Iterator[Arriving]:
         """The text that was held back because it could have been an echo of the state block."""
         text = "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
         yield from [TextArrived(text)] if text else []
-
-    def _usage(self) -> Usage:
-        get = self.usage.get
-        return Usage(
-            get("input_tokens", 0),
-            get("cache_creation_input_tokens", 0),
-            get("cache_read_input_tokens", 0),
-            get("output_tokens", 0),
-        )
 
 
 class _Arriving:

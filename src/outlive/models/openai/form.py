@@ -54,17 +54,14 @@ def user_forms(message: Message) -> list[Form]:
     pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
     text = _words(message)
     if not pictured:
-        return [*forms, {"role": "user", "content": text}] if text else forms or [_user(NOTHING)]
+        said = [{"role": "user", "content": text or NOTHING}] if text or not forms else []
+        return [*forms, *said]
     for block in message.blocks:
         if isinstance(block, Text) and block.text.strip():
             parts.append(_text_part(block.text))
         elif isinstance(block, Image):
             parts.append(_image_part(block))
     return [*forms, {"role": "user", "content": parts}]
-
-
-def _user(text: str) -> Form:
-    return {"role": "user", "content": text}
 
 
 def _words(message: Message) -> str:

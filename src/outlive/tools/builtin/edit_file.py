@@ -91,7 +91,7 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
         times = max(len(found), text.count(old))
         raise ToolError(
             f"old_text is found {times:,} times in {given.path}, {_at(lines)}; "
-            "give more of what stands around the one you mean, or replace_all"
+            "give more of the text around the one you mean, or replace_all"
         )
     return _Edit(before, how, text, text.replace(old, new), text.count(old), lines)
 
@@ -110,7 +110,7 @@ def _decoded(before: Before) -> tuple[Coding, str]:
     try:
         text = how.decode(before.raw)
     except UnicodeDecodeError as error:
-        raise ToolError(f"{before.path} begins like {how.name} and is none: {error.reason}; use bash") from None
+        raise ToolError(f"{before.path} is not valid {how.name}: {error.reason}; use bash") from None
     return how, text
 
 

@@ -74,7 +74,7 @@ def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask:
     try:
         source = io.BytesIO(how.decode(file.read()).encode("utf-8", "replace"))
     except UnicodeDecodeError as error:
-        raise ToolError(f"{given.path} begins like {how.name} and is none: {error.reason} at {error.start}") from None
+        raise ToolError(f"{given.path} is not valid {how.name}: {error.reason} at {error.start}") from None
     total = summed(source)
     source.seek(0)
     return f"{_lines(given, source, total, size, mask)}\n[it is written in {how.name}]"

@@ -73,5 +73,5 @@ def _old(before: Before) -> str:
 
 def _diff(before: Before, content: str) -> str:
     if before.exists and coding(before.raw) is None:
-        return f"{before.path}: {len(before.raw):,} bytes that are no text make way"
+        return f"{before.path}: {len(before.raw):,} bytes of binary data are replaced"
     return unified(_old(before), content, before.path)

@@ -113,4 +113,4 @@ def _refuse_moved(before: Before, name: str, folder: int) -> None:
         return
     old = before.state
     if old is None or (now.st_ino, now.st_size, now.st_mtime_ns) != (old.st_ino, old.st_size, old.st_mtime_ns):
-        raise ToolError(f"{before.path} was changed by somebody else just now; read_file it, then decide")
+        raise ToolError(f"{before.path} was just changed by another process; read_file it, then decide")

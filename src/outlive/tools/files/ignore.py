@@ -56,15 +56,16 @@ class Automaton:
 
     def advance(self, state: int, part: Iterable[int]) -> int:
         """The state after more codes of a path; its names are separated by `/`."""
-        moves, (any_place, any_name), skip_one = self._moves, self._stays, self._skip_one
+        moves, (any_place, any_name), anywhere = self._moves, self._stays, self._at_any_depth
+        skip_one, skip_two = self._skip_one, self._skip_two
         for code in part:
             state = ((state & moves[code]) << 1) | (state & (any_place if code == _SLASH else any_name))
-            if self._skip_two:
-                state = self._closed(state)
-            else:
-                state |= (state & skip_one) << 1
+            state |= (state & skip_two) << 2
+            state |= (state & skip_one) << 1
             if code == _SLASH:
-                state |= self._at_any_depth
+                state |= anywhere
+            elif not (state or anywhere):
+                return 0
         return state
 
     def verdict(self, state: int, *, folder: bool) -> bool | None:
@@ -73,10 +74,9 @@ class Automaton:
         return None if not found else not (self._negated >> (found.bit_length() - 1)) & 1
 
     def _closed(self, state: int) -> int:
-        """`state` plus the states that wildcards reach by matching nothing, in chains of at most two."""
-        for _ in range(2):
-            state |= (state & self._skip_one) << 1 | (state & self._skip_two) << 2
-        return state
+        """`state` plus the states that wildcards reach by matching nothing: `**/`, then `*` or `**`."""
+        state |= (state & self._skip_two) << 2
+        return state | (state & self._skip_one) << 1
 
 
 class IgnoreRules(Automaton):
@@ -129,7 +129,7 @@ class Layout:
             self.negated += [self.size - 1] if negated else []
 
     def add(self, elements: Sequence[Element], starts: list[int], *, folder: bool = False) -> None:
-        """Add a pattern. Of its elements that can match nothing, at most two may be adjacent."""
+        """Add a pattern. Elements that can match nothing may be adjacent only as `**/` before `*` or `**`."""
         starts.append(self.size)
         for element in elements:
             self._place(element)

@@ -20,14 +20,10 @@ _FORM = re.compile(r"(?P<tool>[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.
 COMMAND_TOOLS = frozenset({"bash"})
 
 _BUILTINS = frozenset(
-    {
-        *(".", "alias", "bg", "bind", "break", "builtin", "caller", "command", "compgen", "complete"),
-        *("compopt", "continue", "declare", "dirs", "disown", "enable", "eval", "exec", "exit", "export", "fc"),
-        *("fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout", "mapfile"),
-        *("popd", "printf", "pushd", "read", "readarray", "readonly", "return", "set", "shift", "shopt"),
-        *("source", "suspend", "test", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias"),
-        *("unset", "wait"),
-    }
+    ". alias bg bind break builtin caller command compgen complete compopt continue declare dirs disown enable eval "
+    "exec exit export fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd read "
+    "readarray readonly return set shift shopt source suspend test times trap type typeset ulimit umask unalias "
+    "unset wait".split()
 )
 """Builtins that can change how the rest of a line is read (`printf -v PATH`, `hash -p`) or evaluate their arguments
 (`unset 'a[$(…)]'`): allowed only by a rule that names the exact command, without a wildcard."""
@@ -72,7 +68,7 @@ class Rule:
         if command is None:
             raise ConfigError(
                 f"{text!r} is no rule: it must describe one plain command, its program in full, "
-                "without variables, substitutions and redirections; * at the end stands for any arguments"
+                "without variables, substitutions and redirections; * at the end means any arguments"
             )
         return cls(text, tool, about, command)
 
