@@ -30,7 +30,7 @@ _VERBS = frozenset(
     set ship shorten show sign silence simplify skip sort speak spell split squash stage start state stay step stick
     stop store strip style suggest summarise summarize suppress swallow switch tag take talk target tell test think
     throw touch track translate treat trust try turn type update upgrade use validate verify wait warn work wrap write
-    """.split()  # noqa: SIM905 - as a list it would take 230 lines
+    """.split()
 )
 _ALONE = frozenset({"apologise", "apologize", "guess", "speculate", "hallucinate"})
 """Verbs whose prohibition is general without an object."""

@@ -1,4 +1,4 @@
-"""What outlive keeps is for its owner alone: folders 0700, files 0600, also where a clone brought them wider."""
+"""Private files of outlive: folders 0700, files 0600, even if a clone brought them with wider permissions."""
 
 import os
 import stat
@@ -11,19 +11,19 @@ OTHERS = 0o077
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and those above it that are missing, all for the owner alone."""
+    """Create a folder and its missing parents with mode 0700."""
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def enter(folder: Path) -> None:
-    """Close a folder of ours to others, if it is there. Raises StoreUnavailable if it is a symbolic link."""
+    """Make an existing folder private. Raises StoreUnavailable if it is a symbolic link."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         refuse_link(folder)
-        return  # missing, or for the operation itself to complain about
+        return  # missing, or an error that the following operation reports
     try:
         tighten(descriptor)
     finally:
@@ -31,7 +31,7 @@ def enter(folder: Path) -> None:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise StoreUnavailable for a symbolic link: one that came with a clone could lead anywhere."""
+    """Raise StoreUnavailable for a symbolic link: one from a clone could point anywhere."""
     if os.path.islink(path):
         raise StoreUnavailable(
             f"{path}: is a symbolic link to {os.readlink(path)}, and outlive follows none for what it keeps. Nothing "
@@ -42,8 +42,8 @@ def refuse_link(path: Path) -> None:
 
 
 def own_file(path: Path) -> None:
-    """Make a file for the owner alone, or close it to others; without opening it, which would end SQLite's locks."""
-    with suppress(OSError):  # for the operation itself to complain about
+    """Create a file with mode 0600 or make it private, without opening it, which would release SQLite's locks."""
+    with suppress(OSError):  # the following operation reports it
         os.mknod(path, stat.S_IFREG | 0o600)
     with suppress(OSError):
         mode = stat.S_IMODE(path.lstat().st_mode)
@@ -52,8 +52,8 @@ def own_file(path: Path) -> None:
 
 
 def tighten(descriptor: int) -> None:
-    """Take the rights of others from an open file or folder, where we may."""
+    """Remove permissions for group and others from an open file or folder, where allowed."""
     mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
     if mode & OTHERS:
-        with suppress(OSError):  # somebody else's, or a disk that may only be read
+        with suppress(OSError):  # not ours, or a read-only disk
             os.fchmod(descriptor, mode & ~OTHERS)

@@ -1,7 +1,7 @@
-"""Opening files that may have been planted: a clone can bring a FIFO, a device or a link under any name of ours.
+"""Safe opening of files: a clone can contain a FIFO, a device or a symlink under any name that outlive uses.
 
-Every file that the harness keeps, or takes settings from, is opened here. Files that a user names on the command line
-may be pipes; `read_named` reads those. Both read no more than a limit.
+The harness opens all its own files and settings here. Files named on the command line may be pipes and are read with
+`read_named`. Both have a size limit.
 """
 
 import errno
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 MIB = 2**20
 NAMED_LIMIT = 1024 * MIB
-"""Bytes of a file, or of standard input, that a user names."""
-_CHUNK = MIB
+"""Bytes of a file, or of standard input, named by the user."""
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFLNK: "a symbolic link",
@@ -31,7 +30,7 @@ _KINDS = {
 
 
 class UnusableFile(OSError):
-    """Not a regular file, or too large. `errno` is EINVAL or EFBIG; the text names the path and the way out."""
+    """Not a regular file, or too large. `errno` is EINVAL or EFBIG."""
 
     filename: str
     strerror: str
@@ -41,10 +40,10 @@ class UnusableFile(OSError):
 
 
 def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, follow: bool = False) -> int:
-    """A descriptor of a regular file; anything else raises UnusableFile without being opened, waited for or followed.
+    """Open a regular file and return the descriptor. Anything else raises UnusableFile without blocking.
 
-    What is opened to be written is ours, and from then on for its owner alone. `follow` permits a link that the user
-    made, in their own home; what it leads to must still be a regular file.
+    A file opened for writing loses its permissions for others. `follow` permits a symlink to a regular file, for
+    links that users make in their own home.
     """
     try:
         found = os.stat(path, follow_symlinks=follow)
@@ -65,7 +64,7 @@ def open_regular(path: Path | str, flags: int = os.O_RDONLY, *, follow: bool = F
 
 
 def open_to_read(path: Path | str, limit: int | None = None, *, follow: bool = False) -> "BinaryIO":
-    """A regular file of at most `limit` bytes, to read."""
+    """Open a regular file of at most `limit` bytes."""
     file = os.fdopen(open_regular(path, follow=follow), "rb")
     try:
         _check_size(path, os.fstat(file.fileno()).st_size, limit)
@@ -76,13 +75,13 @@ def open_to_read(path: Path | str, limit: int | None = None, *, follow: bool = F
 
 
 def read_regular(path: Path | str, limit: int, *, follow: bool = False) -> bytes:
-    """The bytes that a regular file has when it is opened; refused unread if there are more than `limit`."""
+    """The bytes of a regular file; raises UnusableFile if there are more than `limit`."""
     with open_to_read(path, limit, follow=follow) as file:
         return file.read(os.fstat(file.fileno()).st_size)
 
 
 def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
-    """What a user named: a file, a pipe, or `-` for standard input. UnusableFile once there is more than `limit`."""
+    """The bytes of a file or pipe, or of standard input for `-`. Raises UnusableFile for more than `limit`."""
     if str(path) == "-":
         return _up_to(limit, sys.stdin.buffer, "standard input")
     with open(path, "rb") as file:
@@ -91,16 +90,16 @@ def read_named(path: Path | str, limit: int = NAMED_LIMIT) -> bytes:
 
 
 def refuse_irregular(path: Path | str) -> None:
-    """For files that a library opens by name: UnusableFile if something else than a regular file has that name."""
+    """Raise UnusableFile unless the path is missing or a regular file; for files that a library opens by name."""
     try:
         found = os.lstat(path)
     except OSError:
-        return  # opening it says what is wrong
+        return  # the library reports it
     _check(path, found)
 
 
 def kind_of(mode: int) -> str:
-    """What a file is, in words, from its `st_mode`; empty for a regular file."""
+    """The kind of a file by its `st_mode`, such as "a FIFO"; empty for a regular file."""
     return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
@@ -117,7 +116,7 @@ def _check_size(path: Path | str, size: int, limit: int | None) -> None:
 
 def _up_to(limit: int, file: "BinaryIO", path: Path | str) -> bytes:
     parts, total = [], 0
-    while part := file.read(_CHUNK):
+    while part := file.read(MIB):
         parts.append(part)
         total += len(part)
         _check_size(path, total, limit)

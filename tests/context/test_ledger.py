@@ -83,7 +83,7 @@ def test_the_label_of_a_list_of_words_says_what_ran() -> None:
 def test_what_an_editor_is_told_is_no_command() -> None:
     book = Book()
     book.call("str_replace_editor", {"command": "view", "path": "/w/a.py"}, "     1\tx")
-    assert (book.written, list(book.ledger.read), book.ledger.commands) == ([], ["/w/a.py"], [])
+    assert (book.written, book.ledger.commands) == ([], [])
     book.call(
         "str_replace_based_edit_tool", {"command": "str_replace", "path": "/w/a.py"}, "The file has been edited."
     )
@@ -283,10 +283,6 @@ def test_a_line_that_only_names_one_is_none(command: str) -> None:
         ("bundle exec rspec | tail", "3 examples, 1 failure", None, "failed"),
         ("bundle exec rspec | tail", "3 examples, 0 failures", None, "passed"),
         ("mix test | tail", "5 tests, 0 failures", None, "passed"),
-        ("vendor/bin/phpunit | tail", "OK (3 tests, 9 assertions)", None, "passed"),
-        ("vendor/bin/phpunit | tail", "FAILURES!\nTests: 3, Assertions: 9, Failures: 1.", None, "failed"),
-        ("ctest | tail", "100% tests passed, 0 tests failed out of 4", None, "passed"),
-        ("ctest | tail", "75% tests passed, 1 tests failed out of 4", None, "failed"),
         ("dotnet test | tail", "Passed!  - Failed:     0, Passed:     3", None, "passed"),
         ("make test | tail", "make: *** [Makefile:3: test] Error 1", None, "failed"),
     ],

@@ -471,7 +471,6 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     ledger.note(
         ToolCall("4", "Bash", {"command": "git commit -m x"}), 4, "[main 1a2b3c4] Add x", is_error=False, exit_code=0
     )
-    ledger.note(ToolCall("5", "WebFetch", {"url": "https://e.org/x"}), 5, "", is_error=False, exit_code=None)
     ledger.note(
         ToolCall("6", "Bash", {"command": "serve", "run_in_background": True}),
         6,
@@ -486,7 +485,6 @@ def test_the_ledger_reads_facts_off_calls() -> None:
     assert ledger.commands[0].exit_code == 1
     assert list(ledger.written) == ["src/a.py", "src/b.rs"]
     assert ledger.commits == {"1a2b3c4": "Add x"}
-    assert list(ledger.urls) == ["https://e.org/x"]
     assert ledger.background == {"b7": "serve"}
     ledger.note(ToolCall("8", "Bash", {"command": "pytest -q"}), 8, "1 passed", is_error=False, exit_code=0)
     assert not ledger.failing

@@ -359,7 +359,7 @@ def test_closing_the_iterator_ends_the_connection() -> None:
                 if isinstance(piece, TextArrived):
                     break
             await stream.aclose()
-            pool = talker._client._client._transport._pool  # type: ignore[attr-defined]
+            pool = talker._client._client._transport._pool
             open_after = [one for one in pool.connections if not one.is_idle() and not one.is_closed()]
             await talker.close()
             return not open_after
@@ -384,7 +384,7 @@ def test_a_cancelled_call_ends_the_connection() -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            pool = talker._client._client._transport._pool  # type: ignore[attr-defined]
+            pool = talker._client._client._transport._pool
             open_after = [one for one in pool.connections if not one.is_idle() and not one.is_closed()]
             await talker.close()
             return not open_after

@@ -151,7 +151,7 @@ def test_a_change_between_the_look_and_the_rename_is_noticed(
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", meanwhile)
-    assert "somebody else" in bench.refused("write_file", path="a.txt", content="new\n")
+    assert "another process" in bench.refused("write_file", path="a.txt", content="new\n")
     assert path.read_text() == "by another\n"
 
 

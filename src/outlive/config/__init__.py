@@ -1,8 +1,8 @@
-"""Settings: where the workspace is, which of its files count, and what the user keeps in `~/.outlive`.
+"""Settings: the workspace, which of its files are trusted, and the user's own folder `~/.outlive`.
 
 workspace.py  the folder that outlive works in, and the store it uses
 sections.py   `outlive.toml`, section by section
-dotenv.py     `.env`: which model answers, and with which key
+dotenv.py     `.env`: which model to use, and with which key
 home.py       the user's own folder, and which files the user has trusted
 git.py        from a linked worktree to its main checkout
 """

@@ -1,8 +1,8 @@
-"""`.env` of a workspace: which model answers, at which server and with which key, once the user has trusted it.
+"""`.env` of a workspace: which model to use, at which server and with which key.
 
-A folder may come from anywhere, and who names the server or the key can read the conversation. So nothing of the file
-counts before `outlive trust`, not even a server on this machine. Only the variables in `NAMES` are taken from it and
-digested: other lines may change without asking again. Nothing is exported.
+A server or the owner of a key can read the conversation, and a cloned folder may name either. So nothing in the file
+counts before `outlive trust`, not even a server on this machine. Only the variables in `NAMES` are used and part of
+the digest: other lines may change without asking again. Nothing is exported.
 """
 
 import json
@@ -24,7 +24,7 @@ GOES_TO: Mapping[str, tuple[str, ...]] = {
     "ANTHROPIC_BASE_URL": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS"),
     "OPENAI_BASE_URL": ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"),
 }
-"""What is sent to each address: it comes from where the address comes from."""
+"""Variables that are sent to each address; they must have the same source as the address."""
 PLAIN = ("MODEL_ID", "OUTLIVE_FALLBACK", "OUTLIVE_THINKING", *GOES_TO)
 """Variables whose values may be shown."""
 NAMES = (*PLAIN, *(name for names in GOES_TO.values() for name in names))
@@ -38,15 +38,15 @@ THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class DotEnv:
-    """The `.env` of a workspace as it was read; its main checkout's for a linked worktree that has none."""
+    """The `.env` of a workspace; a linked worktree without one uses that of its main checkout."""
 
     def __init__(self, workspace: Workspace) -> None:
         own = workspace.root / ".env"
         self.path = own if own.is_file() else workspace.project / ".env"
         self.variables = _variables(self.path)
-        """All of them. They appear in no message, neither names nor values."""
+        """All variables. Their values are secrets and never appear in messages."""
         self.asks = {name: self.variables[name] for name in NAMES if name in self.variables}
-        """What it asks for, that needs trust."""
+        """The variables that need trust."""
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -58,20 +58,19 @@ class DotEnv:
 
     @property
     def digest(self) -> str:
-        """Of what it asks for; empty if that is nothing."""
-        text = json.dumps(self.asks, sort_keys=True)
-        return sha256(text.encode()).hexdigest() if self.asks else ""
+        """SHA-256 of `asks`; empty if that is empty."""
+        return sha256(json.dumps(self.asks, sort_keys=True).encode()).hexdigest() if self.asks else ""
 
     @property
     def trusted(self) -> bool:
-        """Whether it counts: the user has trusted what it asks for, or that is nothing."""
+        """Whether the user has trusted `asks`, or it is empty."""
         return not self.asks or trusted(self.path, self.digest)
 
     def environment(self) -> dict[str, str]:
-        """The variables of the process and, below them, what this file asks for if it is trusted.
+        """The variables of the process, which win, and those of this file if it is trusted.
 
-        An address of the file gets nothing of the user's own: keys, headers and ids for it come from the file. Raises
-        ConfigError if a server elsewhere would be left without the key that the user has exported.
+        For an address from the file, keys, headers and ids also come from the file only. Raises ConfigError if a
+        remote server would need a key that only the user's environment has.
         """
         ours = {name: value for name, value in os.environ.items() if value}
         if not self.trusted:
@@ -95,7 +94,7 @@ class DotEnv:
         )
 
     def lines(self) -> list[str]:
-        """What it asks for, a line each; keys and headers without their values."""
+        """`asks`, a line each; keys and headers without their values."""
         from outlive.secrets import mask
 
         return [
@@ -104,7 +103,7 @@ class DotEnv:
         ]
 
     def notice(self) -> str:
-        """One line about what does not count and would if the file were trusted, or nothing."""
+        """One line about variables that are ignored because the file is not trusted, or nothing."""
         missing = ", ".join(name for name in self.asks if not os.environ.get(name))
         if not missing or self.trusted:
             return ""
@@ -115,7 +114,7 @@ def _variables(path: Path) -> dict[str, str]:
     raw = None if path.is_dir() else read_settings(path, LARGEST)  # some keep a virtual environment under that name
     if raw is None:
         return {}
-    from dotenv.parser import parse_stream  # dotenv_values prints a line for each statement that it cannot read
+    from dotenv.parser import parse_stream  # dotenv_values prints a warning for each invalid line
 
     try:
         found = parse_stream(StringIO(raw.decode("utf-8")))

@@ -1,8 +1,8 @@
-"""What outlive wants to know of a git repository, read from its files. Nothing in outlive runs git: the settings of a
-repository can name programs that git would start.
+"""Facts about a git repository, read from its files. outlive never runs git: a repository's settings can name
+programs that git would start.
 
-A `.git` file may have come with an archive and can name any folder, so `names_back` asks that folder for a link in
-the other direction, which takes write access to the repository.
+A `.git` file from an archive can name any folder, so `names_back` requires a link in the other direction, which only
+somebody with write access to that repository can create.
 """
 
 import os
@@ -15,7 +15,7 @@ from outlive.regular import read_regular
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: *(refs/[^\0\n]+|HEAD)")
 _LINKS = 5
-"""References that may lead to another in a row, as in git."""
+"""Symbolic references that are followed in a row, as in git."""
 _LARGEST_REFS = 16 * 2**20
 _LARGEST_CONFIG = 2**20
 _WORKTREE = re.compile(rb'^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$', re.MULTILINE)
@@ -29,12 +29,12 @@ class GitFolders(NamedTuple):
 
     @property
     def linked(self) -> bool:
-        """Whether this is a further working tree of a repository."""
+        """Whether this is a linked working tree (`git worktree add`)."""
         return self.own != self.common
 
 
 def git_folders(folder: Path) -> GitFolders | None:
-    """Those of the working tree at `folder`; None when there is no `.git`, or what it names is no repository."""
+    """The git folders of the working tree at `folder`; None without a valid `.git`."""
     own = folder / ".git"
     if not own.is_dir():
         kind, _, place = _line(own).partition(": ")
@@ -44,12 +44,11 @@ def git_folders(folder: Path) -> GitFolders | None:
     own = _joined(folder, str(own))
     shared = _line(own / "commondir")
     common = _joined(own, shared) if shared else own
-    known = (own / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir()
-    return GitFolders(own, common) if known else None
+    return GitFolders(own, common) if is_repository(common, own) else None
 
 
 def head(folder: Path) -> str:
-    """The commit that is checked out in the working tree around `folder`; nothing when that cannot be told."""
+    """The commit checked out in the working tree around `folder`; empty if unknown."""
     found = next(filter(None, map(git_folders, (folder, *folder.parents))), None)
     if found is None:
         return ""
@@ -65,7 +64,7 @@ def head(folder: Path) -> str:
 
 
 def read_or_nothing(path: Path, limit: int, *, follow: bool = False) -> bytes:
-    """The bytes of a regular file; nothing for anything else, and for one of more than `limit` bytes."""
+    """The bytes of a regular file of at most `limit` bytes; empty for anything else."""
     try:
         return read_regular(path, limit, follow=follow)
     except (OSError, ValueError):
@@ -81,13 +80,13 @@ def _packed(common: Path, name: str) -> str:
 
 
 def _line(path: Path) -> str:
-    """The one line of a small file; "" for what cannot be a path."""
+    """The line of a one-line file; empty if it cannot be a path."""
     text = os.fsdecode(read_or_nothing(path, 16 * 1024)).rstrip("\r\n")
     return "" if "\0" in text else text
 
 
 def _joined(base: Path, text: str) -> Path:
-    """A path that a file of git names, relative to the folder of that file."""
+    """The real path of `text`, which a file in `base` names."""
     return Path(os.path.realpath(base / text))
 
 
@@ -101,18 +100,18 @@ def names_back(found: GitFolders, folder: Path) -> bool:
 
 
 def main_checkout(root: Path) -> tuple[Path | None, str]:
-    """The main checkout of a linked worktree, else None; and for a linked worktree what was found, in words."""
+    """The main checkout of a linked worktree, else None; and a description if it is a linked worktree."""
     found = git_folders(root)
     if found is None or not found.linked:
         return None, ""
     if not names_back(found, root):
-        return None, f"its .git file names {found.own}, which does not name it back, so it stands alone"
+        return None, f"its .git file names {found.own}, which does not name it back, so it is a workspace of its own"
     main = found.common.parent
     if (beside := git_folders(main)) is None or beside.own != found.common:
         return None, f"a linked git worktree of {found.common}, which has no main checkout beside it"
     return main, f"a linked git worktree of {main}"
 
 
-def is_repository(folder: Path) -> bool:
-    """Whether this is the inside of a repository: a bare one, or a `.git` folder."""
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+def is_repository(folder: Path, own: Path | None = None) -> bool:
+    """Whether this is a bare repository or a `.git` folder; `own` holds the HEAD of a linked worktree."""
+    return ((own or folder) / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()

@@ -1,7 +1,7 @@
-"""The user's own folder, `~/.outlive`: settings for all projects, and which files of projects the user has trusted.
+"""The user's own folder, `~/.outlive`: settings for all projects, and which project files the user has trusted.
 
-Trust is by path and content: a file that changes has to be trusted again. Modules are loaded where they are needed,
-since every command loads this one first.
+Trust is by path and content: a file that changes must be trusted again. Imports are local because every command loads
+this module.
 """
 
 import os
@@ -12,17 +12,17 @@ from outlive.private import make_private
 from outlive.regular import MIB, UnusableFile, read_regular
 
 LARGEST = 16 * MIB
-"""Bytes of a file that holds what the user allowed."""
+"""Bytes of a file with the user's permissions."""
 LARGEST_SETTINGS = MIB
 
 
 def home() -> Path:
-    """Where the user's own settings are, for all projects: OUTLIVE_HOME, else `~/.outlive`."""
+    """The folder of the user's own settings: OUTLIVE_HOME, else `~/.outlive`."""
     return Path(os.environ.get("OUTLIVE_HOME") or "~/.outlive").expanduser()
 
 
 def read_settings(path: Path, largest: int = LARGEST_SETTINGS) -> bytes | None:
-    """A file of settings, None if there is none. A link counts only in the user's own folder."""
+    """The bytes of a settings file, or None. Symlinks are followed only in the user's own folder."""
     if is_placeholder(path):
         return None
     try:
@@ -36,19 +36,19 @@ def read_settings(path: Path, largest: int = LARGEST_SETTINGS) -> bytes | None:
 
 
 def is_placeholder(path: Path) -> bool:
-    """An empty folder has the name of a missing file while a sandboxed command runs, so that it cannot be created."""
+    """Whether this is the empty folder that keeps a sandboxed command from creating a missing file."""
     return path.is_dir() and not path.is_symlink() and not any(path.iterdir())
 
 
 def project_folder(project: Path) -> Path:
-    """Where the user's home keeps what belongs to one project."""
+    """The folder in the user's home for one project."""
     from hashlib import sha256
 
     return home() / "projects" / sha256(os.fsencode(project.resolve())).hexdigest()[:16]
 
 
 def trusted(path: Path, digest: str = "") -> bool:
-    """Whether the user has trusted this file as it is now, or what has this digest."""
+    """Whether the user has trusted this file with its present content, or with this digest."""
     try:
         return bool(known := _load().get(_key(path))) and known == (digest or _digest(path))
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def trusted(path: Path, digest: str = "") -> bool:
 
 
 def trust(path: Path, digest: str = "") -> str:
-    """Remember that the user trusts this file as it is now, or what was shown of it. Returns the digest."""
+    """Record that the user trusts this file with its present content, or with this digest. Returns the digest."""
     try:
         digest = digest or _digest(path)
     except OSError as error:
@@ -66,12 +66,12 @@ def trust(path: Path, digest: str = "") -> str:
 
 
 def forget(path: Path) -> None:
-    """Trust it no longer."""
+    """Revoke trust in a file."""
     _save({key: value for key, value in _load().items() if key != _key(path)})
 
 
 def keep(path: Path, text: str) -> None:
-    """Write a file of the user's home, whole or not at all, readable by its owner alone."""
+    """Write a file of the user's home atomically, readable by its owner only."""
     from contextlib import suppress
     from tempfile import NamedTemporaryFile
 
@@ -92,7 +92,7 @@ def keep(path: Path, text: str) -> None:
 
 
 def _key(path: Path) -> str:
-    """The last part is not followed if it is a link: what is trusted elsewhere is not trusted here."""
+    """A symlink in the last part is not resolved: trust in its target does not extend to the link."""
     return str(path.parent.resolve() / path.name)
 
 

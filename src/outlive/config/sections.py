@@ -1,35 +1,30 @@
-"""The sections of `outlive.toml`, each checked: unknown settings and wrong kinds are refused with the file named."""
+"""The sections of `outlive.toml`. Unknown settings and wrong types raise ConfigError with the path of the file."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from outlive.config.home import read_settings
 from outlive.errors import ConfigError
 
-SECTIONS = ("store", "context", "agent", "permissions", "hooks", "memory")
 SUMMARIES = ("asked", "always", "never")
 SMALLEST_WINDOW = 1000
-EXTRACTIONS = ("auto", "always", "never")
-CONSOLIDATIONS = ("auto", "rules", "never")
+MEMORY = {"extract": ("auto", "always", "never"), "consolidate": ("auto", "rules", "never")}
+CONTEXT: Mapping[str, type] = {"policy": str, "window": int, "policies": dict, "summary": str}
 AGENT: Mapping[str, type] = {
-    "model": str,
-    "fallback": str,
-    "mode": str,
-    "thinking": str,
-    "sandbox": bool,
-    "network": bool,
-    "add_dirs": list,
-    "max_turns": int,
-    "max_tokens": int,
+    **dict.fromkeys(("model", "fallback", "mode", "thinking"), str),
+    **{"sandbox": bool, "network": bool, "add_dirs": list, "max_turns": int, "max_tokens": int},
 }
-"""The settings of [agent] and their kinds. What they may be is checked where they are used."""
+"""The settings of [agent] and their types. Their users check the values."""
+HOOK: Mapping[str, tuple[type, ...]] = {"command": (str,), "matcher": (str,), "timeout": (int, float)}
 HOOK_EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "PostCompact", "Stop")
+Section = dict[str, Any]
 
 
-def load(path: Path) -> tuple[dict[str, object], str]:
-    """What `outlive.toml` says, by section, and the digest of its bytes; nothing and "" without a file."""
+def load(path: Path) -> tuple[dict[str, Section], str]:
+    """The checked sections of `outlive.toml` and the digest of its bytes; nothing and "" without a file."""
     raw = read_settings(path)
     if raw is None:
         return {}, ""
@@ -38,95 +33,78 @@ def load(path: Path) -> tuple[dict[str, object], str]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from None
     for name, section in form.items():
-        if name not in SECTIONS or not isinstance(section, dict):
-            sections = ", ".join(f"[{known}]" for known in SECTIONS)
+        if name not in _PROBLEMS or not isinstance(section, dict):
+            sections = ", ".join(f"[{known}]" for known in _PROBLEMS)
             raise ConfigError(f"{path}: {name!r} is not a section; the sections are: {sections}")
+    for name, problem in _PROBLEMS.items():
+        if found := problem(form.get(name, {})):
+            raise ConfigError(f"{path}: {found}")
     return form, sha256(raw).hexdigest()
 
 
-def context_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """The settings of the context engine; the numbers of a policy are checked where policies are known."""
-    context = form.get("context", {})
-    assert isinstance(context, dict)  # noqa: S101 - `load` lets nothing else through
-    kinds = {"policy": str, "window": int, "policies": dict, "summary": str}
-    for key, value in context.items():
-        if key not in kinds or not isinstance(value, kinds[key]):
-            raise ConfigError(f"{path}: [context] {key} = {value!r} is not a setting; it takes {', '.join(kinds)}")
-    window = context.get("window", SMALLEST_WINDOW)
-    if isinstance(window, bool) or window < SMALLEST_WINDOW:
-        raise ConfigError(f"{path}: [context] window = {window!r}; it is tokens, from {SMALLEST_WINDOW:,} up")
-    if context.get("summary", SUMMARIES[0]) not in SUMMARIES:
-        raise ConfigError(f"{path}: [context] summary = {context['summary']!r}; it is one of {', '.join(SUMMARIES)}")
-    return context
-
-
-def store_section(path: Path, form: Mapping[str, object], durabilities: Sequence[str]) -> dict[str, str]:
-    """The settings of the store, checked."""
-    store = form.get("store", {})
-    assert isinstance(store, dict)  # noqa: S101 - `load` lets nothing else through
-    for key, value in store.items():
+def _store(section: Section) -> str:
+    for key, value in section.items():
         if key not in ("url", "durability") or not isinstance(value, str):
-            raise ConfigError(f"{path}: [store] {key} = {value!r} is not a setting; it takes url and durability")
-    if store.get("durability", "full") not in durabilities:
-        raise ConfigError(f"{path}: durability must be one of {', '.join(durabilities)}, not {store['durability']!r}")
-    return store
+            return f"[store] {key} = {value!r} is not a setting; it takes url and durability"
+    return ""
 
 
-def agent_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """The settings of the agent, each of its kind."""
-    agent = form.get("agent", {})
-    assert isinstance(agent, dict)  # noqa: S101 - `load` lets nothing else through
-    for key, value in agent.items():
+def _context(section: Section) -> str:
+    """The engine checks the numbers of a policy."""
+    for key, value in section.items():
+        if key not in CONTEXT or not isinstance(value, CONTEXT[key]):
+            return f"[context] {key} = {value!r} is not a setting; it takes {', '.join(CONTEXT)}"
+    window = section.get("window", SMALLEST_WINDOW)
+    if isinstance(window, bool) or window < SMALLEST_WINDOW:
+        return f"[context] window = {window!r}; it is tokens, from {SMALLEST_WINDOW:,} up"
+    if section.get("summary", SUMMARIES[0]) not in SUMMARIES:
+        return f"[context] summary = {section['summary']!r}; it is one of {', '.join(SUMMARIES)}"
+    return ""
+
+
+def _agent(section: Section) -> str:
+    for key, value in section.items():
         if key not in AGENT or type(value) is not AGENT[key]:
             kinds = ", ".join(f"{name} ({kind.__name__})" for name, kind in AGENT.items())
-            raise ConfigError(f"{path}: [agent] {key} = {value!r} is not a setting; it takes {kinds}")
-    if not _all_text(agent.get("add_dirs", [])):
-        raise ConfigError(f"{path}: [agent] add_dirs must be a list of folders")
-    return agent
+            return f"[agent] {key} = {value!r} is not a setting; it takes {kinds}"
+    return "" if _all_text(section.get("add_dirs", [])) else "[agent] add_dirs must be a list of folders"
 
 
-def permissions_section(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
-    """Lists of rules; what a rule is is known where they are used."""
-    permissions = form.get("permissions", {})
-    assert isinstance(permissions, dict)  # noqa: S101 - `load` lets nothing else through
-    for key, value in permissions.items():
+def _permissions(section: Section) -> str:
+    """Rules are parsed by their user."""
+    for key, value in section.items():
         if key not in ("allow", "deny") or not _all_text(value):
-            raise ConfigError(
-                f"{path}: [permissions] {key} = {value!r} is not a setting; it takes allow and deny, lists"
-            )
-    return permissions
+            return f"[permissions] {key} = {value!r} is not a setting; it takes allow and deny, lists"
+    return ""
 
 
-def hooks_section(path: Path, form: Mapping[str, object]) -> Mapping[str, Sequence[Mapping[str, object]]]:
-    """The user's commands by event: `command`, and perhaps `matcher` and `timeout`."""
-    hooks = form.get("hooks", {})
-    assert isinstance(hooks, dict)  # noqa: S101 - `load` lets nothing else through
-    kinds: Mapping[str, tuple[type, ...]] = {"command": (str,), "matcher": (str,), "timeout": (int, float)}
-    for event, entries in hooks.items():
+def _hooks(section: Section) -> str:
+    for event, entries in section.items():
         if event not in HOOK_EVENTS or not isinstance(entries, list):
-            raise ConfigError(f"{path}: [[hooks.{event}]] is not a hook; the events are: {', '.join(HOOK_EVENTS)}")
+            return f"[[hooks.{event}]] is not a hook; the events are: {', '.join(HOOK_EVENTS)}"
         for entry in entries:
-            wrong = not isinstance(entry, dict) or any(type(v) not in kinds.get(k, ()) for k, v in entry.items())
+            wrong = not isinstance(entry, dict) or any(type(v) not in HOOK.get(k, ()) for k, v in entry.items())
             if wrong or not entry.get("command"):
-                raise ConfigError(
-                    f"{path}: [[hooks.{event}]] {entry!r} is not a hook; it takes command, matcher?, timeout?"
-                )
-    return hooks
+                return f"[[hooks.{event}]] {entry!r} is not a hook; it takes command, matcher?, timeout?"
+    return ""
 
 
-def memory_section(path: Path, form: Mapping[str, object]) -> Mapping[str, object]:
-    """When a model looks for what was learned and brings it into order, and whether it has a second look at what was
-    found."""
-    memory = form.get("memory", {})
-    assert isinstance(memory, dict)  # noqa: S101 - `load` lets nothing else through
-    choices: Mapping[str, tuple[str, ...]] = {"extract": EXTRACTIONS, "consolidate": CONSOLIDATIONS}
-    for key, value in memory.items():
-        if value not in choices.get(key, ()) and not (key == "rerank" and isinstance(value, bool)):
-            words = (f"{name} ({', '.join(choice)})" for name, choice in choices.items())
-            takes = f"{', '.join(words)} and rerank (true, false)"
-            raise ConfigError(f"{path}: [memory] {key} = {value!r} is not a setting; it takes {takes}")
-    return memory
+def _memory(section: Section) -> str:
+    for key, value in section.items():
+        if value not in MEMORY.get(key, ()) and not (key == "rerank" and isinstance(value, bool)):
+            words = (f"{name} ({', '.join(choice)})" for name, choice in MEMORY.items())
+            return (
+                f"[memory] {key} = {value!r} is not a setting; it takes {', '.join(words)} and rerank (true, false)"
+            )
+    return ""
 
 
 def _all_text(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_PROBLEMS: Mapping[str, Callable[[Section], str]] = {
+    **{"store": _store, "context": _context, "agent": _agent},
+    **{"permissions": _permissions, "hooks": _hooks, "memory": _memory},
+}
+"""The sections, and what is wrong with the settings of each."""

@@ -1,17 +1,17 @@
-"""The folder that outlive works in, found like git finds its root, and the store it uses."""
+"""The folder that outlive works in, found as git finds its root, and the store it uses."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from outlive.config.git import is_repository, main_checkout
 from outlive.config.home import is_placeholder, read_settings, trusted
 from outlive.errors import ConfigError
 
-CHECKOUT = ("outlive.toml", ".git")
-MARKERS = (*CHECKOUT, ".tasks", ".transcripts", ".memory")
 SETTINGS = "outlive.toml"
+CHECKOUT = (SETTINGS, ".git")
+MARKERS = (*CHECKOUT, ".tasks", ".transcripts", ".memory")
 DEFAULT_STORE = "files:.tasks"
 DURABILITIES = ("full", "process")
 
@@ -27,8 +27,8 @@ class Store(TypedDict):
 class Workspace:
     """A folder and its settings.
 
-    `root` is where tools work. `project` is where stores, `outlive.toml` and trust are: the same folder, but for a
-    linked git worktree without an `outlive.toml` of its own that of its main checkout.
+    `root` is where tools work. `project` holds stores, `outlive.toml` and trust: the same folder, except in a linked
+    git worktree without an `outlive.toml` of its own, where it is the main checkout.
     """
 
     def __init__(
@@ -38,40 +38,31 @@ class Workspace:
         project: Path | None = None,
         linked: str = "",
         chosen: str = "",
-        named: str = DEFAULT_STORE,
-        durability: str = "full",
-        context: Mapping[str, object] | None = None,
-        agent: Mapping[str, object] | None = None,
-        permissions: Mapping[str, Sequence[str]] | None = None,
-        hooks: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
-        memory: Mapping[str, object] | None = None,
         digest: str = "",
+        sections: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.root = root
         self.project = project or root
         self.linked = linked
-        """What was found if `root` is a linked git worktree, in words."""
+        """A description if `root` is a linked git worktree."""
         self.file = self.project / SETTINGS
         self.digest = digest
-        """Of the bytes of `file` that were read; empty without a file."""
-        self.agent = agent or {}
-        self.permissions = permissions or {}
-        self.hooks = hooks or {}
-        """The sections [agent], [permissions] and [[hooks.EVENT]] as the file has them. Whether they count is a
-        question of trust (`tools/trust.py`)."""
-        self.memory = memory or {}
-        self.context = context or {}
-        """The section [context] as it was written: policy, window, policies."""
+        """SHA-256 of `file`; empty without a file."""
         self.chosen = chosen
         """The store that the user named, if any."""
-        self.named = named
-        """The store of `file`, else the usual one."""
-        self.durability = durability
-        """`full`: acknowledged means on disk. `process`: survives the death of the process, not of the machine."""
+        names = ("store", "context", "agent", "permissions", "hooks", "memory")
+        store, self.context, self.agent, self.permissions, self.hooks, self.memory = (
+            (sections or {}).get(name, {}) for name in names
+        )
+        """The sections of the file; `tools/permissions/trust.py` decides which of them count."""
+        self.named: str = store.get("url", DEFAULT_STORE)
+        """The store of `file`, else the default."""
+        self.durability: str = store.get("durability", "full")
+        """`full`: acknowledged means on disk. `process`: survives a crash of the process, not of the machine."""
 
     @classmethod
     def find(cls, start: Path | None = None, *, store: str | None = None) -> "Workspace":
-        """The workspace that a folder belongs to. The store is `store`, else OUTLIVE_STORE, else as its file says."""
+        """The workspace that a folder belongs to. The store is `store`, else OUTLIVE_STORE, else that of its file."""
         root = _root(start or Path.cwd())
         main, linked = main_checkout(root)
         if main is not None and not _has_own_settings(root, main):
@@ -82,44 +73,32 @@ class Workspace:
     def read(
         cls, root: Path, *, store: str | None = None, project: Path | None = None, linked: str = ""
     ) -> "Workspace":
-        """The settings of this very folder; of the user's home, for example."""
+        """The settings of exactly this folder, such as the user's home."""
         chosen = store or os.environ.get("OUTLIVE_STORE") or ""
         path = (project or root) / SETTINGS
         if not _is_there(path):
             return cls(root, project=project, linked=linked, chosen=chosen)
-        from outlive.config import sections
+        from outlive.config.sections import load
 
-        form, digest = sections.load(path)
-        settings = sections.store_section(path, form, DURABILITIES)
-        return cls(
-            root,
-            project=project,
-            linked=linked,
-            chosen=chosen,
-            named=settings.get("url", DEFAULT_STORE),
-            durability=settings.get("durability", "full"),
-            context=sections.context_section(path, form),
-            agent=sections.agent_section(path, form),
-            permissions=sections.permissions_section(path, form),
-            hooks=sections.hooks_section(path, form),
-            memory=sections.memory_section(path, form),
-            digest=digest,
-        )
+        form, digest = load(path)
+        if (durability := form.get("store", {}).get("durability", "full")) not in DURABILITIES:
+            raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {durability!r}")
+        return cls(root, project=project, linked=linked, chosen=chosen, digest=digest, sections=form)
 
     @property
     def trusted(self) -> bool:
-        """Whether all of `file` counts: the user has trusted it as it was read, or there is none."""
+        """Whether `file` counts: the user has trusted its present content, or there is none."""
         return not self.digest or trusted(self.file, self.digest)
 
     @property
     def names_store(self) -> bool:
-        """Whether `file` names a store other than the usual one."""
+        """Whether `file` names a store other than the default."""
         return self.named != DEFAULT_STORE
 
     @property
     def store_url(self) -> str:
-        """The store to use. Raises ConfigError where only a file that is not trusted names it: falling back to the
-        usual store instead would make a second task 1."""
+        """The store to use. Raises ConfigError if only an untrusted file names it: falling back to the default store
+        would create a second task 1."""
         if self.chosen:
             return self.chosen
         if not self.names_store or self.trusted:
@@ -149,7 +128,7 @@ def default_actor() -> str | None:
 
 
 def _root(start: Path) -> Path:
-    """The nearest folder upwards that is marked as one, else `start`. Raises ConfigError inside of a repository."""
+    """The nearest folder upwards with a marker, else `start`. Raises ConfigError in a bare repository or `.git`."""
     start = start.resolve()
     for folder in (start, *start.parents):
         marks = [mark for mark in MARKERS if _is_there(folder / mark)]
@@ -168,6 +147,6 @@ def _is_there(path: Path) -> bool:
 
 
 def _has_own_settings(root: Path, main: Path) -> bool:
-    """Whether a worktree has an `outlive.toml` that is not just the checked-out copy of its main checkout's."""
+    """Whether a worktree has an `outlive.toml` that differs from that of its main checkout."""
     own = read_settings(root / SETTINGS)
     return own is not None and own != read_settings(main / SETTINGS)

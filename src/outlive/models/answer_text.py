@@ -1,4 +1,4 @@
-"""The text of an answer while it arrives: what of it can be shown, and what is kept of it."""
+"""The text of an answer while it arrives: what can be shown, and what is kept."""
 
 import re
 
@@ -6,7 +6,7 @@ from outlive.context.state_block import END, TITLE
 from outlive.models.errors import RequestRefused
 
 LONGEST_ANSWER = 8 * 2**20
-"""Characters of one answer, words and arguments together. No model writes as much; a broken server may."""
+"""Characters of one answer, text and arguments together. Only a broken server sends more."""
 ECHO = re.compile(re.escape(TITLE))
 CALL_OR_ECHO = re.compile(
     r"<state>|<think>|<tool_calls?>|<function=|\[TOOL_CALLS\]|<\||<｜"
@@ -15,24 +15,24 @@ CALL_OR_ECHO = re.compile(
 _UNDECIDED = re.compile(r"[<\[{`]")
 _FIRST_LINE = re.compile(r"\s{0,8}([^\n]{0,200})")
 LONGEST_OPENING = 48
-"""Characters of the end of a text that may yet become the beginning of a call."""
+"""Characters at the end of a text that may become the start of a call."""
 
 
 class AnswerSize:
-    """Counts what arrives of an answer."""
+    """Limits the size of an answer."""
 
     def __init__(self) -> None:
         self._characters = 0
 
     def add(self, piece: str) -> None:
-        """Raises Refused for an answer without end."""
+        """Raises RequestRefused for an endless answer."""
         self._characters += len(piece)
         if self._characters > LONGEST_ANSWER:
             raise RequestRefused(f"the answer has more than {LONGEST_ANSWER:,} characters; the rest was not read")
 
 
 class AnswerText:
-    """Words as they arrive. From where a match of `held` begins, they are not shown before the answer is complete."""
+    """Text as it arrives. From a match of `held` on, it is not shown before the answer is complete."""
 
     def __init__(self, held: re.Pattern[str] | None) -> None:
         self._held = held
@@ -42,7 +42,7 @@ class AnswerText:
         self._holds = False
 
     def take(self, piece: str) -> str:
-        """Take in a piece; returns what can be shown now."""
+        """Add a piece and return what can be shown now."""
         self._parts.append(piece)
         if self._holds:
             return ""
@@ -57,17 +57,17 @@ class AnswerText:
         return shown
 
     def rest(self, kept: str) -> str:
-        """What of the kept text has not been shown."""
+        """The part of the kept text that has not been shown."""
         shown = "".join(self._shown)
         return kept[len(shown) :] if kept.startswith(shown) else kept[len(shown.strip()) :]
 
     def kept(self, state_block: str) -> str:
-        """All of it, without an echo of the state block."""
+        """All text, without an echo of the state block."""
         return without_echo("".join(self._parts), state_block)
 
 
 def without_echo(text: str, state_block: str) -> str:
-    """An answer without a repetition of the state block: its first line tells it from other text in such tags."""
+    """The text without echoes of the state block, which are recognised by their first line."""
     known = {line.strip()[:200] for line in state_block.splitlines()} - {"", TITLE, END}
     last_end = text.rfind(END)
     kept: list[str] = []
@@ -82,7 +82,7 @@ def without_echo(text: str, state_block: str) -> str:
 
 
 def _behind_known(text: str, at: int, known: set[str]) -> int:
-    """The end of those lines in a row that the state block has."""
+    """The end of the consecutive lines that also occur in the state block."""
     while at < len(text):
         line_end = text.find("\n", at) + 1 or len(text)
         line = text[at:line_end].strip()

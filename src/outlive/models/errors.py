@@ -1,11 +1,11 @@
-"""What can go wrong with a model call, by what is to be done about it."""
+"""Errors of model calls, by what can be done about them."""
 
 from outlive.errors import OutliveError
 from outlive.secrets import mask
 
 
 class ModelError(OutliveError):
-    """Providers repeat in their messages what they were sent, keys too."""
+    """Masks its message: providers may repeat the request in it, including keys."""
 
     def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
         super().__init__(mask(message), hint=hint, code=code)

@@ -1,4 +1,4 @@
-"""From what a provider answered to the error that says what to do about it. The same for every provider."""
+"""Maps error responses of any provider to the errors of `outlive.models.errors`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,10 @@ from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, RequestRe
 
 MOST_NAMES = 8
 LONGEST_NAME, MOST_COMPARED = 100, 500
-"""Characters of a name, and names, that are compared with one that does not exist."""
+"""Characters of a name, and names, that are compared with an unknown one."""
 PASSING = frozenset({408, 409, 425, 429, 499})
 LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
-"""Of errors in the middle of a stream, which have no status; any other is over after a while."""
+"""Kinds of errors inside a stream, which have no status, that a retry does not help; others are temporary."""
 UNPAID = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
 TOO_LONG = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
 _CREDIT = re.compile(r"credit balance is too low|exceeded your current quota", re.IGNORECASE)
@@ -27,7 +27,7 @@ _FIX = {
 
 
 class Failure(Struct, frozen=True):
-    """An answer that is none: status (0 in the middle of a stream), the provider's words, its names for the kind."""
+    """An error response: status (0 inside a stream), the message, and the provider's names for the kind."""
 
     status: int
     message: str
@@ -43,7 +43,7 @@ class Failure(Struct, frozen=True):
 
 
 def error_for(failure: Failure, model: str, key: str) -> ModelError:
-    """The error to raise. `key` names the variable that holds the key; 404 is completed by who knows the models."""
+    """The error to raise. `key` is the variable with the API key."""
     said = f"{model}: {failure.message or f'status {failure.status}'}"
     too_long = read_too_long(failure.message, 400 if failure.status in (0, 422) else failure.status)
     if too_long or failure.names & TOO_LONG or failure.status == 413:
@@ -62,14 +62,14 @@ def error_for(failure: Failure, model: str, key: str) -> ModelError:
 
 
 def nearest(wanted: str, names: Iterable[str]) -> str:
-    """A few of the names that there are, those that are most like the wanted one first."""
+    """A few of the names, those most similar to `wanted` first."""
     known = sorted({name[:LONGEST_NAME] for name in names})[:MOST_COMPARED]
     close = get_close_matches(wanted[:LONGEST_NAME], known, n=MOST_NAMES, cutoff=0.0)
     return ", ".join(close) or "none"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How long the provider asks to wait, in seconds: in milliseconds, in seconds, or as a date."""
+    """Seconds to wait according to the headers, which have milliseconds, seconds, or a date."""
     try:
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
     except (KeyError, ValueError):
@@ -86,14 +86,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def said_in(body: object) -> dict[str, object]:
-    """The innermost object of an error's body that has a message, in whichever form the server wrote it."""
+    """The innermost object with a message in the body of an error."""
     while isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if not isinstance(body, dict):
         return {"message": body} if isinstance(body, str) else {}
-    return body if isinstance(body.get("message"), str) else body | {"message": _plain(body)}
-
-
-def _plain(body: Mapping[str, object]) -> str:
-    found = body.get("error") or body.get("detail") or ""
-    return found if isinstance(found, str) else str(found)
+    if not isinstance(body.get("message"), str):
+        return body | {"message": str(body.get("error") or body.get("detail") or "")}
+    return body

@@ -1,4 +1,4 @@
-"""What is known of well-known models: windows, longest answers, prices. Of others nothing is known nor guessed.
+"""Windows, longest answers and prices of well-known models. Nothing is guessed for others.
 
 Figures are those of the providers' own pages (platform.claude.com, developers.openai.com) in November 2026.
 """
@@ -11,11 +11,11 @@ from outlive.models.protocol import Price
 
 MILLION, LONG_GPT = 1_000_000, 272_000
 _VERSIONED = re.compile(r"(?:[-@]\d{4}-?\d{2}-?\d{2})?(?:-v\d+:\d+)?|-latest|-0")
-"""What may follow a name and leaves the model the same: a date, the version of a gateway, an alias."""
+"""Suffixes of the same model: a date, the version of a gateway, an alias."""
 
 
 class ModelFacts(Struct, frozen=True):
-    """One model. 0 and None stand for what is not known."""
+    """Facts about a model; 0 and None mean unknown."""
 
     window: int = 0
     output: int = 0
@@ -23,25 +23,25 @@ class ModelFacts(Struct, frozen=True):
 
 
 def facts(name: str) -> ModelFacts:
-    """What is known of a model by its name; one with the prefix of a gateway (`us.anthropic.claude-…`) counts too."""
+    """The facts about a model by its name, which may have the prefix of a gateway (`us.anthropic.claude-…`)."""
     plain = re.sub(r"^(?:[a-z]+[./])*(?=claude-|gpt-|o\d)", "", name)
     found = max((known for known in KNOWN if plain.startswith(known)), key=len, default="")
     return KNOWN[found] if found and _VERSIONED.fullmatch(plain[len(found) :]) else ModelFacts()
 
 
 def _claude(window: int, output: int, input: float, answer: float, read: float = 0.1) -> ModelFacts:
-    """Writing the cache for five minutes costs a quarter more; reading it a tenth, less with the newest."""
+    """Writing the cache costs 1.25 times the input price, reading it a tenth, less with the newest models."""
     return ModelFacts(window, output, Price(input, round(1.25 * input, 4), round(read * input, 4), answer))
 
 
 def _gpt(window: int, output: int, input: float, cached: float, answer: float, *, long: bool = False) -> ModelFacts:
-    """Nothing is asked for writing the cache."""
+    """Writing the cache costs the input price."""
     price = Price(input, input, cached, answer, LONG_GPT, 2.0, 1.5) if long else Price(input, input, cached, answer)
     return ModelFacts(window, output, price)
 
 
 def _gpt_writing(input: float, cached: float, answer: float) -> ModelFacts:
-    """From 5.6 on writing the cache costs a quarter more; 922,000 tokens of the window are for the prompt."""
+    """From 5.6 on, writing the cache costs 1.25 times the input price; the prompt may have 922,000 tokens."""
     return ModelFacts(922_000, 128_000, Price(input, 1.25 * input, cached, answer, LONG_GPT, 2.0, 1.5))
 
 

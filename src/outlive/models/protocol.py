@@ -1,7 +1,7 @@
-"""What a model is to the rest of the house: a request goes in, pieces of the answer come out, and then the reply.
+"""The interface of models: a request goes in, pieces of the answer come out, and then the reply.
 
-A model keeps its provider's formats to itself. It raises only `outlive.models.errors.ModelError`; what can be tried
-again is tried by `outlive.models.retry`, not here.
+Formats of providers stay inside. A model raises only `outlive.models.errors.ModelError`; retries are in
+`outlive.models.retry`.
 """
 
 from collections.abc import AsyncGenerator
@@ -14,11 +14,11 @@ from outlive.messages import Block
 from outlive.stream import Arriving
 
 Stop = Literal["end", "tools", "length", "refusal", "other"]
-"""Why an answer ended. `length`: it was cut off at the limit of the answer."""
+"""Why an answer ended. `length`: it was cut off at its limit."""
 
 
 class Usage(Struct, frozen=True):
-    """Tokens as the provider counted them; `input` is what was neither read from nor written to the cache."""
+    """Tokens as counted by the provider; `input` is neither read from nor written to the cache."""
 
     input: int = 0
     cache_write: int = 0
@@ -27,20 +27,20 @@ class Usage(Struct, frozen=True):
 
 
 class Price(Struct, frozen=True):
-    """Dollars for a million tokens; some models ask more for every token of a request with a long prompt."""
+    """Dollars per million tokens; some models charge more for a request with a long prompt."""
 
     input: float
     cache_write: float
     cache_read: float
     output: float
     long_prompt: int = 0
-    """A prompt of more tokens than this is a long one; 0 when its length makes no difference."""
+    """A prompt with more tokens than this is long; 0 if the price does not depend on it."""
     long_input: float = 1.0
     long_output: float = 1.0
-    """What the prices are multiplied with then."""
+    """Factors on the prices of a long prompt."""
 
     def of(self, usage: Usage) -> float:
-        """What the usage of one request costs, in dollars."""
+        """The cost of one request in dollars."""
         prompt = usage.input * self.input + usage.cache_write * self.cache_write + usage.cache_read * self.cache_read
         answer = usage.output * self.output
         if self.long_prompt and usage.input + usage.cache_write + usage.cache_read > self.long_prompt:
@@ -50,23 +50,23 @@ class Price(Struct, frozen=True):
 
 
 class NearCall(Struct, frozen=True):
-    """Something in a text that looks like a tool call and was not taken as one, and why."""
+    """Text that looks like a tool call but is not one, and why."""
 
     reason: str
     may_be_prose: bool = False
-    """The text may be about a call instead of being one."""
+    """Whether the text may only be about a call."""
 
 
 class Reply(Struct, frozen=True):
-    """A whole answer. Every tool call in it is complete."""
+    """A complete answer with complete tool calls."""
 
     blocks: tuple[Block, ...]
     stop: Stop = "end"
     usage: Usage = Usage()
     model: str = ""
-    """Which model answered, as the provider names it."""
+    """The model that answered, as named by the provider."""
     cut_call: str = ""
-    """The tool whose call was being written when the answer was cut off; the call is not among the blocks."""
+    """The tool whose call was cut off; the call is not among the blocks."""
     near_call: NearCall | None = None
 
 
@@ -79,20 +79,20 @@ class Model(Protocol):
 
     @property
     def window(self) -> int:
-        """Tokens that fit into a request, 0 when nobody knows."""
+        """Tokens of the context window; 0 if unknown."""
 
     @property
     def price(self) -> Price | None:
-        """None when nobody knows, as with a local server."""
+        """None if unknown, as for a local server."""
 
     def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        """Pieces as they arrive, and last the reply. Closing the iterator ends the call."""
+        """Pieces as they arrive, then the reply. Closing the iterator ends the call."""
 
     async def close(self) -> None: ...
 
 
 def unreadable(arguments: str) -> dict[str, Any]:
-    """The input of a call whose arguments are no JSON object and could not be repaired; tools answer it with why."""
+    """The input of a call whose arguments are not a JSON object and could not be repaired."""
     return {UNREADABLE: arguments}
 
 

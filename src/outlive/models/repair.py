@@ -1,7 +1,7 @@
-"""Arguments of a tool call as weaker models write them: nearly JSON.
+"""Repairs the nearly valid JSON that weaker models write as arguments of a tool call.
 
-Only text that can be read in one way is repaired. Otherwise the arguments stay as they are and the tool answers with
-what is wrong, because a guessed command is worse than a question. Each step reads a text once, up to `LONGEST`.
+Only unambiguous text is repaired. Otherwise the arguments stay as they are and the tool reports the mistake, because
+a guessed command is worse than a question. Each step reads a text once, up to `LONGEST`.
 """
 
 import json
@@ -12,7 +12,7 @@ from outlive.models.protocol import unreadable
 
 Input = dict[str, Any]
 LONGEST = 256 * 1024
-"""Characters of a text that is searched for calls or repaired. Longer arguments have to be JSON as they are."""
+"""Characters of a text that is searched for calls or repaired; longer arguments must be valid JSON."""
 FENCE = "```"
 _TOKEN = re.compile(r"""("(?:[^"\\]|\\.)*+")|('(?:[^'\\]|\\.)*+')|(\{|\}|\[|\])|,|[^"'{}\[\],]++""", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "null"}
@@ -22,7 +22,7 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def read_arguments(given: object) -> Input:
-    """The input of a call. Some servers send an object where text belongs; nothing at all means no arguments."""
+    """The input of a call. Some servers send an object instead of text; nothing means no arguments."""
     if isinstance(given, dict):
         return given
     text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
@@ -31,19 +31,19 @@ def read_arguments(given: object) -> Input:
 
 
 def repaired(text: str) -> Input | None:
-    """The JSON object that `text` is, or can only have been meant to be; None when that is not clear."""
+    """The JSON object in `text`, repaired if that is unambiguous; else None."""
     text = unfenced(text.strip())
     try:
         value = strict_json(text)
     except (ValueError, RecursionError):
         value = _mended(text)
-    if isinstance(value, str) and value.lstrip().startswith("{"):  # JSON inside of a JSON string
+    if isinstance(value, str) and value.lstrip().startswith("{"):  # JSON inside a JSON string
         value = _mended(value.strip())
     return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
 
 
 def unfenced(text: str) -> str:
-    """The content of a Markdown fence that is all of `text`; else `text`."""
+    """The content of a Markdown fence around all of `text`; else `text`."""
     if len(text) < 2 * len(FENCE) or not (text.startswith(FENCE) and text.endswith(FENCE)):
         return text
     inner = text[len(FENCE) : -len(FENCE)]
@@ -60,10 +60,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def object_at(text: str, start: int = 0, *, doubled: bool = False) -> tuple[object, int] | None:
-    """The object at `start`, rewritten as JSON, and where it ends; None when it cannot be read in one way.
+    """The repaired object at `start` and its end; None if it is ambiguous.
 
-    Takes strings in single quotes, Python's words, line breaks inside of strings, a comma before a closing bracket
-    and missing brackets at the end. With `doubled`, braces outside of strings are written twice, as in a template.
+    Accepts single-quoted strings, Python's constants, line breaks inside strings, a comma before a closing bracket,
+    and missing brackets at the end. With `doubled`, braces outside strings are doubled, as in a template.
     """
     parts: list[str] = []
     still_open: list[str] = []
@@ -71,7 +71,7 @@ def object_at(text: str, start: int = 0, *, doubled: bool = False) -> tuple[obje
     while at < end and (still_open or at == start):
         token = _TOKEN.match(text, at)
         if token is None:
-            return None  # a string that does not end could go on in any way
+            return None  # an unfinished string could continue in any way
         piece, at = token[0], token.end()
         if token[2]:
             piece = _double_quoted(piece)
@@ -90,7 +90,7 @@ def object_at(text: str, start: int = 0, *, doubled: bool = False) -> tuple[obje
             piece = _WORD.sub(lambda word: _WORDS[word[0]], piece)
         parts.append(piece)
     if still_open and text.rstrip()[-1] not in '"}]el':
-        return None  # and so could a number
+        return None  # so could a number
     parts += (_CLOSING[bracket] for bracket in reversed(still_open))
     try:
         return json.loads("".join(parts), strict=False, parse_constant=_refuse_constant), at
@@ -99,7 +99,7 @@ def object_at(text: str, start: int = 0, *, doubled: bool = False) -> tuple[obje
 
 
 def _double_quoted(text: str) -> str:
-    """A string in single quotes as JSON has it."""
+    """A single-quoted string as JSON."""
     inner = text[1:-1].replace("\\'", "'")
     return '"' + re.sub(r'(\\.)|"', lambda found: found[1] or '\\"', inner, flags=re.DOTALL) + '"'
 
@@ -113,7 +113,7 @@ def _drop_comma(parts: list[str]) -> None:
 
 
 def _mended(text: str) -> object:
-    """The object that `text` is once it is rewritten; brackets too many and its own repetition may follow it."""
+    """The repaired object in `text`; superfluous brackets or a copy of itself may follow it."""
     found = object_at(text) if len(text) <= LONGEST and text.startswith("{") else None
     if found is None:
         return None
@@ -123,7 +123,7 @@ def _mended(text: str) -> object:
 
 
 class Brackets:
-    """Follows the brackets of JSON that arrives in pieces, each character once."""
+    """Tracks the brackets of JSON that arrives in pieces."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -144,5 +144,5 @@ class Brackets:
 
     @property
     def closed(self) -> bool:
-        """Whether there is an object, and its last bracket."""
+        """Whether there is a complete object."""
         return self._begun and self._depth == 0 and not self._in_string

@@ -1,4 +1,4 @@
-"""Which model answers: as it was said, as the environment says, or what there is on this machine."""
+"""Which model to use: by option, by environment, or from a local server."""
 
 import json
 import re
@@ -21,17 +21,17 @@ USUAL_CLAUDE, USUAL_GPT = "claude-sonnet-5-5", "gpt-6-sol"
 PROVIDERS = ("anthropic", "openai")
 LOCAL = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
 PROBE = 0.3
-"""Seconds for a server on this machine to say what it has."""
+"""Seconds for a local server to list its models."""
 LARGEST = 2_000_000
 _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
-_NO_TALKER = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
+_NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 HOW = """\
 with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
 without one: start a local server (`ollama serve`, with a model that calls tools) and name its model: openai:NAME"""
 
 
 class Local(Struct, frozen=True):
-    """A model on this machine."""
+    """A model of a local server."""
 
     server: str
     address: str
@@ -40,7 +40,7 @@ class Local(Struct, frozen=True):
 
 
 def choose(spec: str | None, *, environment: Mapping[str, str], fallback: str | None = None) -> Model:
-    """The model to talk to, asked again when it is unavailable, and with another one behind it when one is named."""
+    """The model to use, with retries, and with a fallback if one is named."""
     spec = (spec or environment.get("MODEL_ID") or "").strip()
     first = Retrying(_named(spec, environment) if spec else _found(environment))
     second = (fallback or environment.get("OUTLIVE_FALLBACK") or "").strip()
@@ -48,7 +48,7 @@ def choose(spec: str | None, *, environment: Mapping[str, str], fallback: str | 
 
 
 def parse(spec: str, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Provider and name of `anthropic:NAME`, `openai:NAME`, or of a name that only one of them can have."""
+    """Provider and name of `anthropic:NAME`, `openai:NAME`, or of a name that implies the provider."""
     provider, _, name = spec.partition(":")
     if provider in PROVIDERS:
         if not name.strip():
@@ -73,7 +73,7 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
 
 
 def _found(environment: Mapping[str, str]) -> Model:
-    """Nothing was said: a key, an address, or a server on this machine."""
+    """The default model: by key, by address, or from a local server."""
     if environment.get(anthropic.KEY) or environment.get(anthropic.TOKEN):
         return anthropic.AnthropicModel(USUAL_CLAUDE, environment=environment)
     if environment.get(openai.ADDRESS):
@@ -87,7 +87,7 @@ def _found(environment: Mapping[str, str]) -> Model:
 
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
-    """A server on this machine is asked what it has; elsewhere the choice is the user's."""
+    """The first model of a local server; for a remote one the user has to choose."""
     there = _listed("", address, PROBE) if address.startswith("http://") else []
     if not there:
         raise NotSetUp(
@@ -102,25 +102,25 @@ def _absent(name: str, here: Sequence[Local]) -> Local:
 
 
 def _local(model: Local, environment: Mapping[str, str]) -> Model:
-    """A server on this machine gets neither key nor headers: it is not the one that they are for."""
+    """A model of a local server, which gets neither key nor headers: they are for another server."""
     there = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
     return openai.OpenAIModel(model.name, environment={**there, openai.ADDRESS: model.address}, window=model.window)
 
 
 def _nearby(environment: Mapping[str, str]) -> list[Local]:
-    """The models of servers on this machine, unless the user does not want to use what listens there."""
+    """The models of local servers, unless the user has turned them off."""
     return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
 
 
 def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
-    """What the usual servers on this machine have, all asked at once; in the order of `ports`."""
+    """The models of the usual local servers, queried in parallel; in the order of `ports`."""
     with ThreadPoolExecutor(len(ports)) as pool:
         answers = pool.map(lambda one: _listed(one[0], f"http://127.0.0.1:{one[1]}/v1", timeout), ports.items())
         return [model for models in answers for model in models]
 
 
 def _listed(server: str, address: str, timeout: float) -> list[Local]:
-    """What the server at an address has; nothing when there is none, or when it says something else."""
+    """The models of the server at an address; empty if there is none or its answer is invalid."""
     try:
         place = urlsplit(address)
         connection = HTTPConnection(place.hostname or "", place.port, timeout=timeout)
@@ -137,13 +137,11 @@ def _listed(server: str, address: str, timeout: float) -> list[Local]:
     listed = form.get("data") if isinstance(form, dict) else None
     models = [one for one in listed if isinstance(one, dict) and one.get("id")] if isinstance(listed, list) else []
     return [
-        Local(server, address, str(one["id"]), _window(one))
-        for one in models
-        if not _NO_TALKER.search(str(one["id"]))
+        Local(server, address, str(one["id"]), _window(one)) for one in models if not _NOT_CHAT.search(str(one["id"]))
     ]
 
 
 def _window(model: Mapping[str, Any]) -> int:
-    """The window, where the server says with which one it runs the model."""
+    """The context window if the server reports it, else 0."""
     length = model.get("max_model_len")
     return length if isinstance(length, int) else 0

@@ -1,4 +1,4 @@
-"""Trying again, and trying elsewhere: models that wrap a model. Each wait is told, and voids what had arrived."""
+"""Wrappers of models: retries, and a fallback model. Each wait is announced and discards what had arrived."""
 
 import asyncio
 import random
@@ -13,15 +13,15 @@ from outlive.stream import Arriving, ModelWaits
 
 ATTEMPTS = 10
 FIRST, LONGEST = 1.0, 60.0
-"""Seconds before the second attempt, doubled each time, and where the doubling ends."""
+"""Seconds before the second attempt, doubled each time up to a maximum."""
 PATIENCE = 300.0
-"""Whoever asks us to wait longer than this is not waited for."""
+"""Give up if Retry-After exceeds this."""
 REST = 600.0
-"""Seconds that a model which gave up is left alone while another stands in for it."""
+"""Seconds for which the fallback answers before the first model is tried again."""
 
 
 class Retrying:
-    """A model that is asked again while it is unavailable, after waits that grow, are spread and have a limit."""
+    """Retries a model while it is unavailable, with exponential backoff and jitter."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Retrying:
         return self.model.price
 
     async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        """As the model does; in front of each further attempt it says why and how long it waits."""
+        """The model's stream; before each retry it announces the reason and the wait."""
         for attempt in range(1, self.attempts + 1):
             try:
                 async with aclosing(self.model.stream(request)) as pieces:
@@ -65,7 +65,7 @@ class Retrying:
             await self._sleep(waits.seconds)
 
     def _wait(self, attempt: int, asked: float | None) -> float:
-        """Half of the wait is fixed, half is chance, so that many clients do not come back all at once."""
+        """Half of the wait is fixed, half random, so that clients do not all return at once."""
         grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
         spread = grown * (0.5 + 0.5 * self._rng())
         return spread if asked is None else asked + min(1.0, spread) * self._rng()
@@ -75,7 +75,7 @@ class Retrying:
 
 
 class Fallback:
-    """Two models: when the first gives up, the second answers, and goes on for a while before the first is tried."""
+    """Two models: when the first gives up, the second answers for `REST` seconds."""
 
     def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.first = first
@@ -94,7 +94,7 @@ class Fallback:
 
     @property
     def price(self) -> Price | None:
-        """Of the model that answered last."""
+        """The price of the model that answered last."""
         return self._answering.price
 
     async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:

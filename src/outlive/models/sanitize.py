@@ -1,4 +1,4 @@
-"""Names, ids and texts in a form that every provider takes, whoever wrote them first."""
+"""Names, ids and texts in a form that every provider accepts."""
 
 import hashlib
 import re
@@ -11,20 +11,20 @@ from outlive.models.protocol import unreadable
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 LONGEST_NAME = 200
-"""Characters of a tool's name that are kept; a made-up one must not fill the window."""
+"""Characters of a tool's name that are kept; an invented one must not fill the window."""
 DEEPEST = 64
-"""Levels of an input. No tool takes more, and what is nested without end cannot be written down again."""
+"""Nesting of an input; deeper ones could not be serialized again."""
 
 
 def kept_call(id: str, name: str, given: dict[str, Any]) -> ToolCall:
-    """A call of a model as it is kept: what nobody could read again is said instead."""
+    """A call of a model; an input that is nested too deep is replaced by an error."""
     if _deeper(given, DEEPEST):
         given = unreadable(f"they are nested deeper than {DEEPEST} levels")
     return ToolCall(id, name[:LONGEST_NAME], given)
 
 
 def own_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The same answer with an id of its own for every call in it: some servers give one twice."""
+    """An answer with unique ids for its calls: some servers repeat one."""
     used: Counter[str] = Counter()
     told: list[Block] = []
     for block in blocks:
@@ -37,7 +37,7 @@ def own_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def _deeper(value: object, levels: int) -> bool:
-    """Whether it has more levels than that; level by level, for a recursion would not come back."""
+    """Whether a value has more levels than that; without recursion, which could overflow."""
     here = [value]
     for _ in range(levels):
         below = [item for one in here for item in _items(one)]
@@ -52,7 +52,7 @@ def _items(value: object) -> Iterable[object]:
 
 
 def legal_id(given: str, longest: int) -> str:
-    """An id of letters, digits, dashes; another than given only where that would be refused. Same in, same out."""
+    """The id, or if providers would refuse it, a valid one derived from it."""
     if given and len(given) <= longest and not _OTHER.search(given):
         return given
     mark = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -60,7 +60,7 @@ def legal_id(given: str, longest: int) -> str:
 
 
 def apart(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The same conversation with an id of its own for every call: recordings of other programs may use one twice."""
+    """A conversation with unique call ids: recordings of other programs may repeat one."""
     calls = [call.id for message in messages for call in tool_calls(message.blocks)]
     if len(set(calls)) == len(calls):
         return messages
@@ -88,12 +88,12 @@ def _renamed(block: Block, names: dict[str, str]) -> Block:
 
 
 def legal_name(given: str, longest: int) -> str:
-    """The name of a tool as it may be sent back, also when a model made it up."""
+    """The name of a tool in a form that can be sent back, even if a model invented it."""
     return _OTHER.sub("_", given)[:longest] or "_"
 
 
 def writable(form: Any) -> Any:
-    """The same form without halves of characters, which cannot be sent as UTF-8."""
+    """The same form without lone surrogates, which cannot be encoded as UTF-8."""
     match form:
         case str():
             return form.encode("utf-8", "replace").decode()
@@ -106,5 +106,5 @@ def writable(form: Any) -> Any:
 
 
 def whole(figure: object) -> int:
-    """A figure that a server reports; 0 for anything but a whole number."""
+    """A number that a server reports; 0 for anything but a non-negative integer."""
     return figure if isinstance(figure, int) and 0 <= figure < 2**53 else 0

@@ -2,9 +2,9 @@
 
 Local servers often pass on the raw text of a model: JSON with or without a fence, or the markers of its family
 (Hermes and Qwen `<tool_call>`, Qwen coder and Llama `<function=…>`, GLM `<arg_key>`, Mistral `[TOOL_CALLS]`, Llama
-`<|python_tag|>`, DeepSeek and Kimi tokens). A text is taken as calls when it can be read in one way: everything in it
-that looks like a call names a known tool and fits its schema, is not quoted by the text around it, and does not occur
-in what the model was given to read. Otherwise `calls_in` says why, and the model is told.
+`<|python_tag|>`, DeepSeek and Kimi tokens). A text counts as calls if it is unambiguous: everything in it that looks
+like a call names a known tool, fits its schema, is not quoted, and does not occur in a text that the model has read.
+Otherwise `calls_in` returns the reason, and the model is told.
 """
 
 import json
@@ -20,7 +20,7 @@ from outlive.models.repair import FENCE, LONGEST, Input, object_at, read_argumen
 
 Schemas = Mapping[str, Mapping[str, Any]]
 WORK = 4 * LONGEST
-"""Characters that are decoded in search of calls, over all places where one could begin."""
+"""Characters that are decoded in search of calls."""
 MOST_CALLS = 32
 _OPENERS = (
     r"<tool_calls?>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls_section_begin\|>|<\|tool_call_begin\|>"
@@ -51,16 +51,16 @@ _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class Written(Struct, frozen=True):
-    """A call that was written as text."""
+    """A call in a text."""
 
     name: str
     input: Input
 
 
 class FoundCalls(Struct, frozen=True):
-    """What a text holds of calls: `calls` to run after the words `before`, or why there are none though it seems so.
+    """The `calls` of a text and the text `before` them, or why something similar is no call.
 
-    What follows the calls is left out: models write there what they imagine the results to be.
+    Text after the calls is dropped: models write invented results there.
     """
 
     calls: tuple[Written, ...] = ()
@@ -69,7 +69,7 @@ class FoundCalls(Struct, frozen=True):
 
 
 class _Piece(Struct, frozen=True):
-    """Something that looks like a call, from `start` to `end`."""
+    """A part of the text that looks like a call."""
 
     start: int
     end: int
@@ -79,7 +79,7 @@ class _Piece(Struct, frozen=True):
 
 
 def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> FoundCalls:
-    """The calls in a text. `tools` are input schemas by name, `given` the texts that the model has read."""
+    """Find the calls in a text. `tools` are input schemas by name, `given` the texts that the model has read."""
     if len(text) > LONGEST or not tools:
         return FoundCalls()
     start = _after_thought(text)
@@ -102,7 +102,7 @@ def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> FoundCalls
 
 
 class _Search:
-    """One pass over a text; `work` bounds what is decoded."""
+    """One pass over a text; `work` limits the characters that are decoded."""
 
     def __init__(self, text: str, tools: Schemas) -> None:
         self.text = text
@@ -122,7 +122,7 @@ class _Search:
         return found
 
     def _json(self, at: int) -> _Piece | None:
-        """The call at a brace; an empty piece for another object, so that what is inside of it is passed over."""
+        """The call at a brace; an empty piece for another object, whose content is skipped."""
         if not _OBJECT.match(self.text, at):
             return None
         value, end = self._object(at)
@@ -134,7 +134,7 @@ class _Search:
         return None
 
     def _object(self, at: int) -> tuple[object, int]:
-        """The object at a brace and its end, 0 when it cannot be read; repaired only where a call seems to begin."""
+        """The object at a brace and its end, 0 if invalid; repaired only if it looks like a call."""
         text = self.text
         single = at + 1 if text.startswith("{{", at) else at
         try:
@@ -154,7 +154,7 @@ class _Search:
         return found or (None, 0)
 
     def _marked(self, at: int) -> _Piece:
-        """The call behind a marker: JSON, or a name with JSON or parameters behind it."""
+        """The call after a marker: JSON, or a name followed by JSON or parameters."""
         text = self.text
         begin = _end(_SKIPPED, text, at)
         name = _NAME.match(text, begin)
@@ -186,7 +186,7 @@ class _Search:
         return (values, at) if values else (None, 0)
 
     def _judged(self, start: int, end: int, value: object) -> _Piece:
-        """A piece with the calls that a value is, or with what is wrong with them; empty for any other object."""
+        """A piece with the calls in a value, or with the problem in them; empty for any other object."""
         forms = value["tool_calls"] if isinstance(value, dict) and value.keys() == {"tool_calls"} else [value]
         calls: list[Written] = []
         for form in forms if isinstance(forms, list) else ():
@@ -200,7 +200,7 @@ class _Search:
         return _Piece(start, end, tuple(calls))
 
     def _known(self, name: str) -> str:
-        """The tool's own name, without what some models put around it (`functions.bash:0`)."""
+        """The tool's name, without additions of some models (`functions.bash:0`)."""
         found = _NAME.fullmatch(name) if name not in self.tools else None
         return found[1] if found else name
 
@@ -232,7 +232,7 @@ def _unreadable(piece: _Piece) -> NearCall | None:
 
 
 def _named(form: object) -> tuple[str, object] | None:
-    """Name and arguments of an object that has the shape of a call."""
+    """Name and arguments of an object with the shape of a call."""
     if not isinstance(form, dict):
         return None
     inner = form.get("function")
@@ -250,7 +250,7 @@ def _types(schema: Mapping[str, Any]) -> tuple[type, ...]:
 
 
 def _typed(text: str, schema: Mapping[str, Any]) -> object:
-    """The value of a parameter that was written between tags: JSON, unless its type is text."""
+    """The value of a parameter between tags: JSON, unless its type is string."""
     text = text.removeprefix("\n").removesuffix("\n")
     if schema.get("type") == "string":
         return text
@@ -262,13 +262,13 @@ def _typed(text: str, schema: Mapping[str, Any]) -> object:
 
 
 def _after_thought(text: str) -> int:
-    """Where the answer begins behind `<think>…</think>`; some servers leave out the opening tag."""
+    """The index after `<think>…</think>`; some servers drop the opening tag."""
     end = text.find("</think>")
     return end + len("</think>") if end >= 0 else 0
 
 
 def _is_quoted(text: str, pieces: Sequence[_Piece], at: int) -> bool:
-    """Whether a call is an example: between quotes, in a quoted line, or in a fence that holds more than calls."""
+    """Whether a call is quoted: between quotes, in a `>` line, or in a fence with more than calls."""
     start, end = pieces[at].start, pieces[at].end
     before = text[pieces[at - 1].end if at else 0 : start]
     line = before.rpartition("\n")[2].lstrip()
@@ -286,7 +286,7 @@ def _is_quoted(text: str, pieces: Sequence[_Piece], at: int) -> bool:
 
 
 def _has_text_between(text: str, pieces: Sequence[_Piece]) -> bool:
-    """Whether prose separates several calls, so that they may be alternatives, or results that the model made up."""
+    """Whether prose separates calls, which may then be alternatives, or follow invented results."""
     for one, other in pairwise(pieces):
         between = text[one.end : other.start]
         if "<tool_response" in between or not ((one.marked and other.marked) or _BETWEEN.fullmatch(between)):
@@ -295,7 +295,7 @@ def _has_text_between(text: str, pieces: Sequence[_Piece]) -> bool:
 
 
 def _words_before(text: str) -> str:
-    """The words in front of a call, without the fence or the bracket that opens it."""
+    """The text before a call, without the fence or bracket that opens it."""
     text = text.rstrip(" \t\n[{")
     head, fence, language = text.rpartition(FENCE)
     return (head if fence and (not language or language.isalnum()) else text).strip()

@@ -1,8 +1,9 @@
-"""Secrets in text: found before they are written, masked before they are shown.
+"""Secrets in text: detected before text is written, masked before it is shown. All of it is linear in the text.
 
-`forms.py` is a table of the keys that say whose they are, and of the words before passwords; `judging.py` tells a
-secret from a hash, a path or a stand-in; `finding.py` puts both together; `scanning.py` looks through a text, at once
-or as it arrives, and knows when it is inside of a private key. The time grows with the text only.
+forms.py     patterns: key formats of providers, and the words that precede passwords
+judging.py   tells a secret from a hash, a path, code or a placeholder
+finding.py   applies both to a text
+scanning.py  scans a whole text or a stream, and tracks multi-line private keys
 """
 
 import re
@@ -14,29 +15,18 @@ from outlive.errors import OutliveError
 from outlive.secrets.finding import LOOK_BACK, Secret
 from outlive.secrets.scanning import LONGEST_LINE, KeyLines, Scan
 
-__all__ = [
-    "KeyLines",
-    "MaskedStream",
-    "Masker",
-    "Secret",
-    "SecretFound",
-    "find",
-    "mask",
-    "mask_value",
-    "refuse",
-    "shown",
-]
+__all__ = ["KeyLines", "MaskedStream", "Masker", "SecretFound", "find", "mask", "mask_value", "refuse", "shown"]
 SHORTEST = 8
-"""Characters of a known value: shorter ones are words, and masking words would make a log unreadable."""
+"""Characters of a known value. Shorter values may be ordinary words, whose masking would make a log unreadable."""
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|DSN", re.IGNORECASE)
 
 
 class SecretFound(OutliveError):
-    """A text has a secret in it and was not written. The message names the kind, never the value."""
+    """A text contains a secret and was not written. The message names the kind, never the value."""
 
 
 class Masker:
-    """Masks what looks like a secret, and the values of an environment whose names say that they are one."""
+    """Masks texts that look like secrets, and the values of environment variables with names such as API_KEY."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         named = {name: value for name, value in (environment or {}).items() if _SECRET_NAME.search(name)}
@@ -49,11 +39,11 @@ class Masker:
         self._clean = ("", "")
 
     def find(self, text: str, *, inside: bool = False) -> list[Secret]:
-        """All secrets in a text, in order, none within another. `inside`: it begins within a private key."""
+        """All secrets in a text, in order, without overlaps. `inside`: the text begins within a private key."""
         return Scan(self._values, inside=inside).settle(text, 0, final=True)[0]
 
     def __call__(self, text: str) -> str:
-        """The text with each secret replaced by its kind or its name. Masking twice changes nothing."""
+        """The text with each secret replaced by its kind or its variable. Masking twice changes nothing."""
         if any(text is clean for clean in self._clean):
             return text
         text = shown(text, self.find(text))
@@ -61,7 +51,7 @@ class Masker:
         return text
 
     def lines(self, lines: Sequence[str], of_keys: Container[int] = (), *, longest: int | None = None) -> list[str]:
-        """Lines that follow each other, each masked and then cut; those `of_keys`, by index, are of private keys."""
+        """Consecutive lines, masked and then cut to `longest`. `of_keys` are indexes of lines of private keys."""
         text = "\n".join(lines)
         secrets, found, at = deque(self.find(text)), [], 0
         for number, line in enumerate(lines):
@@ -79,7 +69,6 @@ class Masker:
         return found
 
     def stream(self) -> "MaskedStream":
-        """Masks a text that arrives in pieces."""
         return MaskedStream(Scan(self._values), [value for value in self._known if any(map(str.isspace, value))])
 
     def _values(self, text: str) -> Iterator[Secret]:
@@ -92,7 +81,7 @@ class Masker:
 
 
 class MaskedStream:
-    """A text in pieces of any size, masked as it would be in one: what is given out is settled."""
+    """Masks a text that arrives in pieces; the result is the same as for the whole text."""
 
     def __init__(self, scan: Scan, spaced: Sequence[str] = ()) -> None:
         """`spaced` are known values of several words."""
@@ -104,18 +93,18 @@ class MaskedStream:
         self._waiting = 0
 
     def feed(self, text: str) -> str:
-        """What can be shown now; the rest of an unfinished line is kept back, within bounds."""
+        """Add a piece and return what can be shown now; an unfinished line is held back, within bounds."""
         self._more.append(text)
         self._waiting += len(text)
         ends = "\n" in text or "\r" in text
         return self._settle(final=False) if ends or self._waiting > LONGEST_LINE else ""
 
     def release(self) -> str:
-        """The whole words of the unfinished line, for a reader who waits for it."""
+        """Return the complete words of the unfinished line."""
         return self._settle(final=False, words=True)
 
     def finish(self) -> str:
-        """The rest. More may follow nevertheless."""
+        """Return the rest. More pieces may follow."""
         return self._settle(final=True)
 
     def _settle(self, *, final: bool, words: bool = False) -> str:
@@ -139,7 +128,7 @@ class MaskedStream:
 
 
 def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None = None) -> str:
-    """A part of a text with its secrets masked, also those that the part cuts."""
+    """The part `text[start:end]` with its secrets masked, including those that cross its ends."""
     end = len(text) if end is None else end
     parts, at = [], start
     for secret in secrets:
@@ -150,7 +139,7 @@ def shown(text: str, secrets: Iterable[Secret], start: int = 0, end: int | None 
 
 
 def refuse(text: str, what: str) -> None:
-    """Raise SecretFound when there is one; `what` is the thing that was to be written."""
+    """Raise SecretFound if the text contains a secret; `what` names the thing to be written."""
     kinds = list(dict.fromkeys(secret.kind for secret in find(text)))
     if kinds:
         raise SecretFound(
@@ -164,7 +153,7 @@ find = mask.find
 
 
 def mask_value(value: Any, name: str = "", *, by: Callable[[str], str] = mask) -> Any:
-    """A value of JSON with every text in it masked, keys too; what is called a password is one at any depth."""
+    """A JSON value with all strings masked, keys too. Everything below a key such as `password` counts as one."""
     if isinstance(value, str):
         head = f"{name}: "
         masked = by(head + value) if name else ""
@@ -177,7 +166,7 @@ def mask_value(value: Any, name: str = "", *, by: Callable[[str], str] = mask) -
     for key, item in value.items():
         masked = unique = by(key) if isinstance(key, str) else key
         number = 1
-        while unique in found:  # two keys that look alike when they are masked
+        while unique in found:  # two keys are equal once masked
             number += 1
             unique = f"{masked} {number}"
         found[unique] = mask_value(item, str(key), by=by)

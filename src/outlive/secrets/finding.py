@@ -1,4 +1,4 @@
-"""Secrets by their form and by the words around them. No rule looks across more than the end of one line."""
+"""Secrets by their format and by the words around them. No rule looks beyond the next line."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,8 +13,8 @@ from outlive.secrets.forms import (
     MESSAGE,
     NAMES,
     PHRASE,
-    SAID,
     SHORTEST_KEY,
+    SPOKEN,
     TOKEN,
     URL,
     VALUE,
@@ -26,7 +26,7 @@ from outlive.secrets.forms import (
 from outlive.secrets.judging import (
     ORDINARY,
     PATH,
-    STAND_IN,
+    PLACEHOLDER,
     bare,
     holds_a_pair,
     is_presented,
@@ -37,22 +37,22 @@ from outlive.secrets.judging import (
 )
 
 JUDGED = 256
-"""Characters of a value that decide whether it is a secret; the rest of it is hidden with them."""
+"""Characters of a value that decide whether it is a secret; all of it is masked."""
 LONGEST_FORM = 1_024
-"""Characters after which a key is one, however long it goes on."""
+"""Characters of a key that are matched before it counts as one, however long it is."""
 LOOK_BACK = 1_200
-"""Characters before a secret that may have a say in whether it is one."""
+"""Characters before a secret that rules may look at."""
 _ESCAPES = (("\r", "\n"), ("\\n", "  "), ("\\r", "  "), ("\\t", "  "), ('\\"', '""'))
 
 
 class Secret(msgspec.Struct, frozen=True):
-    """Where a secret is in a text, and what it looks like."""
+    """The place of a secret in a text, and its kind."""
 
     start: int
     end: int
     kind: str
     label: str | None = None
-    """Shown in its place, when not its kind."""
+    """The replacement, if it is not the kind."""
 
     @property
     def shown(self) -> str:
@@ -60,7 +60,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 def plain(text: str) -> str:
-    """The text with escapes of JSON as the white space and the quotes that they mean, letter for letter as long."""
+    """The text with JSON escapes replaced by white space and quotes of the same length."""
     for escape, meaning in _ESCAPES:
         if escape in text:
             text = text.replace(escape, meaning)
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
 
 
 def by_form(text: str, start: int) -> Iterator[Secret]:
-    """Bare keys that begin at `start` or later."""
+    """Keys with a format of their own that begin at `start` or later."""
     if SHORTEST_KEY.search(text, start) is None:
         return
     begins, groups = beginnings()
@@ -90,20 +90,20 @@ def by_form(text: str, start: int) -> Iterator[Secret]:
 
 
 def _key_end(text: str, at: int, form: Form) -> int:
-    """Where a key ends whose mark is here, or 0. Words and stand-ins are not keys."""
+    """The end of the key whose mark is at `at`; 0 for ordinary words and placeholders."""
     begin = at + len(form.mark)
     match = _tried(form.rest.match, text, begin, begin + LONGEST_FORM)
     if match is None:
         return 0
     key = text[at : min(match.end(), at + JUDGED)]
-    if ORDINARY.fullmatch(key) or STAND_IN.fullmatch(key):
+    if ORDINARY.fullmatch(key) or PLACEHOLDER.fullmatch(key):
         return 0
     whole = _tried(form.rest.match, text, begin) if match.end() == begin + LONGEST_FORM else match
     return (whole or match).end()
 
 
 def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
-    """Values of what is called a password, a token or a key. `start` is where names are looked for from."""
+    """Values after a name such as password, token or key. Names are searched from `start`."""
     yield from _in_urls(text, start)
     yield from _in_headers(text, lowered, start)
     for at in _places(lowered, "aws", start):
@@ -113,13 +113,13 @@ def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
         if (match := _tried(PHRASE.match, text, at)) and not MESSAGE.search(match["value"]):
             yield Secret(match.start("value"), match.end("value"), "pass phrase")
     yield from _assigned(text, lowered, start)
-    for rule in SAID:
-        yield from _said(rule, text, lowered, start)
+    for rule in SPOKEN:
+        yield from _spoken(rule, text, lowered, start)
 
 
 def _in_urls(text: str, start: int) -> Iterator[Secret]:
     for at in _places(text, "://", start):
-        if (match := _tried(URL.match, text, at)) and not STAND_IN.fullmatch(match[1][:JUDGED]):
+        if (match := _tried(URL.match, text, at)) and not PLACEHOLDER.fullmatch(match[1][:JUDGED]):
             yield Secret(match.start(1), match.end(1), "password in a URL")
 
 
@@ -128,7 +128,7 @@ def _in_headers(text: str, lowered: str, start: int) -> Iterator[Secret]:
         for at in _places(lowered, scheme, start):
             if not text[at - 1 : at].isalnum() and (match := _tried(TOKEN.match, text, at)):
                 value = match[1][:JUDGED]
-                if is_presented(value, scheme) and not STAND_IN.fullmatch(value):
+                if is_presented(value, scheme) and not PLACEHOLDER.fullmatch(value):
                     yield Secret(match.start(1), match.end(1), "authorization header")
     for at in (at for name in ('"auth"', '"_auth"') for at in _places(text, name, start)):
         if (match := _tried(AUTH.match, text, at)) and holds_a_pair(match[1]):
@@ -156,25 +156,25 @@ def _assigned(text: str, lowered: str, start: int) -> Iterator[Secret]:
                 yield Secret(head.end(), done, "password or key")
 
 
-def _said(rule: SpokenValue, text: str, lowered: str, start: int) -> Iterator[Secret]:
+def _spoken(rule: SpokenValue, text: str, lowered: str, start: int) -> Iterator[Secret]:
     for at in (at for hint in rule.hints for at in _places(lowered, hint, start)):
         found = _tried(rule.after.match, text, at)
         if found and rule.before:
             line = max(0, at - BEFORE, text.rfind("\n", max(0, at - BEFORE), at) + 1)
             before = _tried(rule.before.match, text, line, at)
-            found = found if before and found.lastgroup else before  # in some the value comes first
+            found = found if before and found.lastgroup else before  # some rules have the value first
         if found is None or found.lastgroup is None or _in_label(text, at):
             continue
         begin, end = found.span(found.lastgroup)
         value = bare(text[begin : min(end, begin + JUDGED)])
-        if STAND_IN.fullmatch(value) or PATH.fullmatch(value) or len(value) < 4:
+        if PLACEHOLDER.fullmatch(value) or PATH.fullmatch(value) or len(value) < 4:
             continue
         if found.lastgroup == "value" or (is_strong(value) and (found.lastgroup == "strong" or kinds(value) >= 3)):
             yield Secret(begin, end if end - begin > JUDGED else begin + len(value), rule.kind)
 
 
 def _in_label(text: str, at: int) -> bool:
-    """Whether this is a part of what masking put in the place of a secret."""
+    """Whether this is inside the replacement of a masked secret."""
     begins = text.rfind("[masked ", max(0, at - 40), at)
     return begins >= 0 and "]" not in text[begins:at]
 
@@ -187,5 +187,5 @@ def _places(text: str, hint: str, start: int) -> Iterator[int]:
 
 
 def _tried(attempt: Callable[..., re.Match[str] | None], text: str, *where: int) -> re.Match[str] | None:
-    """Every pattern is tried through here."""
+    """Every pattern match goes through here, so that a test can count them."""
     return attempt(text, *where)

@@ -1,7 +1,7 @@
-"""How secrets are written: bare keys by how they begin or by a mark inside, passwords by the words around them.
+"""Patterns of secrets: keys by their prefix or by a mark inside them, passwords by the words around them.
 
-Every pattern reads a bounded number of characters before it fails, so the time grows with the text only. Keys without
-a form of their own (32 hexadecimal digits, a UUID) are found by a name beside them alone (docs/safety.md).
+Every pattern reads a bounded number of characters before it fails, so scanning is linear. Keys without a format of
+their own (32 hexadecimal digits, a UUID) are found only next to a name such as `api_key` (docs/safety.md).
 """
 
 import re
@@ -159,7 +159,7 @@ private key | b3BlbnNzaC1rZXktdjE | [A-Za-z0-9+/]{20,}=*
 private key | MII | [A-Za-z0-9+/]{3}IBA[A-D][A-Za-z0-9+/]{20,}=*
 JSON web token | eyJ | [\w-]{8,400}+\.eyJ[\w-]{8,4000}+(?:\.[\w-]{1,4000}+){0,4}
 """
-"""What it is, how it begins, and what follows. It begins where a word begins."""
+"""Kind, prefixes, and the pattern of the rest. A key starts at a word boundary."""
 _MARKED = r"""
 Terraform token | .atlasv1. | 14 | [A-Za-z0-9]+ | [\w=-]{50,}
 Telegram bot token | :AA | 10 9 8 | \d+ | [\w-]{33}(?![\w-])
@@ -171,11 +171,11 @@ Azure function key | AzFu AzSe AzCa +ACR | 44 42 | [\w+/-]+ | [\w+/-]{5,6}={0,2}
 Azure OpenAI key | JQQJ99 | 52 | [A-Za-z0-9]+ | [A-Za-z0-9]{20,26}
 MaxMind key | _mmk | 36 | [A-Za-z0-9]{6}_[A-Za-z0-9]{29} | (?!\w)
 """
-"""What it is, a mark inside of it, how many characters come before the mark, which they are, and what follows."""
+"""Kind, marks inside the key, lengths of the part before the mark, its pattern, and the pattern of the rest."""
 
 
 class Form(msgspec.Struct, frozen=True):
-    """A bare key: a mark that it begins with, or has after a `head` of one of these `lengths`, and the rest."""
+    """The format of a key: an optional `head` of one of these `lengths`, a mark, and the rest."""
 
     kind: str
     mark: str
@@ -195,13 +195,13 @@ def _rows(table: str) -> Iterator[Form]:
 
 @cache
 def marked() -> tuple[Form, ...]:
-    """Keys that are known by a mark inside of them."""
+    """Keys with a mark inside."""
     return tuple(_rows(_MARKED))
 
 
 @cache
 def beginnings() -> tuple[re.Pattern[str], dict[str, list[Form]]]:
-    """A pattern that finds the first letters of keys, and by those letters the forms that begin so, longest first."""
+    """A pattern for the first letters of keys, and the forms by those letters, longest prefix first."""
     groups: dict[str, list[Form]] = {}
     for form in sorted(_rows(_KEYS), key=lambda form: len(form.mark)):
         letters = next((letters for letters in groups if form.mark.startswith(letters)), form.mark[:3])
@@ -214,10 +214,10 @@ def beginnings() -> tuple[re.Pattern[str], dict[str, list[Form]]]:
 
 
 SHORTEST_KEY = lazy(r"[\w.+/=~$:%@\\-]{16,}", re.ASCII)
-"""A text without such a run has no bare key in it."""
+"""A text without such a run contains no key."""
 _GAP = r"[^\S\n]{0,40}"
 _NEXT = rf"{_GAP}(?:\n{{1,2}}{_GAP})?"
-"""White space before a value, which may be on the next line."""
+"""White space before a value, perhaps on the next line."""
 _QUOTE = "\"'`"
 URL = lazy(rf"(?<=[A-Za-z0-9+.-])://[^\s/:@{_QUOTE}]{{0,256}}+:([^\s/{_QUOTE}]{{1,512}})@")
 AWS = lazy(rf"\w{{0,30}}[\"']?{_GAP}[:=]{_GAP}[\"']?([A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", re.ASCII)
@@ -232,28 +232,28 @@ _WHERE = (
     rf"(?:{_GAP}\([^()\n]{{1,40}}\)|\s{_GAP}(?:for|of|to|on|in|at|from|für|von|zu)(?:\s{_GAP}[\w.'/@-]{{1,40}}){{1,5}}?"
     rf"(?=\s{_GAP}(?:is|was|ist|war)\b|{_GAP}[:=]))?"
 )
-"""What a password is for may be said between its name and its value."""
+"""The purpose of a password, between its name and its value."""
 ASSIGNED = lazy(
     rf"(?P<name>{_NAME}(?:[_.-][A-Za-z0-9]{{1,40}}+){{0,8}}+)[{_QUOTE}\]]{{0,4}}+{_WHERE}{_NEXT}"
     rf"(?P<sign>:=|=>|={{1,3}}|:|\b(?:is|was|ist|war)\b:?){_NEXT}(?P<quote>[{_QUOTE}]{{0,2}})",
     re.IGNORECASE,
 )
-"""What comes before the value of a thing that is called a password, a token or a key."""
+"""Name, sign and opening quote before a value."""
 VALUE = lazy(rf"[^\s{_QUOTE}]+")
 PHRASE = lazy(
     rf"(?:PASS(?:WORD|WD|PHRASE)?|SECRET|TOKEN){_GAP}[:=]{_GAP}([\"'])"
     r"(?P<value>[a-z0-9]{3,30}+(?: [a-z0-9]{3,30}+){2,7}+)\1"
 )
-"""A constant whose value is several words: a pass phrase, unless it reads like a message."""
+"""A constant of several words: a pass phrase, unless it matches `MESSAGE`."""
 MESSAGE = lazy(
     r"\b(?:password|secret|token|must|should|your|enter|required|please|the|not|invalid|wrong|missing|too|and|for|with|are|has)\b"
 )
 BEFORE = 200
-"""Characters before a hint in which its command or its words are looked for."""
+"""Characters before a hint that `SpokenValue.before` is matched against."""
 
 
 class SpokenValue(msgspec.Struct, frozen=True):
-    """A value without a sign between name and value. `before` has to be in the line, ahead of the hint."""
+    """A value without `=` or `:` before it. `before` must match the line up to the hint."""
 
     kind: str
     hints: tuple[str, ...]
@@ -262,7 +262,7 @@ class SpokenValue(msgspec.Struct, frozen=True):
 
 
 _WORD = rf"[^\s{_QUOTE}]"
-SAID = tuple(
+SPOKEN = tuple(
     SpokenValue(kind, tuple(hints.split(",")), lazy(before, re.IGNORECASE) if before else None, lazy(after))
     for kind, hints, before, after in (
         (

@@ -1,4 +1,4 @@
-"""What could be a secret, and whether it is one: hashes, paths, code and stand-ins are not."""
+"""Whether a candidate is a secret: hashes, paths, code and placeholders are not."""
 
 import base64
 import math
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Lazy:
-    """A pattern that is compiled when it is first used: most texts need few of them, and a command starts sooner."""
+    """A pattern that is compiled on first use, so that commands start faster."""
 
     def __init__(self, source: str, flags: int) -> None:
         self._source, self._flags = source, flags
@@ -19,13 +19,13 @@ class _Lazy:
 
 
 def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, later."""
+    """Like `re.compile`, but on first use."""
     return cast(re.Pattern[str], _Lazy(source, flags))
 
 
 HASH = lazy(r"(?i)(?:sha\d+[:-])?(?:[0-9a-f]{7,40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})")
 UUID = lazy(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-STAND_IN = lazy(
+PLACEHOLDER = lazy(
     r"(?i)[*•.x_-]+|<.*>?|%.*%|\[.*|\(.*|\{+|\{.*\}\W*|\{\w+:.*"
     r"|\$[({].*|\$[a-z_]\w*(?:(?:->|::|[.\[/:]).*)?|\$\d"
     r"|[a-z_$][\w.:<>\[\]-]*\((?:.*\)[\])};,:?!]*(?:(?:\.|\[|->).*)?|(?:[^)]*[(,=|])?|[^)0-9]*)"
@@ -33,25 +33,25 @@ STAND_IN = lazy(
     r"|(?:os|process|env|config|settings|self|this|req|request|ctx|secrets|vars|var|data|local|module)\..*"
     r"|password|passwd|secret|token|none|null|true|false|required|optional|undefined"
 )
-"""What stands where a secret would, and is none."""
+"""Placeholders: text in the place of a secret."""
 TECHNICAL = lazy(
     r"(?i)(?:sha|md|aes|rsa|hs|rs|es|ps|bcrypt|scrypt|argon|pbkdf|base|utf|oauth|ed|x|tls|ssl|hmac-?sha|ascii|iso|http|"
     r"ipv|win|ecdsa-?p?|chacha|blake|crc|uuid-?v?|v)[-_]?\d[\w.-]{0,8}(?:[-_][a-z]+)*(?::[0-9a-f]*)?"
     r"|[a-z]+(?:-[a-z]+)*[-@=~<>]+\d+(?:\.\d+)+|[a-z_]{3,}=[a-z0-9_-]+|[a-z]+-\d{1,3}|\d+[-_]?[a-z]{1,12}|1password"
 )
-"""Names of methods and formats, packages with their version, counts with their unit."""
+"""Names of algorithms and formats, packages with versions, counts with units."""
 CODE = lazy(
     r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[\[(),;]*|[A-Za-z_]\w*\[\w*\][),;]*|[A-Z][A-Za-z]+\[[^0-9]*"
     r"|_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}|[a-z]+(?:_[a-z0-9]+){3,}|urn:[a-z].*"
 )
-"""An expression: a member of something, an element of something, a type, a long name."""
+"""Code: attribute access, indexing, a type, a long name."""
 ORDINARY = lazy(r"[a-z]+(?:[-_.][a-z]+)+|[A-Z]+(?:[-_.][A-Z]+)+")
-"""Words of one case with signs between them."""
+"""Words of one case joined by punctuation."""
 PATH = lazy(r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|www\.)\S*|[\w.-]+(?:/[\w.-]+)+")
 
 
 def is_presented(value: str, scheme: str) -> bool:
-    """Whether a header gives something away: a name and a password, a token; behind that word also in hexadecimal."""
+    """Whether the value of an authorization header is a credential: user and password, or a token."""
     if scheme == "basic":
         return holds_a_pair(value)
     return looks_random(value) or bool(re.fullmatch(r"(?i)(?=.*\d)[0-9a-f-]{20,}", value))
@@ -65,7 +65,7 @@ def holds_a_pair(value: str) -> bool:
 
 
 def bare(value: str) -> str:
-    """Without what ends a sentence."""
+    """The value without punctuation at its end."""
     return value.rstrip(".,;:?)]}") if not re.search(r"[({\[]", value) else value.rstrip(".,;:?")
 
 
@@ -74,8 +74,8 @@ def kinds(value: str) -> int:
 
 
 def is_said(name: str, value: str) -> bool:
-    """Whether a sentence tells the value, rather than something about it."""
-    if STAND_IN.fullmatch(value) or len(value) < 6:
+    """Whether the word after `is` in a sentence is the value itself."""
+    if PLACEHOLDER.fullmatch(value) or len(value) < 6:
         return False
     if name.lower().startswith(("pass", "pw", "kennwort")):
         return is_strong(value) or bool(re.fullmatch("[a-z]{17,}", value))
@@ -83,7 +83,7 @@ def is_said(name: str, value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Letters and digits, or letters and signs within, as in a password; no name of a method, no path, no hash."""
+    """Whether it mixes letters with digits or punctuation like a password, and is not a path, hash or code."""
     if len(value) < 6 or any(form.fullmatch(value) for form in (TECHNICAL, PATH, HASH, UUID, CODE)):
         return False
     return bool(re.search("[0-9]", value) and re.search("[A-Za-z]", value)) or kinds(value) >= 3
@@ -95,15 +95,15 @@ def worth_hiding(name: str, value: str, quoted: bool) -> bool:
     mixed = kinds(value)
     if re.search("[0-9]", value):
         hidden = mixed >= 2 or len(value) >= 12
-    elif re.fullmatch("[a-z]{10,}", value):  # words written together, as people make pass phrases
+    elif re.fullmatch("[a-z]{10,}", value):  # a pass phrase without spaces
         hidden = len(value) >= 17 or name.isupper()
     else:
         hidden = mixed >= 3 or (quoted and mixed >= 2 and _entropy(value) > 3.2)
-    return hidden and not any(form.fullmatch(value) for form in (STAND_IN, PATH, TECHNICAL, CODE))
+    return hidden and not any(form.fullmatch(value) for form in (PLACEHOLDER, PATH, TECHNICAL, CODE))
 
 
 def looks_random(value: str) -> bool:
-    """Letters and digits mixed as people do not write them."""
+    """Whether it mixes letters and digits with high entropy."""
     if len(value) < 8 or PATH.fullmatch(value) or HASH.fullmatch(value) or UUID.fullmatch(value):
         return False
     return bool(re.search("[0-9]", value) and re.search("[A-Za-z]", value)) and _entropy(value) > 2.7

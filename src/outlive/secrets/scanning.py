@@ -1,7 +1,7 @@
-"""A text looked through for secrets from its beginning to its end, in one piece or in many: the result is the same.
+"""A scan for secrets over a text that may arrive in pieces; the pieces do not change the result.
 
-Private keys are blocks of lines, so that a scan knows whether it is inside of one. Everything else is found within a
-line and what is just before it; so all up to the end of the last whole line is settled.
+Private keys span lines, so a scan tracks whether it is inside one. Every other secret is found within a line and a
+little text before it, so everything up to the end of the last complete line is settled.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,12 +11,12 @@ from outlive.secrets.finding import LOOK_BACK, Secret, by_form, by_words, plain
 from outlive.secrets.judging import lazy
 
 LONGEST_LINE = 64 * 1024
-"""Characters that are waited for until a line ends."""
+"""Characters of an unfinished line that are held back at most."""
 MARGIN = 4_096
-"""Characters at the end of an unfinished line that are not settled yet."""
+"""Characters at the end of a longer unfinished line that are still held back."""
 _BLOCK = 1 << 20
 _FOREIGN = 4
-"""Lines in a row that are not of a private key end it, though its last line is missing."""
+"""So many consecutive lines that do not belong to a private key end it without an END line."""
 _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 _BEGIN = lazy(rf"-----BEGIN {_LABEL}-----|---- BEGIN {_LABEL} ----|PuTTY-User-Key-File-\d")
 _END = lazy(rf"-----END {_LABEL}-----|---- END {_LABEL} ----|Private-MAC: ?[0-9a-f]{{40,64}}")
@@ -30,16 +30,16 @@ Known = Callable[[str], Iterable[Secret]]
 
 
 class KeyBlocks:
-    """Follows private keys through the lines of a text that may come in pieces."""
+    """Tracks private keys across the lines of a text that may arrive in pieces."""
 
     def __init__(self, *, inside: bool = False) -> None:
         self._inside = inside
         self._foreign = 0
         self._words = 0
-        """Before each line of the key, as a time or a line number."""
+        """Words before each line of the key, such as a time or a line number."""
 
     def find(self, text: str, start: int, end: int) -> Iterator[Secret]:
-        """The lines of private keys between two places, both of them where a line begins."""
+        """The lines of private keys between two line starts."""
         if not self._inside and not any(text.find(hint, start, end) >= 0 for hint in _HINTS):
             return
         at, begin = start, _BEGIN.search(text, start, end)
@@ -68,21 +68,19 @@ class KeyBlocks:
             at = line_end + 1
 
     def _goes_on(self, line: str) -> bool:
-        """Whether a line after the first belongs to the key; enough others in a row end it."""
+        """Whether a line after the first belongs to the key; `_FOREIGN` others in a row end the key."""
         if not line.strip():
             return False
         encoded = _ENCODED.search(line) is not None
         self._foreign = 0 if encoded else self._foreign + 1
         self._inside = self._foreign < _FOREIGN
         words = line.split()
-        short = (
-            len(words) in (1, self._words + 1) and _LAST.search(line) and not (self._words and words[-1].islower())
-        )
-        return encoded or bool(short) or _HEADER.match(line) is not None
+        alone = len(words) in (1, self._words + 1) and not (self._words and words[-1].islower())
+        return encoded or bool(alone and _LAST.search(line)) or _HEADER.match(line) is not None
 
 
 class KeyLines:
-    """Which lines of a file are of private keys. It is read as far as it is asked about, a block at a time."""
+    """The set of line numbers that belong to private keys in a file, which is read in blocks as far as needed."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -113,19 +111,19 @@ class KeyLines:
 
 
 class Scan:
-    """One pass over a text that may come in pieces. `inside` says that it begins within a private key."""
+    """One pass over a text that may arrive in pieces. `inside`: it begins within a private key."""
 
     def __init__(self, known: Known = lambda _: (), *, inside: bool = False) -> None:
         self._known = known
         self._keys = KeyBlocks(inside=inside)
         self._open = False
-        """The last secret went on at the end of what was settled."""
+        """Whether the last secret reached the end of the settled text and may continue."""
         self._after_key = False
-        """What was settled ends with a private key."""
+        """Whether the settled text ends with a private key."""
 
     def settle(self, text: str, start: int, *, final: bool, upto: int = 0) -> tuple[list[Secret], int]:
-        """The secrets from `start` on, in order and apart, and up to where they are all known: to the end when it is
-        the `final` part, at least `upto`."""
+        """The secrets from `start` on, in order and without overlaps, and the end of the settled text: the end of the
+        text if it is `final`, at least `upto`."""
         shadow = plain(text)
         end = len(text) if final else _settled(shadow, start, upto)
         if end <= start:
@@ -158,7 +156,7 @@ class Scan:
 
 
 def _settled(shadow: str, start: int, upto: int) -> int:
-    """Up to where a text that goes on is settled: the end of its last line, or within a line that is too long."""
+    """The end of the settled part: the end of the last line, or a place within a line that is too long."""
     line = max(start, shadow.rfind("\n", start) + 1)
     end = _before_encoded(shadow, start, line)
     if end == line:
@@ -167,7 +165,7 @@ def _settled(shadow: str, start: int, upto: int) -> int:
 
 
 def _before_encoded(text: str, start: int, end: int) -> int:
-    """Where the encoded lines begin that end at `end`; the last may be short. The end of a private key may follow."""
+    """The start of the base64 lines that end at `end`; the END line of a private key may follow them."""
     at, found = end, end
     while at > start and end - at < LONGEST_LINE // 2:
         line = max(start, text.rfind("\n", start, at - 1) + 1)
@@ -181,9 +179,9 @@ def _before_encoded(text: str, start: int, end: int) -> int:
 
 
 def _apart(found: list[Secret], text: str) -> Iterator[Secret]:
-    """None within another; parts of a private key in one."""
+    """The secrets in order, with overlapping ones and adjacent parts of a private key merged."""
     last: Secret | None = None
-    for secret in sorted(found, key=_by_place):
+    for secret in sorted(found, key=lambda one: (one.start, one.label is None, -one.end)):
         if last is None:
             last = secret
         elif secret.start < last.end or (secret.kind == last.kind == KEY and _blank(text, last.end, secret.start)):
@@ -197,7 +195,3 @@ def _apart(found: list[Secret], text: str) -> Iterator[Secret]:
 
 def _blank(text: str, start: int, end: int) -> bool:
     return end - start < MARGIN and not text[start:end].strip()
-
-
-def _by_place(secret: Secret) -> tuple[int, bool, int]:
-    return secret.start, secret.label is None, -secret.end

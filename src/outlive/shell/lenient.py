@@ -1,8 +1,7 @@
-"""The programs of any command line: their words, the operators around them, where their output goes.
+"""The programs of any command line: their words, the operators around them, and their output files.
 
-No permission depends on it, so it guesses: text that the parser cannot make sense of becomes a word like any other.
-The line is read from left to right, not by the nesting of the tree, because the grammar gives `|`, `&&` and
-redirections another precedence than bash does.
+No permission depends on it, so it guesses: text that does not parse becomes a word. The tree is read from left to
+right, ignoring its nesting, because the grammar's precedence of `|`, `&&` and redirections differs from bash.
 """
 
 import re
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LONGEST = 2_000
-"""Bytes that are parsed, without the bodies of heredocs: more is the text of a file rather than commands."""
+"""Bytes that are parsed, without heredoc bodies."""
 LONGEST_WITH_BODIES = 200_000
 
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([\w.-]+)\1")
@@ -28,45 +27,33 @@ _CONTROL: dict[str, tuple[str, ...]] = {
     "case_statement": ("case_item",),
     "function_definition": ("compound_statement", "subshell"),
 }
-"""Statements with more in them than programs, and where in them the programs are."""
+"""Statements that contain other nodes besides programs, and the children that hold programs."""
 _CONDITIONS = frozenset({"while_statement", "if_statement"})
 _INNER = frozenset(
-    {
-        *(
-            "program",
-            "list",
-            "pipeline",
-            "redirected_statement",
-            "heredoc_redirect",
-            "subshell",
-            "compound_statement",
-        ),
-        *("do_group", "elif_clause", "else_clause", "negated_command", "concatenation", "command_name", "ERROR"),
-    }
+    "program list pipeline redirected_statement heredoc_redirect subshell compound_statement do_group elif_clause "
+    "else_clause negated_command concatenation command_name ERROR".split()
 )
 _IGNORED = frozenset(
-    {
-        *("comment", "heredoc_start", "heredoc_body", "heredoc_end", "variable_assignment", "variable_assignments"),
-        *("herestring_redirect", "file_descriptor"),
-    }
+    "comment heredoc_start heredoc_body heredoc_end variable_assignment variable_assignments herestring_redirect "
+    "file_descriptor".split()
 )
 
 
 @dataclass(slots=True)
 class Program:
-    """One program of a line and its words, without assignments and redirections."""
+    """One program of a line with its words; assignments and redirections are not among them."""
 
     words: list[str]
     after: str = ""
     """The operator before it."""
     then: str = ""
-    """The operator behind it."""
+    """The operator after it."""
     outputs: list[str] = field(default_factory=list)
-    """Files that its output was sent to."""
+    """Files that its output is redirected to."""
     folder: str = ""
-    """Where it ran, as far as `cd` says."""
+    """The folder in which it runs, according to `cd`."""
     depth: int = 0
-    """How many brackets it is in; a `cd` ends with its bracket."""
+    """Nesting of subshells; a `cd` ends with its subshell."""
 
     @property
     def program(self) -> str:
@@ -74,7 +61,7 @@ class Program:
 
 
 def programs(line: str) -> tuple[list[Program], bool]:
-    """The programs of a line in order, and whether it is plain: without loops, conditions and functions."""
+    """The programs of a line in order, and whether it has no loops, conditions and functions."""
     if not line:
         return [], True
     source = _bounded(line).encode("utf-8", "replace")[:LONGEST]
@@ -84,7 +71,7 @@ def programs(line: str) -> tuple[list[Program], bool]:
 
 
 def _bounded(line: str) -> str:
-    """The line itself; one that is too long, without the bodies of its heredocs."""
+    """The line; without heredoc bodies if it is too long."""
     line = line[:LONGEST_WITH_BODIES].replace("\0", " ").replace("\r\n", "\n")
     if len(line) <= LONGEST:
         return line
@@ -103,7 +90,7 @@ def _plain_gap(gap: bytes) -> bytes:
 
 
 class _Reader:
-    """Walks a tree in source order, without recursion: a list of commands nests as deep as it is long."""
+    """Walks a tree in source order without recursion: a list of n commands nests n levels deep."""
 
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -112,7 +99,7 @@ class _Reader:
         self.now = Program([])
         self.depth = 0
         self.end = 0
-        """Where the last word ended: what follows without a gap belongs to it."""
+        """The end of the last word; a node without a gap before it is part of that word."""
 
     def read(self, root: "Node") -> None:
         waiting: list[tuple[Node | str, str]] = [(root, "")]
@@ -127,7 +114,7 @@ class _Reader:
         self._close("")
 
     def _inside(self, node: "Node", program: str) -> "Sequence[Node | str]":
-        """Take in a node that belongs to a program or to none; returns what inside of it is to be read next."""
+        """Process a node and return the children to read next."""
         kind = node.type
         if kind in _PROGRAMS:
             self._begin()
@@ -151,7 +138,7 @@ class _Reader:
         return ()
 
     def _with_strays(self, node: "Node") -> "Iterator[Node | str]":
-        """The children of a node, and the text between them that the grammar drops (the `-` of `cat - <<EOF`)."""
+        """The children of a node and the text between them that the grammar drops (the `-` of `cat - <<EOF`)."""
         at = node.start_byte
         for child in (*node.children, None):
             end = child.start_byte if child else node.end_byte
@@ -162,7 +149,7 @@ class _Reader:
                 at = child.end_byte
 
     def _begin(self) -> None:
-        """A program follows; without an operator between them, a line end stood before it."""
+        """Close the current program, if any: a line end separates it from the next."""
         if self.now.words:
             self._close("\n")
 
@@ -179,7 +166,7 @@ class _Reader:
         self.now.depth = self.depth
 
     def _redirect(self, node: "Node") -> "list[Node]":
-        """Note where the output goes; the grammar counts arguments behind the file to it, so these are returned."""
+        """Record the output file and return the arguments after it, which the grammar puts inside the redirection."""
         operator = next((child.type for child in node.children if not child.is_named), "")
         rest = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
         target, end = "", rest[0].start_byte if rest else 0
@@ -201,7 +188,7 @@ class _Reader:
         self.end = node.end_byte
 
     def _text(self, node: "Node") -> str:
-        """A word without its quotes; expansions and substitutions as they are written."""
+        """A word without its quotes; expansions and substitutions stay as written."""
         if node.type == "concatenation":
             return "".join(map(self._text, node.children))
         raw = self._raw(node)

@@ -1,9 +1,9 @@
-"""A command line as the commands it runs, or not at all: what permission rules are matched against.
+"""The commands of a line for permission rules, or None if any part of the line is not understood.
 
-Understood are plain words, quotes, escapes, `&&`, `||`, `|`, `;`, line ends, and redirections to /dev/null. For all
-else (substitutions, variables, redirections to files, background, keywords, braces, comments, non-ASCII text outside
-of quotes) the answer is `None`. The grammar misreads some lines without reporting an error, so three checks have to
-agree: the characters of the line, the type of every node, and where words and commands are, with only blanks between.
+Understood: plain words, quotes, escapes, `&&`, `||`, `|`, `;`, line ends, and redirections to /dev/null. Everything
+else gives None: substitutions, variables, redirections to files, background, keywords, braces, comments, non-ASCII
+text outside quotes. The grammar misreads some lines without an error, so three checks must agree: the characters of
+the line, the type of every node, and the positions of words and commands with only blanks between them.
 """
 
 import re
@@ -17,16 +17,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LONGEST = 10_000
-"""Bytes of a line that is read at all."""
+"""Bytes of the longest line that is parsed."""
 MOST_OPERATORS = 200
-"""`;`, `|`, `&`, `<`, `>` and line ends outside of quotes: a misplaced one is what makes the parser slow."""
+"""`;`, `|`, `&`, `<`, `>` and line ends outside quotes; misplaced ones make the parser slow."""
 
-KEYWORDS = frozenset(
-    {
-        *("if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "select"),
-        *("in", "function", "time", "coproc"),
-    }
-)
+KEYWORDS = frozenset("if then else elif fi do done case esac while until for select in function time coproc".split())
 
 _PIECE = re.compile(
     rb"(?P<plain>[A-Za-z0-9_./:,@%+=^~*?\[\]-]+)"
@@ -41,27 +36,24 @@ _EXPANDS = re.compile(r"[*?\[]|(?<![A-Za-z0-9])~")
 
 _COMMANDS = frozenset({"command", "declaration_command", "unset_command"})
 _INNER = _COMMANDS | {
-    *("program", "list", "pipeline", "redirected_statement", "command_name", "concatenation", "variable_assignment"),
+    *("program", "list", "pipeline", "redirected_statement", "command_name", "concatenation", "variable_assignment")
 }
 _WORDS = frozenset(
-    {
-        *("word", "number", "string", "raw_string", "variable_name", "=", "+=", "==", "=~"),
-        *("export", "declare", "typeset", "readonly", "local", "unset"),
-    }
+    "word number string raw_string variable_name = += == =~ export declare typeset readonly local unset".split()
 )
 _OPERATORS = frozenset({"&&", "||", "|", ";"})
 
 
 @dataclass(slots=True)
 class Word:
-    """A word as the program gets it, and as a pattern in which only what was not quoted is a wildcard."""
+    """A word as the program receives it, and as a pattern in which only unquoted characters are wildcards."""
 
     text: str = ""
     pattern: str = ""
     bare: bool = True
-    """Nothing of it was quoted."""
+    """No part of it is quoted."""
     expands: bool = False
-    """The shell may replace it by names of files or a home folder."""
+    """The shell may expand it to file names or a home folder."""
 
     def add(self, text: str, *, quoted: bool) -> None:
         self.text += text
@@ -86,18 +78,18 @@ class SimpleCommand:
 
 
 class _NotUnderstood(Exception):
-    """Something in the line is not accounted for."""
+    """Some part of the line is not understood."""
 
 
 def commands(line: str) -> tuple[SimpleCommand, ...] | None:
-    """Every command of a line, in order; None when the line is not understood."""
+    """Every command of a line, in order; None if the line is not understood."""
     found = _read(line)
     understood = found and all(_is_plain_program(command, any_wildcard=False) for command in found)
     return found if understood else None
 
 
 def pattern(text: str) -> SimpleCommand | None:
-    """The one command that a rule describes; None when it is not one."""
+    """The single command that a rule describes; None otherwise."""
     found = _read(text)
     one = found is not None and len(found) == 1 and _is_plain_program(found[0], any_wildcard=True)
     return found[0] if found and one else None
@@ -128,7 +120,7 @@ def _read(line: str) -> tuple[SimpleCommand, ...] | None:
 
 
 def _plausible(source: bytes) -> bool:
-    """Whether the line consists of nothing but what can be understood, in whatever order."""
+    """Whether the line has only supported pieces, in any order."""
     if not source or len(source) > LONGEST or _FORBIDDEN.search(source):
         return False
     between = _PIECE.sub(b"", source)
@@ -136,7 +128,7 @@ def _plausible(source: bytes) -> bool:
 
 
 def _commands(source: bytes, root: "Node") -> Iterator[SimpleCommand]:
-    """The commands, word by word as they lie in the source; they must be the same that the tree has as nodes."""
+    """The commands, built from words in source order; they must equal the command nodes of the tree."""
     spans: list[list[tuple[int, int]]] = [[]]
     nodes = list[tuple[int, int]]()
     at = 0
@@ -161,7 +153,7 @@ def _commands(source: bytes, root: "Node") -> Iterator[SimpleCommand]:
 
 
 def _leaves(root: "Node", commands: list[tuple[int, int]]) -> Iterator["Node"]:
-    """Nodes that are read as a whole, in order; the places of commands are added to `commands`."""
+    """The nodes that are not descended into, in order; positions of commands are added to `commands`."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -174,7 +166,7 @@ def _leaves(root: "Node", commands: list[tuple[int, int]]) -> Iterator["Node"]:
 
 
 def _check_redirect(source: bytes, start: int, end: int, words: list[tuple[int, int]], at: int) -> None:
-    """It leads to nowhere, and a number belongs to it exactly where bash sees it so."""
+    """The target is /dev/null or a descriptor, and a digit before it belongs to it exactly as in bash."""
     found = _NOWHERE.match(source, start)
     if found is None or found.end() != end or not words:
         raise _NotUnderstood

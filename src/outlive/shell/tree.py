@@ -1,4 +1,4 @@
-"""The parse of a command line. The parser is loaded on first use: most commands of outlive never need it."""
+"""The parser of command lines, imported on first use: most commands of outlive never need it."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ def _language() -> "Language":
 
 
 def parse(source: bytes) -> "Node":
-    """The root of the syntax tree. The caller has bounded the source."""
+    """The root of the syntax tree. The caller bounds the source."""
     from tree_sitter import Parser
 
     return Parser(_language()).parse(source).root_node

@@ -1,7 +1,7 @@
-"""What goes wrong with a call."""
+"""The error of tool calls."""
 
 from outlive.errors import OutliveError
 
 
 class ToolError(OutliveError):
-    """The call cannot be done as it was made; the message tells the model what was wrong."""
+    """A call that cannot be done; the message tells the model what is wrong."""

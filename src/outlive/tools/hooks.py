@@ -1,8 +1,8 @@
-"""The user's own commands at the seams: JSON on their standard input, JSON or an exit code back.
+"""The user's own commands, run at certain events with JSON on standard input.
 
-A hook blocks with `{"block": "why"}` or with exit code 2 (standard error is the reason), and adds what the model
-should know with `{"context": "…"}`. A hook that fails, hangs or says nonsense is a guard that did not do its work:
-before a tool and before a prompt that blocks (it fails closed), elsewhere it is only said.
+A hook blocks with `{"block": "why"}` or with exit code 2 (standard error is the reason), and adds context for the
+model with `{"context": "…"}`. A hook that fails, times out or prints something else blocks before a tool and before a
+prompt (it fails closed); elsewhere the failure is only reported.
 """
 
 import asyncio
@@ -27,25 +27,25 @@ MOST_OUTPUT = 64 * 1024
 LONGEST_SAID = 8_000
 BLOCKS = 2
 GUARDS = ("PreToolUse", "UserPromptSubmit")
-"""Where a hook that fails blocks."""
+"""Events at which a failing hook blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One command."""
+    """A command for an event."""
 
     command: str
     matcher: re.Pattern[str] | None = None
     timeout: float = TIMEOUT
 
     def wants(self, about: Mapping[str, Any]) -> bool:
-        """A matcher is an expression for the whole name of a tool: `bash|edit_file`."""
+        """Whether the matcher, such as `bash|edit_file`, matches the whole name of the tool."""
         tool = about.get("tool")
         return self.matcher is None or tool is None or self.matcher.fullmatch(str(tool)) is not None
 
 
 class NoHooks:
-    """For who has none."""
+    """No-op hooks."""
 
     async def fire(self, event: str, **about: Any) -> HookAnswer:
         return HookAnswer()
@@ -55,7 +55,7 @@ no_hooks = NoHooks()
 
 
 class CommandHooks:
-    """Hooks as `outlive.toml` has them, run in order; the first that blocks is the last to run."""
+    """The hooks of `outlive.toml`, run in order until one blocks."""
 
     def __init__(
         self, config: Mapping[str, Sequence[Mapping[str, Any]]], root: Path, *, session: str = "", mask: Masker = mask
@@ -66,7 +66,7 @@ class CommandHooks:
         self._hooks = {event: [_hook(event, entry) for entry in entries] for event, entries in config.items()}
 
     async def fire(self, event: str, **about: Any) -> HookAnswer:
-        """What the hooks of an event say to it."""
+        """Run the hooks of an event."""
         context: list[str] = []
         for hook in self._hooks.get(event, ()):
             if not hook.wants(about):
@@ -124,7 +124,7 @@ def _hook(event: str, entry: Mapping[str, Any]) -> Hook:
 
 
 async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]:
-    """Exit code, output and errors, both bounded. Whatever it started ends with it."""
+    """Exit code, output and errors, both bounded. Everything that it started ends with it."""
     process = await asyncio.create_subprocess_exec(
         *(shell(), "-c", hook.command),
         stdin=asyncio.subprocess.PIPE,
@@ -146,7 +146,7 @@ async def _talked(process: asyncio.subprocess.Process, hook: Hook, given: bytes)
             _, out, err = await talk
             return code, out, err
     finally:
-        if process.returncode is None:  # else its number may be somebody else's by now
+        if process.returncode is None:  # else its number may be reused
             _kill(process.pid)
         talk.cancel()
         await asyncio.gather(talk, return_exceptions=True)
@@ -154,7 +154,7 @@ async def _talked(process: asyncio.subprocess.Process, hook: Hook, given: bytes)
 
 
 async def _end(process: asyncio.subprocess.Process) -> int:
-    """The exit code. `Process.wait` of some Pythons waits for the pipes too, and a child may hold those for long."""
+    """The exit code. `Process.wait` of some Pythons also waits for the pipes, which a child may keep open."""
     while process.returncode is None:
         await asyncio.sleep(0.003)
     return process.returncode
@@ -166,8 +166,8 @@ def _kill(group: int) -> None:
 
 
 async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
-    """A hook need not read what it is given."""
-    assert pipe is not None  # noqa: S101 - it was asked for
+    """Write the input; the hook need not read it."""
+    assert pipe is not None  # noqa: S101 - started with pipes
     with suppress(BrokenPipeError, ConnectionResetError):
         pipe.write(given)
         await pipe.drain()
@@ -177,8 +177,8 @@ async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
 
 
 async def _bounded(pipe: asyncio.StreamReader | None) -> bytes:
-    """The first of what is written; the rest is read and dropped, so that the writer is not stuck."""
-    assert pipe is not None  # noqa: S101 - it was asked for
+    """The first bytes of a pipe; the rest is read and dropped, so that the writer does not block."""
+    assert pipe is not None  # noqa: S101 - started with pipes
     kept = bytearray()
     while part := await pipe.read(MOST_OUTPUT):
         kept += part[: MOST_OUTPUT + 1 - len(kept)]

@@ -1,5 +1,5 @@
-"""Project instructions: AGENTS.md and CLAUDE.md of the workspace, of the folders above it up to the git root, of the
-user, and of folders below when something there is touched. They are marked with where they come from and bounded."""
+"""Project instructions: AGENTS.md and CLAUDE.md of the user, of the workspace and its parents up to the git root, and
+of folders below once a file there is used. Each is bounded and labelled with its path."""
 
 import os
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ NAMES = ("AGENTS.md", "CLAUDE.md")
 LARGEST_FILE = 32_000
 LARGEST_ALL = 96_000
 READ = 1_000_000
-"""Bytes of a file that are read at all."""
+"""Bytes of a file that are read at most."""
 
 
 class Instructions:
-    """What the user's files say to every session here. Read when asked for."""
+    """The instruction files of a workspace, read on demand."""
 
     def __init__(self, root: Path, home: Path | None = None) -> None:
         self.root = root.resolve()
@@ -25,7 +25,7 @@ class Instructions:
         self._nested: dict[Path, tuple[int, int] | None] = {}
 
     def text(self) -> str:
-        """All that always apply, the most general first, each under its path; empty when there are none."""
+        """The instructions that always apply, most general first, each under its path; empty without any."""
         texts: list[str] = []
         seen: set[str] = set()
         room = LARGEST_ALL
@@ -41,7 +41,7 @@ class Instructions:
         return "\n\n".join(texts)
 
     def nested(self, path: str | Path) -> str:
-        """What the folders between the root and a touched file say, each once a session and again when it changed."""
+        """Instructions of the folders between the root and `path`, each once a session and again after a change."""
         real = Path(os.path.realpath(self.root / path))
         if not real.is_relative_to(self.root):
             return ""
@@ -66,22 +66,17 @@ class Instructions:
         return _up_to_git(self.root)[-1]
 
     def _read(self, path: Path, room: int) -> tuple[str, str] | None:
-        """The text, cut where it is too long, and the hash of what was read. None when it is gone."""
+        """The bounded text and its hash; None if the file is gone."""
         stamp = _stamp(path)
         if stamp is None:
             return None
         try:
-            raw = _beginning(path)
+            with open_to_read(path.resolve()) as file:
+                raw = file.read(READ)
         except OSError as error:
             return f"(cannot be read: {error.strerror})", ""
         text = raw.decode("utf-8", errors="replace").strip()
         return _cut(text, room, unread=stamp[0] - len(raw)), sha256(raw).hexdigest()
-
-
-def _beginning(path: Path) -> bytes:
-    """More of a file than is ever shown, and not more than that: it may have gigabytes."""
-    with open_to_read(path.resolve()) as file:
-        return file.read(READ)
 
 
 def _cut(text: str, room: int, *, unread: int = 0) -> str:
@@ -96,20 +91,16 @@ def _cut(text: str, room: int, *, unread: int = 0) -> str:
 
 
 def _up_to_git(root: Path) -> list[Path]:
-    """The root and the folders above it up to the one that git calls its own; only the root outside of git."""
-    folders = [root]
-    for folder in (root, *root.parents):
-        if folder != root:
-            folders.append(folder)
-        if (folder / ".git").exists():
-            return folders
-    return [root]
+    """The root and its parents up to the git root; only the root outside git."""
+    folders = [root, *root.parents]
+    git = next((at for at, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    return folders[: git + 1]
 
 
 def _in(folder: Path, top: Path | None) -> Iterator[Path]:
-    """Files of instructions of a folder; one that is the other under a second name comes once.
+    """The instruction files of a folder, each real file once.
 
-    A project's link may lead below `top`, not to some file of the machine; the user's own may lead anywhere.
+    A project's symlink must stay below `top`; the user's own may point anywhere (`top` is None).
     """
     known: set[Path] = set()
     for path in (folder / name for name in NAMES):

@@ -1,7 +1,7 @@
-"""What a tool is: a name and a description for the model, a checked input, an effect for permissions, and `run`.
+"""The interface of tools: name and description for the model, a checked input, an effect for permissions, and `run`.
 
-A tool never raises for what a model or a file did wrong: it answers with a `ToolOutcome` that says so (`ToolError` is
-turned into one). It gets everything it needs from its `ToolContext`; it knows neither the session nor the loop.
+A tool reports errors of the model or of files in its `ToolOutcome` (a `ToolError` becomes one). It gets everything
+from its `ToolContext` and knows neither the session nor the loop.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from outlive.messages import Image
 from outlive.secrets import Masker, mask
 from outlive.state import WorkingState
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.errors import ToolError as ToolError  # exported for authors of tools
+from outlive.tools.errors import ToolError as ToolError  # re-exported for authors of tools
 
 if TYPE_CHECKING:
     from outlive.tools.files.read_tracker import ReadTracker
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from outlive.tools.skills import Skills
 
 Effect = Literal["look", "state", "tasks", "edit", "run"]
-"""What running a tool can change: nothing, the session's own state, the task graph, files, anything at all."""
+"""What running a tool can change: nothing, the session's own state, the task graph, files, anything."""
 
 SHORT = 8_000
-"""Characters of a text that is searched for or looked up: `Tool.longest` of the tools that do so."""
+"""`Tool.longest` of tools that search for a text or look it up."""
 Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
 class ToolOutcome(Struct, frozen=True):
-    """What a call came to."""
+    """The result of a call."""
 
     text: str
     is_error: bool = False
     exit_code: int | None = None
     images: tuple[Image, ...] = ()
     shown: str = ""
-    """For people instead of `text`: the diff of an edit, for example."""
+    """Shown to people instead of `text`, such as the diff of an edit."""
     denied: Denial | None = None
     """Set when the call was not allowed and did not run."""
 
@@ -59,25 +59,25 @@ class SessionDoor(Protocol):
     def state(self) -> WorkingState: ...
 
     def log(self, kind: type[E_], /, **fields: Any) -> E_:
-        """Append an event. Raises `StateError` when it makes no sense."""
+        """Append an event. Raises `StateError` if it is invalid."""
 
     def recall(self, handle: str) -> tuple[str, tuple[Image, ...]]:
-        """The exact text of a page. Raises `OutliveError` for a handle that was never given."""
+        """The exact text of a page. Raises `OutliveError` for an unknown handle."""
 
     def search(self, query: str, limit: int = 10) -> str:
-        """Where the session says something, as text with handles."""
+        """Places in the session that match, as text with handles."""
 
     def user_words(self) -> Iterable[str]:
-        """All that the user said in this session, newest first, without what the harness put among it."""
+        """The user's own messages in this session, newest first, without text of the harness."""
 
     def keep(self, refs: Iterable[str], let_go: Iterable[str]) -> None:
-        """Keep results whole through every pass, or no longer. Raises `OutliveError` with the way out."""
+        """Keep results whole through every pass, or let them go. Raises `OutliveError` if that is not possible."""
 
     def kept(self) -> tuple[tuple[Kept, ...], int]:
-        """What is kept whole, and how many tokens can be."""
+        """The results that are kept whole, and the tokens that can be."""
 
     def ask_to_compact(self, focus: str) -> None:
-        """A pass is made when all calls of this answer have come back."""
+        """Request a pass after all calls of this answer."""
 
 
 class SubagentRunner(Protocol):
@@ -88,7 +88,7 @@ class SubagentRunner(Protocol):
 
 @dataclass(slots=True)
 class ToolContext:
-    """What a tool works with. One a session; `call_id` is that of the call being run."""
+    """What a tool works with: one per session; `call_id` is that of the running call."""
 
     root: Path
     session: SessionDoor
@@ -99,17 +99,17 @@ class ToolContext:
     sandbox: "Sandbox"
     skills: "Skills"
     output: Callable[[str, str], None]
-    """Called with the call's id and what it printed, while it runs."""
+    """Called with the call's id and its output while it runs."""
     subagent: SubagentRunner | None = None
     rules_of: Callable[[str], str] = lambda _: ""
-    """What the project says to whoever touches this file, when it has not been said yet."""
+    """Instructions of the project for this file that were not shown yet."""
     mask: Masker = mask
-    """Takes the secrets out of what is read, before it is cut."""
+    """Masks secrets before text is cut."""
     owner: str = "agent"
-    """In whose name tasks are claimed."""
+    """The name under which tasks are claimed."""
     call_id: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
-    """What tools of other rooms need, by name (`memories`)."""
+    """Objects for tools of other packages, by name (`memories`)."""
 
 
 class Tool(ABC, Generic[Input]):
@@ -119,23 +119,25 @@ class Tool(ABC, Generic[Input]):
     description: str
     input: type[Struct]
     """A Struct with `forbid_unknown_fields`."""
+    about: str = ""
+    """The input field that `subject` returns. `path` is also the only path of the call."""
     effect: Effect = "look"
     longest: int = 0
-    """Characters that one text of its input may have; 0 when it takes texts of any length."""
+    """Characters that one text of its input may have; 0 for no limit."""
     parallel: bool = False
-    """Whether it may run beside other calls of the same answer."""
+    """Whether it may run at the same time as other calls of an answer."""
 
     @abstractmethod
     async def run(self, given: Input, context: ToolContext) -> ToolOutcome:
         """Do it."""
 
     def subject(self, given: Input) -> str:
-        """What the call is about, for rules and for people: the command, the path."""
-        return ""
+        """The subject of the call for rules and people, such as the command or the path."""
+        return str(getattr(given, self.about)) if self.about else ""
 
     def paths(self, given: Input) -> tuple[str, ...]:
-        """Files that the call is about, as they were written in it."""
-        return ()
+        """The paths in the call, as written."""
+        return (self.subject(given),) if self.about == "path" else ()
 
     def preview(self, given: Input, context: ToolContext) -> str:
         """What would change, shown when the user is asked."""

@@ -1,4 +1,4 @@
-"""A call from the model to its outcome: checked, seen by hooks, allowed or not, run. Nothing a model sends raises."""
+"""Runs calls of the model: input check, hooks, permission, run. No input of a model raises."""
 
 import asyncio
 import time
@@ -17,11 +17,11 @@ from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.toolbox import Toolbox
 
 LONG = 16 * 1024
-"""Characters of an outcome that are looked through for secrets beside the loop."""
+"""Characters of an outcome from which on it is masked in a thread."""
 
 
 class Verdict(Struct, frozen=True):
-    """Whether a call may run; if not, what to tell the model and who decided."""
+    """Whether a call may run; if not, the reason for the model."""
 
     allowed: bool
     reason: str = ""
@@ -29,27 +29,25 @@ class Verdict(Struct, frozen=True):
 
 
 class Gate(Protocol):
-    """Decides; may ask the user."""
+    """Decides whether a call may run; may ask the user."""
 
     async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict: ...
 
 
 class HookAnswer(Struct, frozen=True):
-    """What the user's hooks said: a reason to block, or more context for the model."""
+    """The answer of hooks: a reason to block, or context for the model."""
 
     blocked: str = ""
     context: str = ""
 
 
 class Hooks(Protocol):
-    """The user's own commands at the seams."""
+    """Runs the user's hooks for an event."""
 
     def fire(self, event: str, **about: Any) -> Awaitable[HookAnswer]: ...
 
 
 class Runner:
-    """Runs calls in a context."""
-
     def __init__(self, toolbox: Toolbox, context: ToolContext, gate: Gate, hooks: Hooks) -> None:
         self.toolbox = toolbox
         self.context = context
@@ -57,7 +55,7 @@ class Runner:
         self.hooks = hooks
 
     def groups(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
-        """Neighbours that are safe beside each other, in order; every other call alone."""
+        """The calls in order; neighbours that may run in parallel form one group."""
         for safe, neighbours in groupby(calls, self._parallel):
             group = list(neighbours)
             yield from [group] if safe else ([call] for call in group)
@@ -67,7 +65,7 @@ class Runner:
         return tool is not None and tool.parallel
 
     async def run(self, call: ToolCall) -> tuple[ToolOutcome, float]:
-        """The outcome and the seconds it took."""
+        """Run a call and return its outcome and duration in seconds."""
         began = time.monotonic()
         try:
             outcome = await self._run(call)
@@ -106,7 +104,7 @@ def _denied(reason: str, denial: Denial) -> ToolOutcome:
 
 
 async def _masked(outcome: ToolOutcome, context: ToolContext) -> ToolOutcome:
-    """Without secrets. A long text is looked through in a thread, so that the loop goes on."""
+    """The outcome with its secrets masked; a long text in a thread, to keep the loop free."""
     if len(outcome.text) < LONG:
         return with_fields(outcome, text=context.mask(outcome.text))
     return with_fields(outcome, text=await asyncio.to_thread(context.mask, outcome.text))

@@ -1,4 +1,4 @@
-"""Skills: `skills/*/SKILL.md`. Only name and description are in the prompt until one is loaded."""
+"""Skills: `skills/*/SKILL.md`. The prompt has only their names and descriptions until one is loaded."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from outlive.regular import open_to_read
 from outlive.tools.errors import ToolError
 
 PLACES = ("skills", ".outlive/skills")
-"""In the workspace; the first place that has a name wins, the user's own home comes last."""
+"""Folders in the workspace. The first skill of a name wins; the user's own come last."""
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
@@ -19,7 +19,7 @@ LONGEST_LISTING = 16_000
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One that can be loaded."""
+    """A skill that can be loaded."""
 
     name: str
     description: str
@@ -27,22 +27,22 @@ class Skill:
 
 
 class Skills:
-    """The skills of a workspace and of its user, read when asked for: they may come and go in a session."""
+    """The skills of a workspace and of its user, read on demand: they may change during a session."""
 
     def __init__(self, root: Path, home: Path | None = None) -> None:
         self.root = root
         self._places = [root / place for place in PLACES] + ([home / "skills"] if home else [])
 
     def found(self) -> dict[str, Skill]:
-        """All that can be used, by name."""
+        """All usable skills by name."""
         return self._look()[0]
 
     def damaged(self) -> tuple[str, ...]:
-        """What cannot be used: the file and why."""
+        """Files that cannot be used, with the reason."""
         return self._look()[1]
 
     def listing(self) -> str:
-        """A line a skill, for the prompt; empty when there is none."""
+        """One line per skill for the prompt; empty without skills."""
         skills, damaged = self._look()
         lines = [f"- {skill.name}: {skill.description}" for skill in skills.values()]
         kept: list[str] = []
@@ -54,7 +54,7 @@ class Skills:
         return "\n".join([*kept, *(f"(cannot be used: {what})" for what in damaged[:10])])
 
     def load(self, name: str) -> str:
-        """The whole text of a skill. Raises ToolError when there is none of that name."""
+        """The text of a skill. Raises ToolError for an unknown name."""
         skills = self.found()
         skill = skills.get(name)
         if skill is None:
@@ -84,7 +84,7 @@ class Skills:
                 yield from sorted(path for path in place.glob("*/SKILL.md") if self._may_be_read(path, place))
 
     def _may_be_read(self, path: Path, place: Path) -> bool:
-        """A skill of the workspace stays in it: a link to a file elsewhere is not one."""
+        """Whether the file is inside its place: symlinks out of the workspace do not count."""
         limit = self.root if place.is_relative_to(self.root) else place
         return path.is_file() and path.resolve().is_relative_to(limit.resolve())
 
@@ -111,7 +111,7 @@ def _read(path: Path, most: int) -> str:
 def _head(text: str) -> dict[str, str]:
     """The frontmatter between two lines of `---`: plain `key: value`, values in one line or folded below.
 
-    Only what skills use of YAML is read, so that listing them loads no parser; the rest of a head is passed over.
+    Only the part of YAML that skills use is read, so that listing them loads no parser; the rest is skipped.
     """
     lines = text.lstrip("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != "---":

@@ -1,4 +1,4 @@
-"""The tools of an agent: their schemas for the model, and calls checked against them."""
+"""The tools of an agent, their schemas, and the check of calls against them."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from outlive.secrets import mask
 from outlive.tools.protocol import Tool, ToolError
 
 LONGEST_NAME = 80
-"""Characters that are shown of a name that a model made up."""
+"""Characters that are shown of an unknown tool name."""
 
 
 class Toolbox:
@@ -33,7 +33,7 @@ class Toolbox:
         return tuple(self._tools)
 
     def narrowed(self, names: Iterable[str] | None) -> "Toolbox":
-        """Only those of `names` that are here already: a box can lose tools, never gain any."""
+        """A toolbox with only those of `names` that this one has; None for all."""
         wanted = None if names is None else set(names)
         return Toolbox(tool for tool in self if wanted is None or tool.name in wanted)
 
@@ -41,7 +41,7 @@ class Toolbox:
         return Toolbox(tool for tool in self if tool.name not in names)
 
     def schemas(self) -> tuple[dict[str, Any], ...]:
-        """What the model is told: name, description and JSON schema of each."""
+        """Name, description and JSON schema of each tool."""
         return tuple(
             {"name": tool.name, "description": tool.description, "input_schema": schema(tool.input)} for tool in self
         )
@@ -50,7 +50,7 @@ class Toolbox:
         return self._tools.get(name)
 
     def read(self, call: ToolCall) -> tuple[Tool[Any], Struct]:
-        """The tool and its input. Raises ToolError with what is wrong and what would be right."""
+        """The tool and its checked input. Raises ToolError with the mistake and the expected form."""
         tool = self._tools.get(call.name)
         if tool is None:
             near = get_close_matches(call.name, self._tools, n=1, cutoff=0.5)
@@ -75,12 +75,12 @@ class Toolbox:
 
 
 def _longest_text(given: dict[str, Any]) -> int:
-    """Characters of the longest text in an input; a list counts as one text."""
+    """Characters of the longest value in an input; a list counts as one value."""
     return max((len(str(value)) for value in given.values()), default=0)
 
 
 def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of an input, in one piece: some servers do not follow references."""
+    """The JSON schema of an input without references, which some servers do not follow."""
     (main,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
     whole: dict[str, Any] = _inlined(main, parts)
     whole.pop("title", None)

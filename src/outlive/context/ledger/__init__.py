@@ -1,10 +1,10 @@
-"""What was done, read off the tool calls and their results by rule.
+"""What a session did, derived from tool calls and their results by rule.
 
-ledger.py             the ledger itself, and what the digest says of it
-shell.py, frames.py   command lines taken apart; what harnesses write around their output
-runners.py, checks.py which programs check something, and how much of it
-outcomes.py           how checks ended
-changes.py            which files were changed
+ledger.py             the ledger, and its text in a digest
+shell.py, frames.py   parsed command lines; what harnesses write around their output
+runners.py, checks.py which programs are checks, and what each of them covers
+outcomes.py           whether checks passed
+changes.py            which files changed
 """
 
 from outlive.context.ledger.ledger import Ledger, brief_paths, facts

@@ -1,4 +1,4 @@
-"""Which files a call changed: by the tool's own words, by a patch, or by the programs of a command line."""
+"""Which files a call changed, according to its input, a patch, or the programs of its command line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,30 +11,24 @@ _PATCHING = re.compile(r"^patching file '?(.+?)'?(?: \(.*\))?$", re.MULTILINE)
 _DIFFED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 _SCRATCH = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")  # noqa: S108 - scratch files are not work
 _NO_NAME = re.compile(r"[$`*?<>|{}\n]|^-|^&?\d*$|^\.{1,2}/?$")
-_READING = ("read", "view", "cat", "open")
 _VALUES = {"cp": {"-t", "-S"}, "mv": {"-t", "-S"}, "touch": {"-t", "-d", "-r"}, "tee": set(), "rm": set()}
 
 
-def looks(call: ToolCall) -> bool:
-    """Whether a call only looks at a file, by its name or by the word that an editor is told."""
-    return call.input.get("command") == "view" or any(word in call.name.lower() for word in _READING)
-
-
-def tool_changes(call: ToolCall) -> tuple[list[str], str]:
-    """Files that a tool for files was told to change, and the file whose content it wrote whole."""
+def tool_changes(call: ToolCall) -> list[str]:
+    """Files that an editing tool was told to change."""
     texts = texts_of(call.input)
-    if call.name == "exec":  # a script, in which the patch is a text of its own
+    if call.name == "exec":  # a script that holds the patch as a string
         texts = [text.replace("\\n", "\n") for text in texts]
     patched = [path.strip() for text in texts if "*** " in text for path in _PATCHED.findall(text)]
     name = call_file(call)
     if patched or call.input.get("command") == "view" or not name or not is_writing(call):
-        return patched, ""
+        return patched
     moved = call.input.get("destination") or call.input.get("new_path")
-    return [name, *([moved] if isinstance(moved, str) else [])], name
+    return [name, *([moved] if isinstance(moved, str) else [])]
 
 
 def shell_changes(line: CommandLine, text: str, *, failed: bool) -> list[str]:
-    """Files that the programs of a line changed. Of a line that failed, the last program did not get to it."""
+    """Files that the programs of a line changed. In a line that failed, the last program changed nothing."""
     found: list[str] = []
     for at, simple in enumerate(line.programs):
         paths = list(simple.outputs)
@@ -45,7 +39,7 @@ def shell_changes(line: CommandLine, text: str, *, failed: bool) -> list[str]:
 
 
 def is_work(path: str) -> bool:
-    """Whether a path is part of the work, not scratch."""
+    """Whether a path is not a scratch file."""
     return not path.startswith((*_SCRATCH, "-")) and bool(path.strip())
 
 
@@ -66,7 +60,7 @@ def _changed(program: str, rest: list[str], text: str) -> Sequence[str]:
 
 
 def _plain(rest: list[str], program: str) -> Iterator[str]:
-    """The words that are no options and no values of options."""
+    """The operands: words that are neither options nor values of options."""
     values = _VALUES.get(program, set())
     skip = False
     for word in rest:
@@ -98,7 +92,7 @@ def _in_place(program: str, rest: list[str]) -> list[str]:
             skip = False
         elif word in ("-e", "-f", "--expression", "--file") or (program == "perl" and re.fullmatch(r"-\w*e", word)):
             scripted = skip = True
-        elif word.startswith("--expression=") or word.startswith("-"):
+        elif word.startswith("-"):
             scripted = scripted or word.startswith("--expression=")
         elif not (word == "" and at and rest[at - 1] == "-i"):
             words.append(word)
@@ -125,7 +119,7 @@ def _by_git(rest: list[str]) -> Iterator[str]:
 
 
 def heredoc_patch(command: str) -> list[str]:
-    """Files of a patch that the command itself contains (`git apply <<EOF`)."""
+    """Files of a patch inside the command itself (`git apply <<EOF`)."""
     if "<<" not in command or not re.search(r"\b(?:git apply|patch)\b", command):
         return []
     return [path for path in _DIFFED.findall(command) if path != "/dev/null"]

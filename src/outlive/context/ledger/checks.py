@@ -1,6 +1,6 @@
 """Which programs of a command line are checks (tests, lint, types, build), and what each of them looked at.
 
-Judged by the program that runs, through wrappers; a line that merely has the word in it (`ls tests`) is none.
+The program that runs decides, behind wrappers; a line that only mentions one (`ls tests`) is no check.
 """
 
 import re
@@ -12,45 +12,26 @@ from outlive.shell.lenient import Program
 
 _NO_RUN = frozenset({"--help", "-h", "--version", "-V", "--collect-only", "--co", "--list", "--list-tests", "--init"})
 _VALUES = {
-    "pytest": frozenset(
-        {
-            *("-k", "-m", "-n", "-p", "-o", "-c", "-W", "--tb", "--maxfail", "--durations", "--timeout", "--cov"),
-            *("--rootdir", "--color"),
-        }
-    ),
-    "go": frozenset(
-        {"-run", "-skip", "-count", "-timeout", "-tags", "-bench", "-parallel", "-coverprofile", "-p", "-cpu"}
-    ),
-    "cargo": frozenset(
-        {
-            *("-p", "--package", "--test", "--bin", "--example", "--features", "-F", "--profile", "--target", "-j"),
-            *("--manifest-path",),
-        }
-    ),
-    "js": frozenset(
-        {"-t", "-g", "--grep", "--testNamePattern", "--config", "-c", "--project", "--reporter", "--maxWorkers", "-w"}
-    ),
+    "pytest": "-k -m -n -p -o -c -W --tb --maxfail --durations --timeout --cov --rootdir --color".split(),
+    "go": "-run -skip -count -timeout -tags -bench -parallel -coverprofile -p -cpu".split(),
+    "cargo": "-p --package --test --bin --example --features -F --profile --target -j --manifest-path".split(),
+    "js": "-t -g --grep --testNamePattern --config -c --project --reporter --maxWorkers -w".split(),
 }
-"""Options that take the next word."""
+"""Options that take the next word as their value."""
 _NAMED_BY = frozenset({"-k", "-run", "-t", "-g", "--grep", "--testNamePattern"})
 _PICKED_BY = frozenset(
-    {
-        *("-p", "--package", "--test", "--bin", "--example", "--lib", "--doc", "--bins", "--features", "-F"),
-        *("--manifest-path", "--project"),
-    }
+    "-p --package --test --bin --example --lib --doc --bins --features -F --manifest-path --project".split()
 )
 _ODD = frozenset(
-    {
-        *("-m", "--deselect", "--ignore", "--ignore-glob", "-short", "-skip", "--skip", "--exclude", "--ignored"),
-        *("--onlyChanged", "-o", "--changed", "--filter", "-E", "--shard", "--only", "--tag", "--tags", "--rerun"),
-        *("--sw", "--stepwise", "--nf", "-bench"),
-    }
+    "-m --deselect --ignore --ignore-glob -short -skip --skip --exclude --ignored --onlyChanged -o --changed "
+    "--filter -E --shard --only --tag --tags --rerun --sw --stepwise --nf -bench".split()
 )
+"""Options that leave tests out in a way that `covers` does not understand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a checking program, and how much it looked at."""
+    """One run of a checking program, and how much it checked."""
 
     family: str
     """Runs of one family report on the same things."""
@@ -58,11 +39,11 @@ class Run:
     folder: str = ""
     targets: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    """Only what is called like one of these."""
+    """Only tests whose name matches one of these."""
     picked: tuple[str, ...] = ()
     """Only these packages, binaries, projects …"""
     odd: bool = False
-    """Narrowed down in a way that is not understood."""
+    """Whether it has an option of `_ODD`."""
 
     @property
     def whole(self) -> bool:
@@ -71,7 +52,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A run and where it stands in its line."""
+    """A run and the index of its program in the line."""
 
     run: Run
     at: int
@@ -85,21 +66,12 @@ def runs_of(line: CommandLine) -> list[Placed]:
 
 def _run(simple: Program) -> Run | None:
     words = unwrapped(simple.words)
-    if not words or _NO_RUN.intersection(words):
-        return None
-    found = family_of(words)
+    found = family_of(words) if words and not _NO_RUN.intersection(words) else None
     if found is None:
         return None
     family, rest = found
-    return _narrowed(family, tuple(words), simple.folder, rest)
-
-
-def _narrowed(family: str, words: tuple[str, ...], folder: str, rest: list[str]) -> Run:
-    targets: list[str] = []
-    names: list[str] = []
-    picked: list[str] = []
-    odd = False
-    values = _VALUES.get(family, frozenset())
+    targets, names, picked, odd = list[str](), list[str](), list[str](), False
+    values = _VALUES.get(family, ())
     at = 0
     while at < len(rest):
         word, _, value = rest[at].partition("=") if rest[at].startswith("-") else (rest[at], "", "")
@@ -116,11 +88,11 @@ def _narrowed(family: str, words: tuple[str, ...], folder: str, rest: list[str])
             odd = True
     if family == "cargo":
         names, targets = [*names, *targets], []
-    return Run(family, words, folder, tuple(targets), tuple(names), tuple(picked), odd)
+    return Run(family, tuple(words), simple.folder, tuple(targets), tuple(names), tuple(picked), odd)
 
 
 def covers(run: Run, name: str, found_by: Run, family: str) -> bool:
-    """Whether a run looked at the test `name` of `family`, which `found_by` had reported as failing."""
+    """Whether a run included the test `name` of `family`, which `found_by` reported as failing."""
     if run.folder not in ("", found_by.folder):
         return False
     if run.words == found_by.words:
@@ -137,7 +109,7 @@ def covers(run: Run, name: str, found_by: Run, family: str) -> bool:
 
 
 def _holds(target: str, name: str, found_by: Run) -> bool:
-    """Whether a file, folder or package has the test in it."""
+    """Whether a file, folder or package contains the test."""
     target = target.removeprefix("./").rstrip("/")
     if target in ("...", ".", ""):
         return True
@@ -153,7 +125,7 @@ def _holds(target: str, name: str, found_by: Run) -> bool:
 
 
 _NAMES = re.compile(r"[\w^$|. -]*")
-"""Patterns without repetition: others can take for ever, and a model writes them."""
+"""Patterns without repetition. A model writes them, and others can take exponential time."""
 
 
 def _called(pattern: str, name: str, family: str) -> bool:

@@ -1,6 +1,6 @@
-"""What harnesses write around a command's output: its exit code, and what became of it in the background.
+"""What harnesses write around a command's output: its exit code, and its state in the background.
 
-Only their own forms count, where they stand; a command's output may say anything.
+Only their exact forms count, at the start or end of a result: the output itself may say anything.
 """
 
 import re
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from outlive.messages import ToolCall
 
 HEAD, TAIL = 600, 400
-"""Characters: where a frame stands."""
+"""Characters at the start and the end of a result that may be a frame."""
 _FIRST_LINES = (
     re.compile(r"Exit code: (-?\d+)\nWall time: "),
     re.compile(r"(?:Chunk ID: .*\n)?Wall time: .*\n(?:Process )?[Ee]xited with code (-?\d+)\n"),
@@ -57,7 +57,7 @@ _ID_KEYS = ("bash_id", "shell_id", "task_id", "session_id", "handle", "id")
 
 @dataclass(frozen=True, slots=True)
 class BackgroundStart:
-    """Something that runs on: its name (its process where known) and the handle that its harness gave it."""
+    """A command in the background: its name (its process if known) and its handle in the harness."""
 
     name: str
     handle: str = ""
@@ -65,7 +65,7 @@ class BackgroundStart:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundCheck:
-    """A call that looked at something in the background, or ended it."""
+    """A call that looked at a background command or ended it."""
 
     name: str
     over: bool
@@ -73,7 +73,7 @@ class BackgroundCheck:
 
 
 def framed_exit(text: str, *, is_error: bool) -> int | None:
-    """The exit code that a harness wrote before or behind the output."""
+    """The exit code that a harness wrote before or after the output."""
     for form in _FIRST_LINES:
         if found := form.match(text[:HEAD]):
             return int(found[1])
@@ -87,18 +87,17 @@ def framed_exit(text: str, *, is_error: bool) -> int | None:
 
 
 def started(text: str) -> BackgroundStart | None:
-    """What a harness says to have left running."""
+    """The background command that a harness reports to have started."""
     head = text[:HEAD]
-    found = next((match for form in _STARTED if (match := form.match(head))), None) or _LEFT_BEHIND.search(
-        text[-TAIL:]
-    )
+    found = next((match for form in _STARTED if (match := form.match(head))), None)
+    found = found or _LEFT_BEHIND.search(text[-TAIL:])
     if found is None:
         return None
     return BackgroundStart(found["name"], found.groupdict().get("handle") or "")
 
 
 def look(call: ToolCall, text: str, *, is_error: bool, exit_code: int | None) -> BackgroundCheck | None:
-    """What a call says about something in the background; None for any other call."""
+    """What a call says about a background command; None for any other call."""
     tool = call.name.lower().rpartition("__")[2]
     name = next((str(v) for k in _ID_KEYS if isinstance(v := call.input.get(k), (str, int))), "")
     if not name or (tool not in _LOOKING and tool not in _ENDING):
@@ -115,7 +114,7 @@ def look(call: ToolCall, text: str, *, is_error: bool, exit_code: int | None) ->
 
 
 def notices(text: str) -> list[str]:
-    """Names of what a harness says, in the user's turn, to have ended."""
+    """Names of background commands that a harness reports, in a user message, to have ended."""
     if "<task-notification>" not in text and "Background Bash" not in text:
         return []
     begun = text.split("<task-notification>")[1:]

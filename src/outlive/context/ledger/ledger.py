@@ -1,70 +1,64 @@
-"""The ledger: what was done, read off the tool calls and their results by rule. Nobody has to remember to keep it."""
+"""The ledger: changed files, commits, checks, failing tests, errors and background commands of a session."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from outlive.context.ledger.changes import heredoc_patch, is_work, looks, shell_changes, tool_changes
+from outlive.context.ledger.changes import heredoc_patch, is_work, shell_changes, tool_changes
 from outlive.context.ledger.checks import Run, covers, runs_of
 from outlive.context.ledger.frames import BackgroundCheck, framed_exit, look, notices, started
 from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
 from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
-from outlive.messages import ToolCall, call_file
+from outlive.messages import ToolCall
 
 LONGEST = 160
 LONGEST_LINE = 400
-"""Characters of a line in which a check says how it ended."""
+"""Characters of an output line that are searched for the outcome of a check."""
 MANY = 200
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
 _FRAME = re.compile(
     r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
     r"Script \w+$)"
 )
-"""Lines that a harness writes around the output; they say nothing of an error."""
+"""Lines that a harness writes around the output; they never describe an error."""
 _COMMIT = re.compile(r"^\[([\w./-]+)(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
-_URL = re.compile(r"https?://[^\s\"'<>)\]}]+")
 _REFUSED = ("apply_patch verification failed", "ERROR:\n", "Error: ")
-"""How results begin that say, without the mark of an error, that nothing was changed."""
-_SAYS_WHEN_NOT_WELL = "Bash"
-"""Claude Code's tool: a result that is no error had exit code 0."""
+"""First words of results that report a failed edit without being marked as errors."""
+_MARKS_FAILURES = "Bash"
+"""Claude Code's tool: a result not marked as an error had exit code 0."""
 
 
 @dataclass(slots=True)
 class LedgerCommand:
-    """A command and how it ended; None when that is not known."""
+    """A command, its exit code (None if unknown) and the checks in it."""
 
     text: str
     exit_code: int | None
     event: int
     runs: tuple[Run, ...] = ()
-    """The checks in it."""
     outcome: Outcome = "unknown"
-    """How its checks ended, taken together."""
+    """The combined outcome of its checks."""
 
 
 @dataclass(slots=True)
 class Ledger:
     """Facts in the order in which they happened; a dictionary's newest entry is its last."""
 
-    read: dict[str, int] = field(default_factory=dict)
     written: dict[str, int] = field(default_factory=dict)
-    hashes: dict[str, str] = field(default_factory=dict)
     commands: list[LedgerCommand] = field(default_factory=list)
     failing: dict[str, int] = field(default_factory=dict)
     errors: list[tuple[int, str]] = field(default_factory=list)
     commits: dict[str, str] = field(default_factory=dict)
-    urls: dict[str, int] = field(default_factory=dict)
     background: dict[str, str] = field(default_factory=dict)
     _found_by: dict[str, tuple[str, Run]] = field(default_factory=dict)
     """Family of each failing test, and the run that found it."""
     _calls: dict[str, ToolCall] = field(default_factory=dict)
-    """What was started in the background, by its name."""
+    """Background commands by name."""
     _handles: dict[str, str] = field(default_factory=dict)
-    """Names by the handle that a harness gave."""
+    """Names of background commands by the harness's handle."""
 
     def note(self, call: ToolCall, event: int, text: str, *, is_error: bool, exit_code: int | None) -> None:
-        """Take in a call and what came of it."""
+        """Record a call and its result."""
         looked = look(call, text, is_error=is_error, exit_code=exit_code)
         if looked is not None:
             self._looked(looked, event, text)
@@ -76,36 +70,28 @@ class Ledger:
         done = not is_error or exit_code is not None
         if done and (command or not text.startswith(_REFUSED)):
             self._files(call, line, event, text, exit_code)
-        for url in _URL.findall(str(call.input.get("url", "")) + " " + command):
-            _newest(self.urls, url, event)
         if command:
-            self._command(call, line, event, text, exit_code, well=call.name == _SAYS_WHEN_NOT_WELL and not is_error)
+            self._command(call, line, event, text, exit_code, well=call.name == _MARKS_FAILURES and not is_error)
         if is_error or exit_code:
             self._errors(event, text)
 
     def heard(self, text: str) -> None:
-        """Take in what stands in the user's turn: harnesses say there when something has ended."""
+        """Read a user message: harnesses announce there that a background command has ended."""
         self.ended(notices(text))
 
     def ended(self, names: Iterable[str]) -> None:
-        """These no longer run in the background."""
+        """Remove these from the background."""
         for given in names:
             name = self._handles.get(given, given)
             self.background.pop(name, None)
             self._calls.pop(name, None)
 
     def _files(self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None) -> None:
-        changed, written = tool_changes(call)
-        name, command, content = call_file(call), command_of(call), call.input.get("content")
-        if name and not changed and looks(call):
-            _newest(self.read, name, event)
-        if command:
+        changed = tool_changes(call)
+        if command := command_of(call):
             changed += [*shell_changes(line, text, failed=bool(exit_code)), *heredoc_patch(command)]
         for path in filter(is_work, changed):
             _newest(self.written, path, event)
-            self.hashes.pop(path, None)
-        if written and isinstance(content, str):
-            self.hashes[written] = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
     def _command(
         self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
@@ -124,7 +110,7 @@ class Ledger:
         self._checked(call, line, event, text, exit_code, well=well)
 
     def _looked(self, looked: BackgroundCheck, event: int, text: str) -> None:
-        """More of the output of something in the background, or its end."""
+        """Record more output of a background command, or its end."""
         name = self._handles.get(looked.name, looked.name)
         call = self._calls.get(name)
         if looked.over:
@@ -137,7 +123,7 @@ class Ledger:
     def _checked(
         self, call: ToolCall, line: CommandLine, event: int, text: str, exit_code: int | None, *, well: bool
     ) -> None:
-        """What the output of a command says about its checks."""
+        """Record the outcomes of a command's checks."""
         text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip())
         checks = runs_of(line)
         each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
@@ -161,7 +147,7 @@ class Ledger:
             self._found_by[name] = (family, run)
 
     def _killed(self, line: CommandLine) -> None:
-        """`kill`, `pkill` and `killall` end what runs in the background."""
+        """`kill`, `pkill` and `killall` end background commands."""
         for simple in line.programs:
             words = [word for word in simple.words[1:] if not word.startswith("-")]
             if simple.program == "kill":
@@ -193,15 +179,12 @@ def brief_paths(paths: Iterable[str]) -> str:
     for path in paths:
         folder, slash, name = path.rpartition("/")
         folders.setdefault(folder + slash, []).append(name)
-    parts = (
-        f"{f}{{{', '.join(names)}}}" if f and len(names) > 1 else f"{f}{', '.join(names)}"
-        for f, names in folders.items()
-    )
-    return "; ".join(parts)
+    grouped = ((folder, ", ".join(names), folder and len(names) > 1) for folder, names in folders.items())
+    return "; ".join(f"{folder}{{{names}}}" if braces else folder + names for folder, names, braces in grouped)
 
 
 def facts(ledger: Ledger, most: int = 8) -> str:
-    """What a digest says first: changed, committed, verified, failed, still running."""
+    """The first lines of a digest: changed files, commits, checks, failures, background commands."""
     rows = []
     if ledger.written:
         rows.append("Changed files: " + "; ".join(ledger.written))
@@ -232,7 +215,7 @@ def _verified(ledger: Ledger) -> list[str]:
 
 
 def _same(later: LedgerCommand, earlier: LedgerCommand) -> bool:
-    """Whether the later command looked at all that the earlier one did."""
+    """Whether the later command checked everything that the earlier one did."""
     return all(
         any(run.words == old.words or (run.family == old.family and run.whole) for run in later.runs)
         for old in earlier.runs

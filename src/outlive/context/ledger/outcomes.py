@@ -1,4 +1,4 @@
-"""How checks ended: by the exit code where it speaks for them, else by what they printed, else it is not known."""
+"""The outcome of checks: by exit code where it belongs to them, else by their output, else unknown."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _TRIVIAL = frozenset(
     {"cd", "export", "source", ".", "set", "echo", "mkdir", "pwd", "true", ":", "clear", "unset", "ulimit"}
 )
 _WHOLE = frozenset({"tail", "tee", "cat"})
-"""Programs that a summary line gets through."""
+"""Filters that pass a summary line on."""
 
 
 def _multiline(pattern: str) -> re.Pattern[str]:
@@ -36,10 +36,7 @@ _SUMMARIES = {
         _multiline(r"^test result: ok\.|^\s*Summary \[.*\] +\d+ tests? run: \d+ passed(?!.*failed)"),
         _multiline(r"^test result: FAILED|\bSummary \[.*\b[1-9]\d* failed"),
     ),
-    "rustc": (
-        _multiline(r"^\s*Finished `?\w+`? profile(?s:(?!.*^error).*)\Z"),
-        _multiline(r"^error(?:\[E\d+\])?: "),
-    ),
+    "rustc": (_multiline(r"^\s*Finished `?\w+`? profile(?s:(?!.*^error).*)\Z"), _multiline(r"^error(?:\[E\d+\])?: ")),
     "go": (
         _multiline(r"^(?:ok  ?\t?\s*\S+|PASS$|DONE \d+ tests(?!.*failure))"),
         _multiline(r"^(?:FAIL\b|--- FAIL:|panic:|DONE .*[1-9]\d* failure)"),
@@ -58,10 +55,6 @@ _SUMMARIES = {
         _multiline(r"^\d+ (?:examples?|runs|tests), .*\b0 failures\b(?!.*\b[1-9]\d* errors)"),
         _multiline(r"^\d+ (?:examples?|runs|tests), .*\b[1-9]\d* (?:failures?|errors?)\b"),
     ),
-    "php": (
-        _multiline(r"^OK (?:\(|, but)"),
-        _multiline(r"^(?:FAILURES!|ERRORS!|Tests: .*(?:Failures|Errors): [1-9])"),
-    ),
     "dotnet": (
         _multiline(r"^\s*Passed!\s+- Failed:\s+0|^\s*Build succeeded\.|^Test Run Successful"),
         _multiline(r"^\s*Failed!\s+- |^\s*Build FAILED|^Test Run Failed|: error [A-Z]+\d+:"),
@@ -69,11 +62,6 @@ _SUMMARIES = {
     "jvm": (
         _multiline(r"^(?:\[INFO\] )?BUILD SUCCESS"),
         _multiline(r"^(?:\[\w+\] )?BUILD FAIL|^FAILURE: Build failed"),
-    ),
-    "ctest": (_multiline(r"^100% tests passed"), _multiline(r"% tests passed, [1-9]\d* tests? failed")),
-    "swift": (
-        _multiline(r"Executed \d+ tests?, with 0 failures|^\*\* (?:TEST|BUILD) SUCCEEDED"),
-        _multiline(r"Executed \d+ tests?, with [1-9]\d* failure|^\*\* (?:TEST|BUILD) FAILED"),
     ),
     "lint": (
         _multiline(
@@ -93,10 +81,8 @@ _SUMMARIES = {
     ),
 }
 _SUMMARY_OF = {
-    **{family: (family,) for family in ("pytest", "unittest", "go", "js", "ctest")},
-    "cargo": ("cargo",),
-    **dict.fromkeys(("rspec", "rails test", "mix test", "bats"), ("ruby",)),
-    **dict.fromkeys(("phpunit", "pest", "paratest"), ("php",)),
+    **{family: (family,) for family in ("pytest", "unittest", "cargo", "go", "js")},
+    **dict.fromkeys(("rspec", "mix test"), ("ruby",)),
     **dict.fromkeys(
         ("mypy", "pyright", "eslint", "tsc", "ruff check", "ruff format", "golangci-lint run"), ("lint",)
     ),
@@ -104,7 +90,7 @@ _SUMMARY_OF = {
     **dict.fromkeys(("go vet", "go build"), ()),
 }
 _ANY = tuple(kind for kind in _SUMMARIES if kind != "rustc")
-"""A task of the project may run anything."""
+"""A project's own task may run any of these."""
 _FAILED = {
     "pytest": _multiline(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$|^(\S+\.py::.+?) (?:FAILED|ERROR)\b"),
     "unittest": _multiline(r"^(?:FAIL|ERROR): (\w+ \([\w.]+\))$"),
@@ -113,10 +99,7 @@ _FAILED = {
     "js": _multiline(r"^\s*[✕✗×] (.+)|^\s*FAIL\s+(\S*[/.][\w./-]+)"),
     "rspec": _multiline(r"^rspec (\S+:\d+)"),
     "mix test": _multiline(r"^\s+\d+\) (test .+ \(\S+\))$"),
-    "ctest": _multiline(r"^\s*\d+ - (\S+) \(\w*[Ff]ailed\)"),
     "dotnet test": _multiline(r"^\s+Failed (\S+) \["),
-    "gradle test": _multiline(r"^(\S+ > .+) FAILED$"),
-    "phpunit": _multiline(r"^\d+\) (\S+::\S+)"),
 }
 _PASSED = {
     "pytest": _multiline(r"^PASSED (\S+?\.py::.+?)$|^(\S+\.py::.+?) PASSED\b"),
@@ -127,10 +110,10 @@ _PASSED = {
 }
 _DURATION = re.compile(r"\s+\(?\d+(?:\.\d+)?\s?m?s\)?\s*$")
 LAST = 10_000
-"""Characters of the end of an output in which a compiler says that it has finished."""
+"""Characters at the end of an output in which a compiler reports success."""
 _NOT_RUN = re.compile(
     r"command not found|No such file or directory|not recognized as|No module named|Permission denied|[Tt]imed out|"
-    r"\b[Ee]rror\b|Traceback|cannot find|\bFAIL",
+    r"\b[Ee]rror\b|Traceback|cannot find|\bFAIL"
 )
 
 
@@ -153,7 +136,7 @@ def _named(table: dict[str, re.Pattern[str]], run: Run, text: str) -> Iterator[t
 
 
 def outcome(line: CommandLine, placed: Placed, text: str, exit_code: int | None, *, went_well: bool) -> Outcome:
-    """How one check of a line ended. `went_well`: its harness has no exit codes, but says when one is not 0."""
+    """The outcome of one check. `went_well`: the harness reports only exit codes other than 0, and reported none."""
     if exit_code is None and went_well and not _NOT_RUN.search(text):
         exit_code = 0
     by_code = _by_code(line, placed.at, exit_code)
@@ -161,7 +144,7 @@ def outcome(line: CommandLine, placed: Placed, text: str, exit_code: int | None,
 
 
 def of_line(line: CommandLine, checks: list[Placed], each: list[Outcome], exit_code: int | None) -> Outcome:
-    """How all checks of a line ended, taken together."""
+    """The combined outcome of all checks of a line."""
     if "failed" in each:
         return "failed"
     if all(one == "passed" for one in each):
@@ -173,7 +156,7 @@ def of_line(line: CommandLine, checks: list[Placed], each: list[Outcome], exit_c
 
 
 def _by_code(line: CommandLine, at: int, exit_code: int | None) -> Outcome:
-    """What the exit code of the line says about its program number `at`."""
+    """What the exit code of the line says about the program at index `at`."""
     programs = line.programs
     if exit_code is None or not line.plain or line.background or programs[at].after == "||":
         return "unknown"
@@ -206,7 +189,7 @@ def _by_text(line: CommandLine, placed: Placed, text: str) -> Outcome:
 
 
 def _filters(line: CommandLine, at: int) -> set[str]:
-    """The programs that its output went through."""
+    """The programs that its output is piped through."""
     found = set()
     while line.programs[at].then in ("|", "|&") and at + 1 < len(line.programs):
         at += 1

@@ -1,4 +1,4 @@
-"""Programs that check something (tests, lint, types, build), known by name, and what wraps and starts them."""
+"""The names of programs that check something (tests, lint, types, build) and of programs that start them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,10 @@ _DIRECT = frozenset({"sudo", "time", "nice", "nohup", "command", "exec", "env", 
 _DIRECT_VALUES = frozenset({"-k", "-s", "-u", "-n", "-o", "-e", "-i"})
 _RUNNING = {
     **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "coverage"), ("run",)),
-    **dict.fromkeys(("npx", "bunx", "xvfb-run", "cross-env", "caffeinate", "direnv", "nix", "nix-shell"), ()),
+    **dict.fromkeys(("npx", "bunx", "xvfb-run", "cross-env", "direnv", "nix", "nix-shell"), ()),
     **dict.fromkeys(("docker", "docker-compose", "podman", "kubectl"), ("run", "exec")),
     **dict.fromkeys(("pnpm", "yarn", "npm"), ("exec", "dlx", "x")),
-    **dict.fromkeys(("mise", "rtx", "asdf", "devbox", "bundle", "composer", "op"), ("exec", "x", "run")),
+    **dict.fromkeys(("mise", "asdf", "bundle", "composer"), ("exec", "x", "run")),
 }
 """Programs that run another one, and the words that say so."""
 _TASK = re.compile(
@@ -22,26 +22,20 @@ _TASK = re.compile(
 _SCRIPT = re.compile(
     r"(?:run[-_]?)?(?:all[-_]?)?(?:tests?|checks?|lint|build|ci|verify)(?:[-_]\w+)*(?:\.\w+)?|test_\w+\.py"
 )
-_TASK_RUNNERS = frozenset({"make", "gmake", "just", "task", "rake", "invoke", "inv", "ninja", "mage", "doit", "moon"})
+_TASK_RUNNERS = frozenset({"make", "gmake", "just", "task", "rake", "invoke", "inv", "ninja"})
 _ALWAYS: dict[str, str | None] = {
     **dict.fromkeys(("pytest", "py.test"), "pytest"),
-    **dict.fromkeys(("jest", "vitest", "mocha", "ava", "jasmine", "karma"), "js"),
-    **dict.fromkeys(("mypy", "pyright", "basedpyright", "flake8", "pylint", "eslint", "stylelint", "tsc", "vue-tsc")),
+    **dict.fromkeys(("jest", "vitest", "mocha"), "js"),
+    **dict.fromkeys(("mypy", "pyright", "basedpyright", "ty", "flake8", "pylint", "tox", "nox", "shellcheck")),
     **dict.fromkeys(
-        ("shellcheck", "hadolint", "rubocop", "ctest", "tox", "nox", "bats", "busted", "nose2", "phpstan")
+        ("eslint", "stylelint", "tsc", "vue-tsc", "svelte-check", "rspec", "rubocop", "phpunit", "ctest")
     ),
-    **dict.fromkeys(
-        ("actionlint", "yamllint", "markdownlint", "markdownlint-cli2", "svelte-check", "standard", "ty")
-    ),
-    **dict.fromkeys(("rspec", "phpunit", "pest", "paratest", "psalm", "credo", "detekt", "ktlint", "swiftlint")),
     "gotestsum": "go",
-    "ginkgo": "go",
 }
+"""Programs that do nothing but check, and their family if it has another name."""
 _BY_WORD: dict[str, Mapping[str, str | None]] = {
     "cargo": {
-        "test": "cargo",
-        "t": "cargo",
-        "nextest": "cargo",
+        **dict.fromkeys(("test", "t", "nextest"), "cargo"),
         **dict.fromkeys(("check", "clippy", "build", "b", "c")),
     },
     "go": {"test": "go", "vet": None, "build": None},
@@ -49,38 +43,23 @@ _BY_WORD: dict[str, Mapping[str, str | None]] = {
     "deno": {"test": "js", "lint": None, "check": None},
     "bun": {"test": "js", "build": None},
     "playwright": {"test": "js"},
-    "cypress": {"run": "js"},
     "biome": dict.fromkeys(("check", "lint", "ci")),
-    "golangci-lint": dict.fromkeys(("run",)),
-    "dotnet": dict.fromkeys(("test", "build")),
+    "golangci-lint": {"run": None},
+    "pre-commit": {"run": None},
     "mix": dict.fromkeys(("test", "compile", "credo", "dialyzer")),
-    "swift": dict.fromkeys(("test", "build")),
-    "xcodebuild": dict.fromkeys(("test", "build")),
-    "flutter": dict.fromkeys(("test", "analyze", "build")),
-    "dart": dict.fromkeys(("test", "analyze", "compile")),
-    "zig": dict.fromkeys(("test", "build")),
-    "bazel": dict.fromkeys(("test", "build")),
-    "sbt": dict.fromkeys(("test", "compile")),
-    "lein": dict.fromkeys(("test", "check")),
-    "stack": dict.fromkeys(("test", "build")),
-    "cabal": dict.fromkeys(("test", "build")),
-    "meson": dict.fromkeys(("test", "compile")),
-    "pre-commit": dict.fromkeys(("run",)),
-    "terraform": dict.fromkeys(("validate",)),
-    "rails": dict.fromkeys(("test",)),
-    "artisan": dict.fromkeys(("test",)),
-    "gradle": dict.fromkeys(("test", "check", "build", "assemble", "lint", "connectedCheck")),
-    "mvn": dict.fromkeys(("test", "verify", "package", "install", "compile", "integration-test")),
+    **dict.fromkeys(("dotnet", "swift", "flutter"), dict.fromkeys(("test", "build"))),
+    "gradle": dict.fromkeys(("test", "check", "build", "assemble", "lint")),
+    "mvn": dict.fromkeys(("test", "verify", "package", "install", "compile")),
 }
+"""Programs that check when told to by one of these words."""
 _WITH_FLAG = {
-    "black": "--check",
-    "isort": "--check",
-    "prettier": "--check",
-    "rustfmt": "--check",
+    **dict.fromkeys(("black", "isort", "prettier", "rustfmt"), "--check"),
     "cmake": "--build",
     "node": "--test",
 }
-_PACKAGES = frozenset({"npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna", "composer", "mise"})
+_PACKAGES = frozenset({"npm", "pnpm", "yarn", "bun", "turbo", "nx", "composer", "mise"})
+_RUN_ONLY = frozenset({"npm", "mise", "nx"})
+"""Those that run a task of the project only after the word `run`."""
 _NO_TASK = frozenset(
     {"add", "remove", "install", "i", "why", "up", "upgrade", "info", "view", "link", "publish", "init"}
 )
@@ -88,9 +67,9 @@ _MODULES = {
     "unittest": "unittest",
     "pytest": "pytest",
     "nose2": "unittest",
-    "tox": None,
-    "nox": None,
-    "compileall": None,
+    "tox": "tox",
+    "nox": "nox",
+    "compileall": "compileall",
 }
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 
@@ -100,7 +79,7 @@ def _name(word: str) -> str:
 
 
 def unwrapped(words: Sequence[str]) -> list[str]:
-    """Without what only starts the program: `uv run`, `timeout 60`, `env A=1`, `docker compose run app` …"""
+    """The words without wrappers: `uv run`, `timeout 60`, `env A=1`, `docker compose run app` …"""
     left = list(words)
     for _ in range(6):
         name = _name(left[0]) if left else ""
@@ -130,11 +109,10 @@ def _is_known(word: str) -> bool:
 
 
 def family_of(words: list[str]) -> tuple[str, list[str]] | None:
-    """The family of what runs and the arguments that narrow it down; None for no check."""
-    name, rest = (
-        _name(words[0]).removesuffix("w") if words[0].endswith(("gradlew", "mvnw")) else _name(words[0]),
-        words[1:],
-    )
+    """The family of a check and the arguments that narrow it down; None if the command is no check."""
+    name, rest = _name(words[0]), words[1:]
+    if name in ("gradlew", "mvnw"):
+        name = name[:-1]
     if _PYTHON.fullmatch(name):
         return _python(rest)
     if name in _ALWAYS:
@@ -165,7 +143,7 @@ def _python(rest: list[str]) -> tuple[str, list[str]] | None:
         rest = rest[1:]
     if rest[:1] == ["-m"] and len(rest) > 1:
         module = rest[1]
-        return (_MODULES[module] or module, rest[2:]) if module in _MODULES else family_of(rest[1:])
+        return (_MODULES[module], rest[2:]) if module in _MODULES else family_of(rest[1:])
     if not rest:
         return None
     if rest[0].endswith("manage.py") and rest[1:2] == ["test"]:
@@ -191,27 +169,16 @@ def _by_word(name: str, rest: list[str]) -> tuple[str, list[str]] | None:
 
 def _package_task(name: str, rest: list[str]) -> tuple[str, list[str]] | None:
     """`npm test`, `pnpm --filter x run lint`, `yarn build`: a task of the project."""
-    before, _, behind = _split(rest, "--")
+    end = rest.index("--") if "--" in rest else len(rest)
+    before, behind = rest[:end], rest[end + 1 :]
     plain = [word for word in before if not word.startswith("-")]
     tasks = [word for word in plain if word not in ("run", "run-script", "workspace", "t", "tst")]
     if name == "npm" and {"t", "tst"} & set(plain[:1]):
         tasks = ["test", *tasks]
-    if name in ("npm", "mise", "nx", "lerna") and plain[:1] not in (
-        ["test"],
-        ["run"],
-        ["run-script"],
-        ["t"],
-        ["tst"],
-        ["r"],
-    ):
+    if name in _RUN_ONLY and not {"test", "run", "run-script", "t", "tst", "r"} & set(plain[:1]):
         return None
     at = next((at for at, task in enumerate(tasks) if _TASK.fullmatch(task) and "/" not in task), None)
     if at is None or (name == "bun" and plain[:1] != ["run"]) or _NO_TASK.intersection(tasks[:at]):
         return None
     chosen = [word for word in before if word.startswith(("--filter", "-F", "--workspace", "-w", "--prefix", "-C"))]
     return f"{name} {' '.join(tasks[: at + 1])}", [*(["--filter"] if chosen else []), *tasks[at + 1 :], *behind]
-
-
-def _split(words: list[str], mark: str) -> tuple[list[str], list[str], list[str]]:
-    at = words.index(mark) if mark in words else len(words)
-    return words[:at], words[at : at + 1], words[at + 1 :]

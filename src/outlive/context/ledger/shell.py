@@ -1,4 +1,4 @@
-"""The command lines of calls: the programs that ran, in which folder, with what was inside of `bash -c`."""
+"""The command lines of calls: which programs ran, in which folder, `bash -c` included."""
 
 import re
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from outlive.shell.lenient import Program, programs
 
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 DEEPEST = 3
-"""How often a line may hold a line of its own (`bash -c`)."""
+"""How deep `bash -c` may nest."""
 LONGEST = 20_000
-"""Characters of a script in which commands are looked for."""
+"""Characters of a script that are searched for commands."""
 _LEADING = frozenset({"!", "time", "{", "}"})
-"""What may stand before a program in a line that does not parse, or to measure it."""
+"""Words that may precede a program."""
 _EDITOR = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "delete", "rename"})
-"""What editors are told to do with a file, under the same key."""
+"""Values of `command` that editing tools take."""
 _CODE = re.compile(r"""\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 
 
@@ -29,11 +29,11 @@ class CommandLine:
     """No loop or condition: the exit code is the last program's."""
     pipefail: bool = False
     background: bool = False
-    """It ended with `&`, so that it went on running."""
+    """Whether it ended with `&`."""
 
 
 def command_of(call: ToolCall) -> str:
-    """The shell command of a call, however its tool spells it: a line, a list of words, a script that runs some."""
+    """The shell command of a call, which may be a line, a list of words, or a script that runs commands."""
     command = call_command(call)
     if command in _EDITOR and isinstance(call.input.get("path"), str):
         return ""
@@ -46,7 +46,7 @@ def command_of(call: ToolCall) -> str:
 
 
 def folder_of(call: ToolCall) -> str:
-    """Where a command was told to run."""
+    """The working directory that a call asks for."""
     return next((v for k in ("workdir", "cwd", "working_directory") if isinstance(v := call.input.get(k), str)), "")
 
 
@@ -58,12 +58,12 @@ def _literal(quoted: str) -> str:
 
 
 def read_line(line: str, folder: str = "", depth: int = 0) -> CommandLine:
-    """Take a line apart; lines inside of it (`bash -c '…'`) stand in their place."""
+    """Parse a line; a nested line (`bash -c '…'`) is replaced by its programs."""
     found = CommandLine([])
     read, found.plain = programs(line)
     folders = {0: folder}
     for simple in read:
-        simple.words = _bare(simple.words) or [":"]
+        simple.words = list(dropwhile(_LEADING.__contains__, simple.words)) or [":"]
         folders = {level: path for level, path in folders.items() if level <= simple.depth}
         simple.folder = folders[max(folders)]
         if simple.program == "set":
@@ -85,20 +85,15 @@ def read_line(line: str, folder: str = "", depth: int = 0) -> CommandLine:
 
 
 def joined_path(folder: str, path: str) -> str:
-    """`path` as seen from where the line began."""
+    """`path` relative to the folder in which the line began."""
     if path.startswith(("/", "~", "$")) or not folder or folder == ".":
         return path
     path = path.removeprefix("./")
     return folder if path in ("", ".") else f"{folder.rstrip('/')}/{path}"
 
 
-def _bare(words: list[str]) -> list[str]:
-    """Without what stands before the program."""
-    return list(dropwhile(_LEADING.__contains__, words))
-
-
 def texts_of(value: Any) -> list[str]:
-    """Every text in a call's input, in order, however deep."""
+    """Every string in a call's input, in order, at any depth."""
     found, waiting = list[str](), [value]
     while waiting:
         item = waiting.pop()

@@ -18,7 +18,7 @@ def message_form(message: Message) -> Form:
 
 
 def block_form(block: Block) -> Form | None:
-    """A block as the API takes it; None for what it would refuse (thinking of another provider)."""
+    """A block as the API takes it; None if the API would refuse it (thinking of another provider)."""
     match block:
         case Text():
             return {"type": "text", "text": block.text}
@@ -51,7 +51,7 @@ def _image_form(image: Image) -> Form:
 
 
 def read_blocks(content: object) -> tuple[Block, ...]:
-    """The content of a message: a string, or a list of blocks. What is not known is carried untouched."""
+    """The blocks of a message's content, a string or a list. Unknown blocks are carried unchanged."""
     if content is None:
         return ()
     if isinstance(content, str):
@@ -62,7 +62,7 @@ def read_blocks(content: object) -> tuple[Block, ...]:
 
 
 def read_block(form: object) -> Block:
-    """One block of Anthropic's form. Raises ValueError when it is none."""
+    """One block in Anthropic's form. Raises ValueError if it is invalid."""
     if isinstance(form, str):
         return Text(form)
     if not isinstance(form, dict) or not isinstance(kind := form.get("type"), str):
@@ -99,14 +99,12 @@ def _read_result(form: Form) -> ToolResult:
 
 
 def _part_text(part: object) -> str:
-    if part is None:
-        return ""
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict):
-        if part.get("type") == "text":
+    match part:
+        case str():
+            return part
+        case dict() if part.get("type") == "text":
             return str(part.get("text") or "")
-        if part.get("type") == "image":
+        case None | {"type": "image"}:
             return ""
     return json.dumps(part, ensure_ascii=False)
 

@@ -1,12 +1,10 @@
-"""Claude through Anthropic's own SDK: streaming, tool use, thinking, pictures, prompt cache.
+"""Claude through Anthropic's own SDK: streaming, tool use, thinking, images, prompt cache.
 
-The SDK is slow to import, so that happens when a model is made. It does not retry: that is `outlive.models.retry`.
+The SDK is slow to import, so it is imported when a model is created. Retries are in `outlive.models.retry`.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from outlive.context.engine import Request
 from outlive.messages import Block, Opaque, Text, Thinking
@@ -15,30 +13,32 @@ from outlive.models.anthropic.form import PROVIDER
 from outlive.models.anthropic.request import opens_with_thought, request_form
 from outlive.models.anthropic.thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
-from outlive.models.failures import Failure, error_for, nearest, said_in
+from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.headers import custom_headers
 from outlive.models.prices import facts
-from outlive.models.protocol import Price, Reply, Stop, Usage
+from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import kept_call, own_ids, whole, writable
+from outlive.models.sdk import CONNECTING, SdkModel, lost
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import RawMessageStreamEvent
 
-T = TypeVar("T")
 KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 USUAL_ADDRESS = "https://api.anthropic.com"
 LONGEST_ANSWER = 32_000
-"""Tokens that an answer may have, thinking included, where the model allows that many."""
+"""Tokens of an answer including thinking, if the model allows as many."""
 LEAST_WORDS = 4_096
-"""What a budget for thinking leaves of them."""
+"""Tokens that a thinking budget leaves for the answer."""
 UNKNOWN_ANSWER = 8_192
-"""The same for a model of which nothing is known."""
-CONNECTING, SILENCE = 10.0, 180.0
-"""Seconds to connect, and between two signs of life in a stream."""
+"""Tokens of an answer of an unknown model."""
+SILENCE = 180.0
+"""Seconds between two pieces of a stream."""
+COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+"""The API's names of the fields of `Usage`, in order."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -49,8 +49,10 @@ STOPS: dict[str, Stop] = {
 }
 
 
-class AnthropicModel:
+class AnthropicModel(SdkModel):
     """One Claude model."""
+
+    provider, key = PROVIDER, KEY
 
     def __init__(
         self,
@@ -61,53 +63,19 @@ class AnthropicModel:
         max_tokens: int | None = None,
         silence: float = SILENCE,
     ) -> None:
-        known = facts(name)
-        self._model = name
-        self._facts = known
         try:
             self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
         except ValueError as error:
             raise NotSetUp(str(error)) from None
-        self._max_tokens = max_tokens or min(known.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
+        super().__init__(name, facts(name), _client(environment, silence))
+        self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
         self._thoughts = True
-        self._client = _client(environment, silence)
 
-    @property
-    def name(self) -> str:
-        return f"{PROVIDER}:{self._model}"
-
-    @property
-    def window(self) -> int:
-        return self._facts.window
-
-    @property
-    def price(self) -> Price | None:
-        return self._facts.price
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        """Pieces as they arrive, then the reply. The connection ends with the iterator."""
-        reading = _Reading(self._model, request.state_block)
-        async with aclosing(self._events(request)) as events:
-            async for event in events:
-                for piece in self._read(reading.take, event):
-                    yield piece
-        reply = await asyncio.to_thread(self._read, reading.reply)
-        if words := reading.held():
-            yield TextArrived(words)
-        yield reply
-
-    def _read(self, read: Callable[..., T], *given: Any) -> T:
-        """What `read` returns; whatever a server sends in a wrong form is a broken answer."""
-        try:
-            return read(*given)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
+    def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        return self._stream(_Reading(self._model, request.state_block), self._events(request))
 
     def body(self, request: Request) -> dict[str, Any]:
-        """What is sent."""
+        """The body of the request."""
         form = request_form(request, thoughts=self._thoughts)
         thinking = thinking_form(self._model, self._wanted)
         if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
@@ -120,7 +88,7 @@ class AnthropicModel:
         return form | {"thinking": thinking} if thinking else form
 
     async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
-        """The events of one answer. Thinking that the model may not read is left out and the request repeated."""
+        """The events of one answer. If the model refuses earlier thinking, the request is repeated without it."""
         import anthropic
         import httpx2
 
@@ -136,9 +104,9 @@ class AnthropicModel:
                 if self._thoughts and failure.status == 400 and _is_about_thoughts(failure.message):
                     self._thoughts = False
                     continue
-                await self._fail(failure)
+                raise await self._error(failure) from None
             except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
-                raise Unavailable(f"{self.name}: {_lost(error)}") from error
+                raise Unavailable(f"{self.name}: {lost(error)}") from error
             except anthropic.AnthropicError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
 
@@ -148,14 +116,7 @@ class AnthropicModel:
         except UnicodeEncodeError:
             return await self._client.messages.create(stream=True, **writable(body))
 
-    async def _fail(self, failure: Failure) -> NoReturn:
-        error = error_for(failure, self.name, KEY)
-        if failure.status == 404:
-            raise NotSetUp(f"{error}; {await self._names()}") from None
-        raise error from None
-
     async def _names(self) -> str:
-        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import anthropic
 
         try:
@@ -178,7 +139,6 @@ class _Reading:
         self.ended = False
 
     def take(self, event: "RawMessageStreamEvent") -> list[Arriving]:
-        """Take in one event, and say what of it can be shown."""
         match event.type:
             case "message_start":
                 self.model = str(event.message.model or self.model)
@@ -200,8 +160,8 @@ class _Reading:
         return []
 
     def _count(self, usage: object) -> None:
-        """Figures of a stream are cumulative, and the last ones count."""
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"):
+        """Update the usage; figures of a stream are cumulative."""
+        for name in COUNTS:
             value = getattr(usage, name, None)
             if value is not None:
                 self.usage[name] = whole(value)
@@ -213,20 +173,13 @@ class _Reading:
         arrived = [self.blocks[index] for index in sorted(self.blocks)]
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
-        return Reply(own_ids(blocks), stop, self._usage(), self.model, cut)
+        usage = Usage(*(self.usage.get(name, 0) for name in COUNTS))
+        return Reply(own_ids(blocks), stop, usage, self.model, cut)
 
-    def held(self) -> str:
-        """Words that were not shown because they might have been an echo of the state block."""
-        return "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
-
-    def _usage(self) -> Usage:
-        get = self.usage.get
-        return Usage(
-            get("input_tokens", 0),
-            get("cache_creation_input_tokens", 0),
-            get("cache_read_input_tokens", 0),
-            get("output_tokens", 0),
-        )
+    def held(self, reply: Reply) -> Iterator[Arriving]:
+        """The text that was held back because it could have been an echo of the state block."""
+        text = "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
+        yield from [TextArrived(text)] if text else []
 
 
 class _Arriving:
@@ -260,11 +213,11 @@ class _Arriving:
         return []
 
     def is_cut_call(self) -> bool:
-        """Whether this is a call whose arguments did not come to their end."""
+        """Whether this is a call with incomplete arguments."""
         return self.form["type"] == "tool_use" and not self.form.get("input") and not self.brackets.closed
 
     def block(self) -> Block | None:
-        """The block as it is kept; None for what may not be sent back: blank text, thinking without a signature."""
+        """The block to keep; None for blocks that may not be sent back: blank text, thinking without a signature."""
         match self.form["type"]:
             case "text":
                 text = self.text.kept(self.state_block)
@@ -295,13 +248,13 @@ def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
         max_retries=0,
         open_telemetry={"propagation": False},
     )
-    # The SDK has taken headers from the process's environment, whoever named the address. Ours are for this address.
+    # The SDK takes headers from the process's environment, which may not belong to this address.
     client._custom_headers = custom_headers(environment.get(HEADERS, ""))
     return client
 
 
 def _failure(error: Any) -> Failure:
-    """What the SDK raised, in our words. An error inside of a stream comes with the status 200 of its beginning."""
+    """The failure that the SDK raised. An error inside a stream has the status 200 of its start."""
     said = said_in(error.body)
     status = error.status_code if error.status_code >= 400 else 0
     return Failure(
@@ -314,11 +267,5 @@ def _failure(error: Any) -> Failure:
 
 
 def _is_about_thoughts(message: str) -> bool:
-    """Thinking that came from elsewhere, or that is bound to a conversation which has been compacted since."""
+    """Whether the provider refuses thinking of another model or of a conversation compacted since."""
     return "`thinking` block" in message or "`redacted_thinking` block" in message
-
-
-def _lost(error: Exception) -> str:
-    """Why there is no answer, in few words."""
-    cause = error.__cause__ or error
-    return f"no connection ({str(cause).strip() or type(cause).__name__})"

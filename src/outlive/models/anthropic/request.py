@@ -1,7 +1,7 @@
-"""A whole request in the form of Anthropic's messages API: what it would refuse is mended, the cache is marked.
+"""A whole request in the form of Anthropic's messages API, with invalid parts fixed and cache breakpoints set.
 
-Pure translation. Breakpoints stand on the last block of the stable prefix (system, else tools), on the last block in
-front of the state block, and where the request before ended, so that a batch of any length finds what was cached.
+Pure translation. Breakpoints are on the last block of the stable prefix (system, else tools), on the last block
+before the state block, and at the end of the previous request, so that a batch of any length finds the cached prefix.
 """
 
 from outlive.context.engine import Request
@@ -18,7 +18,7 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def request_form(request: Request, *, thoughts: bool = True) -> Form:
-    """System, tools and messages. `thoughts` off leaves out earlier thinking, for a model that may not read it."""
+    """System, tools and messages. `thoughts=False` leaves out earlier thinking, which some models refuse."""
     messages = [_mended(message_form(message), thoughts) for message in apart(request.messages)]
     form: Form = {"messages": messages}
     if request.tools:
@@ -37,7 +37,7 @@ def request_form(request: Request, *, thoughts: bool = True) -> Form:
 
 
 def opens_with_thought(messages: list[Form]) -> bool:
-    """Whether thinking with a budget may go on: the answer whose calls were just answered begins with a thought."""
+    """Whether thinking with a budget may continue: the answer to the last user message begins with thinking."""
     number = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
     if number < 0 or not any(block["type"] == "tool_use" for block in messages[number]["content"]):
         return True
@@ -51,7 +51,7 @@ def _ends_with_state(request: Request) -> bool:
 
 
 def _mark(messages: list[Form], number: int, end: int) -> None:
-    """Put a breakpoint on the last block before that place which can have one."""
+    """Put a breakpoint on the last block before that place that can have one."""
     while number >= 0:
         for block in reversed(messages[number]["content"][:end]):
             if block["type"] in MARKABLE:

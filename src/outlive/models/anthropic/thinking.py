@@ -1,10 +1,10 @@
-"""How thinking is asked for: each generation of Claude takes another form, and refuses those of the others."""
+"""How thinking is requested: each generation of Claude has its own form and refuses the others."""
 
 import re
 from typing import Any
 
 LEAST, USUAL = 1_024, 8_000
-"""Tokens of a budget: the least that is taken, and what `on` stands for."""
+"""Tokens of a budget: the minimum, and the meaning of `on`."""
 ALWAYS = ("fable", "mythos")
 _VERSION = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
 Version = tuple[int, int]
@@ -12,11 +12,11 @@ ADAPTIVE_FROM: Version = (4, 6)
 UNASKED_FROM: Version = (5, 0)
 BETWEEN_FROM: Version = (5, 5)
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
-"""With its words shown: what the model says between calls comes as thinking too."""
+"""With summaries: text between calls arrives as thinking too."""
 
 
 def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
-    """The field `thinking`, or None to leave it out. `wanted`: None as the model does, 0 off, else a budget."""
+    """The field `thinking`, or None to leave it out. `wanted`: None for the model's default, 0 off, else a budget."""
     line, version = version_of(name)
     if version < ADAPTIVE_FROM:
         return {"type": "enabled", "budget_tokens": max(LEAST, wanted)} if wanted else None
@@ -30,7 +30,7 @@ def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
 
 
 def version_of(name: str) -> tuple[str, Version]:
-    """The line and the version in a model's name; ("", (0, 0)) when there is none."""
+    """The line and the version in a model's name; ("", (0, 0)) without one."""
     found = _VERSION.search(name)
     return (found["line"], (int(found["major"]), int(found["minor"] or 0))) if found else ("", (0, 0))
 

@@ -12,7 +12,7 @@ LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"
 NO_OUTPUT = "[no output]"
 FAILED = "[failed]\n"
-"""The form has no field for it."""
+"""Marks errors, for which the form has no field."""
 Form = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -35,7 +35,7 @@ def tool_form(tool: dict[str, object]) -> Form:
 
 
 def assistant_forms(message: Message) -> list[Form]:
-    """Words and calls; thinking stays with the model that thought it."""
+    """Text and calls; thinking is not sent."""
     text = _words(message)
     calls = [_call_form(block) for block in message.blocks if isinstance(block, ToolCall)]
     if calls:
@@ -44,7 +44,7 @@ def assistant_forms(message: Message) -> list[Form]:
 
 
 def user_forms(message: Message) -> list[Form]:
-    """Results one message each, in front; then the user's words, with the pictures that the results came with."""
+    """Each result as a message, then the user's text with the images of the results."""
     results = [block for block in message.blocks if isinstance(block, ToolResult)]
     forms = [_result_form(result) for result in results]
     parts: list[Form] = []
@@ -55,17 +55,14 @@ def user_forms(message: Message) -> list[Form]:
     pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
     text = _words(message)
     if not pictured:
-        return [*forms, {"role": "user", "content": text}] if text else forms or [_user(NOTHING)]
+        said = [{"role": "user", "content": text or NOTHING}] if text or not forms else []
+        return [*forms, *said]
     for block in message.blocks:
         if isinstance(block, Text) and block.text.strip():
             parts.append(_text_part(block.text))
         elif isinstance(block, Image):
             parts.append(_image_part(block))
     return [*forms, {"role": "user", "content": parts}]
-
-
-def _user(text: str) -> Form:
-    return {"role": "user", "content": text}
 
 
 def _words(message: Message) -> str:

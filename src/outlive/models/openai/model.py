@@ -1,26 +1,27 @@
-"""OpenAI and all that speaks its chat API (Ollama, llama.cpp, vLLM, LM Studio, gateways) through OpenAI's own SDK.
+"""OpenAI and servers with its chat API (Ollama, llama.cpp, vLLM, LM Studio, gateways) through OpenAI's own SDK.
 
-Servers differ in what they take and in what they leave out. What one refuses is left out from then on; what is
-missing in an answer (usage, ids, whole arguments) is made good here. Retrying is `outlive.models.retry`'s.
+Options that a server refuses are left out from then on; missing parts of an answer (usage, ids, complete arguments)
+are filled in here. Retries are in `outlive.models.retry`.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from outlive.context.engine import Request
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
 from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
-from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
-from outlive.models.failures import Failure, error_for, nearest, said_in
+from outlive.models.errors import ModelError, NotSetUp, RequestRefused, Unavailable
+from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.headers import custom_headers
 from outlive.models.openai.form import request_form
 from outlive.models.prices import facts
-from outlive.models.protocol import Price, Reply, Stop, Usage
+from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import LONGEST_NAME, kept_call, whole, writable
+from outlive.models.sdk import CONNECTING, SdkModel, lost
 from outlive.models.text_calls import FoundCalls, calls_in
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
@@ -28,17 +29,16 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types.chat import ChatCompletionChunk
 
-T = TypeVar("T")
 PROVIDER = "openai"
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 ORGANIZATION, PROJECT, HEADERS = "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"
 USUAL_ADDRESS = "https://api.openai.com/v1"
 NO_KEY = "none"
-"""Local servers want none, but the SDK does."""
-CONNECTING, SILENCE = 10.0, 600.0
-"""Seconds to connect, and between two signs of life: a local model may read a long prompt for minutes."""
+"""The SDK requires a key, local servers do not."""
+SILENCE = 600.0
+"""Seconds between two pieces of a stream: a local model may read a long prompt for minutes."""
 MOST_CHANGES = 4
-"""How often a request is changed to what a server takes before it is given up."""
+"""How often the options of a request are changed for a server before giving up."""
 STOPS: dict[str, Stop] = {
     "stop": "end",
     "tool_calls": "tools",
@@ -48,8 +48,10 @@ STOPS: dict[str, Stop] = {
 }
 
 
-class OpenAIModel:
+class OpenAIModel(SdkModel):
     """One model behind a chat completions API."""
+
+    provider, key = PROVIDER, KEY
 
     def __init__(
         self,
@@ -61,51 +63,18 @@ class OpenAIModel:
         silence: float = SILENCE,
     ) -> None:
         known = facts(name)
-        self._model = name
-        self._window = window or known.window
-        self._price = known.price
         self._address = environment.get(ADDRESS) or USUAL_ADDRESS
-        self._client = _client(environment, self._address, silence)
+        client = _client(environment, self._address, silence)
+        super().__init__(name, replace(known, window=window or known.window), client)
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
         if max_tokens:
             self._options["max_completion_tokens"] = max_tokens
 
-    @property
-    def name(self) -> str:
-        return f"{PROVIDER}:{self._model}"
-
-    @property
-    def window(self) -> int:
-        return self._window
-
-    @property
-    def price(self) -> Price | None:
-        return self._price
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        """Pieces as they arrive, then the reply. The connection ends with the iterator."""
-        reading = _Reading(self._model, request)
-        async with aclosing(self._chunks(request)) as chunks:
-            async for chunk in chunks:
-                for piece in self._read(reading.take, chunk):
-                    yield piece
-        reply = await asyncio.to_thread(self._read, reading.reply)
-        for piece in reading.held(reply):
-            yield piece
-        yield reply
-
-    def _read(self, read: Callable[..., T], *given: Any) -> T:
-        """What `read` returns; whatever a server sends in a wrong form is a broken answer."""
-        try:
-            return read(*given)
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
+    def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        return self._stream(_Reading(self._model, request), self._chunks(request))
 
     async def _chunks(self, request: Request) -> AsyncGenerator["ChatCompletionChunk", None]:
-        """The chunks of one answer. Options that the server does not take are changed and the request repeated."""
+        """The chunks of one answer. Options that the server refuses are changed and the request repeated."""
         import openai
 
         for changes in range(MOST_CHANGES + 1):
@@ -116,19 +85,19 @@ class OpenAIModel:
                         yield chunk
                 return
             except openai.APIConnectionError as error:
-                raise Unavailable(f"{self.name}: {self._lost(error)}") from error
+                raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
             except openai.APIError as error:
                 failure = _failure(error)
                 if changes < MOST_CHANGES and self._changes(failure, with_tools=bool(request.tools)):
                     continue
-                await self._fail(failure)
+                raise await self._error(failure) from None
             except (ValueError, RecursionError) as error:
                 raise Unavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
             except openai.OpenAIError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
 
     async def _open(self, request: Request) -> Any:
-        """Sent as it is: of arguments, the SDK would walk through every field, for a quarter of a second."""
+        """As `extra_body`: the SDK would walk through every field of arguments, for a quarter of a second."""
         body = request_form(request) | self._options
         create = self._client.chat.completions.create
         try:
@@ -137,7 +106,7 @@ class OpenAIModel:
             return await create(model=self._model, messages=[], stream=True, extra_body=writable(body))
 
     def _changes(self, failure: Failure, *, with_tools: bool) -> bool:
-        """Whether an option could be changed to what this server takes. It stays so for later requests."""
+        """Whether an option could be changed for this server; the change holds for later requests."""
         said, options = failure.message, self._options
         if failure.status not in (400, 422):
             return False
@@ -147,22 +116,19 @@ class OpenAIModel:
             options["max_tokens"] = options.pop("max_completion_tokens")
             return True
         if "reasoning_effort" in said and with_tools and "reasoning_effort" not in options:
-            options["reasoning_effort"] = "none"  # with tools, this API takes newer models without reasoning only
+            options["reasoning_effort"] = "none"  # with tools, this API accepts newer models only without reasoning
             return True
         return False
 
-    async def _fail(self, failure: Failure) -> NoReturn:
-        error = error_for(failure, self.name, KEY)
-        if failure.status == 404:
-            raise NotSetUp(f"{error}; {await self._names()}") from None
+    async def _error(self, failure: Failure) -> ModelError:
+        error = await super()._error(failure)
         if isinstance(error, RequestRefused) and "does not support tools" in failure.message:
-            raise NotSetUp(f"{error}; choose a model that can call tools") from None
+            return NotSetUp(f"{error}; choose a model that can call tools")
         if isinstance(error, RequestRefused) and "/v1/responses" in failure.message:
-            raise NotSetUp(f"{error}; outlive speaks the chat API: choose a model that calls tools there") from None
-        raise error from None
+            return NotSetUp(f"{error}; outlive speaks the chat API: choose a model that calls tools there")
+        return error
 
     async def _names(self) -> str:
-        """The models that the server has, to choose from; when it does not say, its address may be the mistake."""
         import openai
 
         try:
@@ -172,11 +138,6 @@ class OpenAIModel:
         names = [model.id for model in page.data or ()]
         return f"at {self._address} there is {nearest(self._model, names)}"
 
-    def _lost(self, error: Exception) -> str:
-        """Why there is no answer, in few words."""
-        cause = error.__cause__ or error
-        return f"no connection to {self._address} ({str(cause).strip() or type(cause).__name__})"
-
 
 class _Call:
     """A call while it arrives."""
@@ -185,7 +146,7 @@ class _Call:
         self.given_id = given_id
         self.name = ""
         self._given: Any = None
-        """Arguments of a server that sends an object instead of text."""
+        """Arguments that a server sent as an object instead of text."""
         self._parts: list[str] = []
         self._brackets = Brackets()
 
@@ -202,17 +163,17 @@ class _Call:
     def arguments(self) -> Any:
         return self._given if self._given is not None else "".join(self._parts)
 
-    def iswhole(self) -> bool:
-        """Whether the arguments are an object, or text whose brackets are all closed."""
+    def is_complete(self) -> bool:
+        """Whether the arguments are an object, or text with all brackets closed."""
         if self._given is not None:
             return isinstance(self._given, dict)
         return self._brackets.closed
 
     def is_another(self, given_id: str, name: str, arguments: Any) -> bool:
-        """Whether a piece with this call's index opens a further call: servers number sloppily."""
+        """Whether a piece with this call's index begins another call: some servers reuse indexes."""
         if given_id and self.given_id and given_id != self.given_id:
             return True
-        return bool(name and self.name and arguments and self.iswhole())
+        return bool(name and self.name and arguments and self.is_complete())
 
 
 class _Reading:
@@ -231,7 +192,6 @@ class _Reading:
         self.usage = Usage()
 
     def take(self, chunk: Any) -> list[Arriving]:
-        """Take in one chunk, and say what of it can be shown."""
         self.model = _text(getattr(chunk, "model", "")) or self.model
         if usage := getattr(chunk, "usage", None):
             self.usage = _usage(usage)
@@ -259,7 +219,7 @@ class _Reading:
         return pieces
 
     def held(self, reply: Reply) -> Iterator[Arriving]:
-        """What was not shown because it might have been a call, once it is clear what it was."""
+        """The text that was held back because it could have been a call, and calls found in it."""
         if words := self.text.rest(plain_text(reply.blocks)):
             yield TextArrived(words)
         if not self.calls:
@@ -286,7 +246,7 @@ class _Reading:
             raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
         stop = "refusal" if self.refused else STOPS.get(self.stop, "other")
         calls, cut = self.calls, ""
-        if stop == "length" and calls and not calls[-1].iswhole():
+        if stop == "length" and calls and not calls[-1].is_complete():
             calls, cut = calls[:-1], calls[-1].name
         made = [kept_call(self._id(call.given_id), call.name, read_arguments(call.arguments)) for call in calls]
         text = self.text.kept(self.request.state_block)
@@ -299,7 +259,7 @@ class _Reading:
         return Reply((*words, *made), stop, self.usage, self.model, cut, found.near)
 
     def _written(self, text: str) -> FoundCalls:
-        """Calls in the text. The model has read what users and tools said, so a call that occurs there is a quote."""
+        """Calls in the text. A call that occurs in messages of users or results of tools is a quote."""
         schemas: dict[str, Any] = {str(tool["name"]): tool["input_schema"] for tool in self.request.tools}
         messages = (message for message in self.request.messages if message.role == "user")
         blocks = (block for message in messages for block in message.blocks)
@@ -317,7 +277,7 @@ def _text(value: Any) -> str:
 
 
 def _said(content: Any) -> str:
-    """The words of a piece; some servers send a list of parts."""
+    """The text of a piece; some servers send a list of parts."""
     if not isinstance(content, (list, str, type(None))):
         raise TypeError(f"content is of type {type(content).__name__}")
     if not isinstance(content, list):
@@ -330,7 +290,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _usage(usage: Any) -> Usage:
-    """Cached tokens are counted within the prompt here, and apart with us."""
+    """The usage; OpenAI counts cached tokens as part of the prompt, we do not."""
     details = getattr(usage, "prompt_tokens_details", None)
     read = whole(getattr(details, "cached_tokens", 0))
     write = whole(getattr(details, "cache_write_tokens", 0))
@@ -349,13 +309,8 @@ def _client(environment: Mapping[str, str], address: str, silence: float) -> "As
             f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "
             f"a local server needs {ADDRESS} instead"
         )
-    client = AsyncOpenAI(
-        api_key=key,
-        base_url=address,
-        timeout=Timeout(silence, connect=CONNECTING),
-        max_retries=0,
-    )
-    # The SDK has taken these from the process's environment, whoever named the address. Ours are for this address.
+    client = AsyncOpenAI(api_key=key, base_url=address, timeout=Timeout(silence, connect=CONNECTING), max_retries=0)
+    # The SDK takes these from the process's environment, which may not belong to this address.
     client.organization, client.project = environment.get(ORGANIZATION), environment.get(PROJECT)
     client.admin_api_key = None
     client._custom_headers = custom_headers(environment.get(HEADERS, ""))
@@ -363,7 +318,7 @@ def _client(environment: Mapping[str, str], address: str, silence: float) -> "As
 
 
 def _failure(error: Any) -> Failure:
-    """What the SDK raised, in our words. An error inside of a stream has no status."""
+    """The failure that the SDK raised. An error inside a stream has no status."""
     said = said_in(error.body)
     response = getattr(error, "response", None)
     status = getattr(error, "status_code", 0)

@@ -1,4 +1,4 @@
-"""`add_directive`: keep standing words of the user. Only what the user said can be kept, and as it was said."""
+"""`add_directive`: keep an instruction of the user, as a verbatim quote of the user's messages."""
 
 import re
 from typing import Annotated
@@ -11,7 +11,7 @@ from outlive.state import made_way
 from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
 SHORTEST, LONGEST = 4, 1000
-"""Characters: a directive is in every request."""
+"""Characters; a directive is part of every request."""
 
 
 class AddDirectiveInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class AddDirective(Tool[AddDirectiveInput]):
 
 
 def _quoted(text: str, context: ToolContext) -> str:
-    """The words as the user wrote them; only white space may differ in the quote."""
+    """The user's exact words; the quote may differ in white space only."""
     text = text.strip()
     if not SHORTEST <= len(text) <= LONGEST:
         raise ToolError(f"a directive has {SHORTEST} to {LONGEST:,} characters, this has {len(text):,}")

@@ -17,12 +17,11 @@ from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 TIMEOUT = 120.0
 LONGEST_TIMEOUT = 3600.0
 LONGEST = 120_000
-"""Bytes of a command; the system takes little more in one argument."""
+"""Bytes of a command; the system's limit for one argument is little more."""
 LIVE = 256 * 1024
 """Bytes that are shown while a command runs."""
-
 MOMENT = 0.05
-"""Seconds in which the last children of a command may end after it."""
+"""Seconds for the last children of a command to end after it."""
 
 
 class BashInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,10 +45,8 @@ class Bash(Tool[BashInput]):
         "glob and grep for files."
     )
     input = BashInput
+    about = "command"
     effect = "run"
-
-    def subject(self, given: BashInput) -> str:
-        return given.command
 
     async def run(self, given: BashInput, context: ToolContext) -> ToolOutcome:
         _check(given)
@@ -84,7 +81,7 @@ class Bash(Tool[BashInput]):
 def _start(
     text: str, context: ToolContext, timeout: float | None, live: Callable[[bytes], None] | None = None
 ) -> RunningCommand:
-    """The command does nothing before the log knows its process: whoever resumes the session can look for it."""
+    """Start a command once its process is in the log, so that a resumed session can find it."""
 
     def record(process: Process) -> None:
         context.session.log(ToolStarted, calls=(context.call_id,), process=process)
@@ -101,7 +98,7 @@ def _start(
 
 
 def ending(command: RunningCommand | Orphan) -> str:
-    """How a command ended, unless well: `exit code 137 (SIGKILL)`."""
+    """The exit code in words, such as `exit code 137 (SIGKILL)`; empty for 0."""
     code = command.exit_code
     if code is None:
         return "exit code unknown"
@@ -147,7 +144,7 @@ def _left_behind(command: RunningCommand, context: ToolContext) -> str:
 
 
 def _streamed(context: ToolContext) -> Callable[[bytes], None]:
-    """Hands bytes to the desk as text, on the loop's own thread; past a bound it only says so."""
+    """A callback that passes output to the context on the loop's thread, up to a bound."""
     loop = asyncio.get_running_loop()
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     shown = 0
@@ -163,7 +160,7 @@ def _streamed(context: ToolContext) -> Callable[[bytes], None]:
         if text and not loop.is_closed():
             try:
                 loop.call_soon_threadsafe(context.output, context.call_id, text)
-            except RuntimeError:  # the loop was closed just now: nobody looks any more
+            except RuntimeError:  # the loop was just closed
                 shown = LIVE
 
     return live

@@ -1,4 +1,4 @@
-"""`bash_output`: what a command in the background printed since the last look."""
+"""`bash_output`: the output of a background command since the last call."""
 
 import asyncio
 from typing import Annotated
@@ -23,11 +23,9 @@ class BashOutput(Tool[BashOutputInput]):
         "It does not wait for output and cannot send input."
     )
     input = BashOutputInput
+    about = "handle"
     longest = SHORT
     effect = "look"
-
-    def subject(self, given: BashOutputInput) -> str:
-        return given.handle
 
     async def run(self, given: BashOutputInput, context: ToolContext) -> ToolOutcome:
         command = context.processes.get(given.handle)
@@ -36,7 +34,7 @@ class BashOutput(Tool[BashOutputInput]):
             await asyncio.to_thread(command.end)
         runs = command.running
         if not runs:
-            await command.finished()  # the last of its output may still be on the way
+            await command.finished()  # the last output may not have arrived yet
         text = command.take().rstrip("\n") or "(nothing new)"
         state = _state(command, runs=runs, ended_now=given.kill and was_running)
         return ToolOutcome(f"{text}\n[{given.handle.strip()}: {state}]", exit_code=command.exit_code)

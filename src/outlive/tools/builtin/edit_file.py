@@ -1,4 +1,4 @@
-"""`edit_file`: one exact place of a file, or all of them, replaced; the bytes around stay as they are."""
+"""`edit_file`: replace one exact occurrence of a text, or all; other bytes stay as they are."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,14 +14,13 @@ from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
 
 LISTED = 12
 MANY = 50
-"""Places that are looked at one by one."""
+"""Occurrences that are counted exactly."""
 
 
 class EditFileInput(Struct, frozen=True, forbid_unknown_fields=True):
     path: Annotated[str, Meta(description="The file, from the workspace's root or absolute.")]
     old_text: Annotated[
-        str,
-        Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique."),
+        str, Meta(description="What is to be replaced, exactly as in the file, with enough around it to be unique.")
     ]
     new_text: Annotated[str, Meta(description="What takes its place; empty removes it.")]
     replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
@@ -35,13 +34,8 @@ class EditFile(Tool[EditFileInput]):
         "ends and encoding. Does not take patterns and does not create files (use write_file)."
     )
     input = EditFileInput
+    about = "path"
     effect = "edit"
-
-    def subject(self, given: EditFileInput) -> str:
-        return given.path
-
-    def paths(self, given: EditFileInput) -> tuple[str, ...]:
-        return (given.path,)
 
     def preview(self, given: EditFileInput, context: ToolContext) -> str:
         edit = _edit(given, context)
@@ -54,7 +48,7 @@ class EditFile(Tool[EditFileInput]):
 
 
 class _Edit(Struct, frozen=True):
-    """A change that can be made."""
+    """A valid change."""
 
     before: Before
     coding: Coding
@@ -65,7 +59,7 @@ class _Edit(Struct, frozen=True):
 
 
 def _planned(given: EditFileInput, context: ToolContext) -> tuple[_Edit, ToolOutcome]:
-    """A change, and what to say once it is made."""
+    """The change, and the result once it is made."""
     edit = _edit(given, context)
     places = f"{edit.count:,} places" if edit.count > 1 else "1 place"
     text = f"edited {given.path}: {places}, {_at(edit.lines)}, {counted(edit.text, edit.changed)}"
@@ -97,7 +91,7 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
         times = max(len(found), text.count(old))
         raise ToolError(
             f"old_text is found {times:,} times in {given.path}, {_at(lines)}; "
-            "give more of what stands around the one you mean, or replace_all"
+            "give more of the text around the one you mean, or replace_all"
         )
     return _Edit(before, how, text, text.replace(old, new), text.count(old), lines)
 
@@ -116,12 +110,12 @@ def _decoded(before: Before) -> tuple[Coding, str]:
     try:
         text = how.decode(before.raw)
     except UnicodeDecodeError as error:
-        raise ToolError(f"{before.path} begins like {how.name} and is none: {error.reason}; use bash") from None
+        raise ToolError(f"{before.path} is not valid {how.name}: {error.reason}; use bash") from None
     return how, text
 
 
 def _with_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
-    """In a file with CRLF a model's LF means CRLF, unless it is found as it was written."""
+    """Convert LF to CRLF for a file with CRLF, unless a mixed file contains the text as given."""
     returns = text.count("\r\n")
     if not returns:
         return old, new
@@ -135,7 +129,7 @@ def _crlf(text: str) -> str:
 
 
 def _places(text: str, old: str) -> Iterator[int]:
-    """Where it stands, also where one overlaps another: then it is not unique either."""
+    """All positions, including overlapping ones."""
     at = text.find(old)
     while at >= 0:
         yield at

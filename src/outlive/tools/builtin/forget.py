@@ -1,4 +1,4 @@
-"""Forget a memory: it moves to the archive, from which it can be brought back."""
+"""`forget`: move a memory to the archive, from which it can be restored."""
 
 from typing import Annotated
 
@@ -19,11 +19,9 @@ class Forget(Tool[ForgetInput]):
         "corrected: remember the right thing. The user is asked first."
     )
     input = ForgetInput
+    about = "memory"
     longest = SHORT
     effect = "run"
 
     async def run(self, given: ForgetInput, context: ToolContext) -> ToolOutcome:
         return ToolOutcome(notebook(context).forget(given.memory))
-
-    def subject(self, given: ForgetInput) -> str:
-        return given.memory

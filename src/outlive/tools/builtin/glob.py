@@ -29,12 +29,10 @@ class Glob(Tool[GlobInput]):
         "such a folder. Lists files, not folders, follows no links, and does not look into files (use grep)."
     )
     input = GlobInput
+    about = "pattern"
     longest = SHORT
     effect = "look"
     parallel = True
-
-    def subject(self, given: GlobInput) -> str:
-        return given.pattern
 
     def paths(self, given: GlobInput) -> tuple[str, ...]:
         return (str(Path(given.path) / split_fixed(given.pattern)[0]),)

@@ -1,4 +1,4 @@
-"""`grep`: lines that match a pattern, by file. ripgrep does the work where there is one, else a worker of ours."""
+"""`grep`: lines that match a pattern, by file. Uses ripgrep if installed, else `grep_worker`."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ LIMIT = 100
 SECONDS = 30.0
 LONGEST_LINE = 300
 AROUND = 4_096
-"""Bytes on both sides of what is shown of a long line that are looked at for a secret that the part would cut."""
+"""Bytes on both sides of the shown part of a long line that are scanned for secrets crossing its ends."""
 MOST = 100_000
 """Characters in one answer."""
 
@@ -51,12 +51,10 @@ class Grep(Tool[GrepInput]):
         "match across lines and changes nothing."
     )
     input = GrepInput
+    about = "pattern"
     longest = SHORT
     effect = "look"
     parallel = True
-
-    def subject(self, given: GrepInput) -> str:
-        return given.pattern
 
     def paths(self, given: GrepInput) -> tuple[str, ...]:
         return (given.path,)
@@ -78,7 +76,7 @@ class Grep(Tool[GrepInput]):
 
 
 class _Search:
-    """One search by one process, which is stopped when there is enough or when it takes too long."""
+    """One search by one process, which is stopped when it has found enough or takes too long."""
 
     def __init__(self, given: GrepInput, real: Path) -> None:
         self.given = given
@@ -94,7 +92,7 @@ class _Search:
     def run(self, context: ToolContext) -> ToolOutcome:
         program = find_program("rg", (context.fence.root, *context.fence.extra))
         found = _Found(context, self.folder, self.given.limit)
-        with tempfile.TemporaryFile() as asked:
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as errors:
             argv = self._with_ripgrep(program) if program else self._with_worker(asked)
             with (
                 subprocess.Popen(  # noqa: S603 - our own arguments; the pattern is one of them, never a command
@@ -102,7 +100,7 @@ class _Search:
                     cwd=self.folder,
                     stdin=asked,
                     stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
+                    stderr=errors,
                     start_new_session=True,
                 ) as process,
                 WATCHDOG.watching(process.pid),
@@ -111,7 +109,6 @@ class _Search:
                 late = threading.Timer(SECONDS, self._too_late)
                 late.daemon = True
                 late.start()
-                errors = _Drain(process)
                 try:
                     for kind, data in _said(process):
                         if not found.take(kind, data):
@@ -120,7 +117,8 @@ class _Search:
                     late.cancel()
                     process.kill()
                     found.close()
-                complaints = errors.text()
+            errors.seek(0)
+            complaints = errors.read(4096).decode("utf-8", "replace").strip()
         return self._outcome(context, found, complaints)
 
     def _too_late(self) -> None:
@@ -128,16 +126,7 @@ class _Search:
         self.stop()
 
     def _with_ripgrep(self, program: str) -> list[str]:
-        argv = [
-            program,
-            "--json",
-            "--no-config",
-            "--hidden",
-            "--no-messages",
-            "--sort=path",
-            "--engine=auto",
-            "--crlf",
-        ]
+        argv = [program, *"--json --no-config --hidden --no-messages --sort=path --engine=auto --crlf".split()]
         for name in (".git", *(f"/{name}" for name in HARNESS)):
             argv += ["--glob", f"!{name}"]
         if self.given.glob:
@@ -185,25 +174,6 @@ class _Search:
         return ToolOutcome("\n".join([*found.rows, *notes]))
 
 
-class _Drain(threading.Thread):
-    """Reads what a process complains about, so that it cannot stand still over it."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
-        super().__init__(daemon=True)
-        self._process = process
-        self._kept = b""
-        self.start()
-
-    def run(self) -> None:
-        assert self._process.stderr is not None  # noqa: S101 - it was started with a pipe
-        while data := os.read(self._process.stderr.fileno(), 4096):
-            self._kept = (self._kept + data)[:4096]
-
-    def text(self) -> str:
-        self.join(1)
-        return self._kept.decode("utf-8", "replace").strip()
-
-
 class _Found:
     """Rows of the answer, as the matches come in."""
 
@@ -211,7 +181,7 @@ class _Found:
         self.rows: list[str] = []
         self.matches = 0
         self.full = False
-        self._desk = context
+        self._context = context
         self._folder = folder
         self._limit = limit
         self._used = 0
@@ -227,12 +197,12 @@ class _Found:
             return False
         if kind == "match":
             self.matches += 1
-        elif self.matches >= self._limit and self._starts_anew(data):
-            return True  # what stands before a match that is one too many
+        elif self.matches >= self._limit and self._starts_block(data):
+            return True  # context before a match beyond the limit
         file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
         if file != self._file:
             self._open_keys(file)
-            self._add(_printed(self._desk.fence.shown(self._folder / file)))
+            self._add(_printed(self._context.fence.shown(self._folder / file)))
         elif number > self._last + 1:
             self._add("   --")
         self._file, self._last = file, number
@@ -241,21 +211,21 @@ class _Found:
         return True
 
     def _cut(self, raw: bytes, start: int, number: int) -> str:
-        """A line without its secrets, or of a long one the part around the match."""
+        """A line with its secrets masked; of a long line, the part around the match."""
         raw = raw.rstrip(b"\r\n")
         inside = self._keys is not None and number in self._keys
         if len(raw) <= LONGEST_LINE:
             line = raw.decode("utf-8", "replace")
-            return shown(line, self._desk.mask.find(line, inside=inside))
+            return shown(line, self._context.mask.find(line, inside=inside))
         first = max(0, min(start - LONGEST_LINE // 3, len(raw) - LONGEST_LINE))
         around = raw[max(0, first - AROUND) : first + LONGEST_LINE + AROUND].decode("utf-8", "replace")
         skipped = len(raw[max(0, first - AROUND) : first].decode("utf-8", "replace"))
         length = len(raw[first : first + LONGEST_LINE].decode("utf-8", "ignore"))
-        text = shown(around, self._desk.mask.find(around, inside=inside), skipped, skipped + length)
+        text = shown(around, self._context.mask.find(around, inside=inside), skipped, skipped + length)
         return f"{'…' if first else ''}{text}{'…' if first + LONGEST_LINE < len(raw) else ''} [{len(raw):,} bytes]"
 
     def _open_keys(self, file: str) -> None:
-        """Which lines of the file are of private keys: a line by itself does not tell."""
+        """Find the lines of private keys in the file, which cannot be recognised one by one."""
         self.close()
         try:
             self._source = os.fdopen(os.open(self._folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
@@ -268,7 +238,7 @@ class _Found:
             self._source.close()
         self._source = self._keys = None
 
-    def _starts_anew(self, data: dict[str, Any]) -> bool:
+    def _starts_block(self, data: dict[str, Any]) -> bool:
         same = os.fsdecode(_bytes(data["path"])).removeprefix("./") == self._file
         return not same or data["line_number"] > self._last + 1
 
@@ -283,7 +253,7 @@ def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, A
         try:
             said = json.loads(line)
         except ValueError:
-            return  # cut off in the middle, because it was stopped
+            return  # cut off, because the process was stopped
         if said["type"] in ("match", "context"):
             yield said["type"], said["data"]
 

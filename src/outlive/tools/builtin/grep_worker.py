@@ -1,5 +1,5 @@
-"""Searches files for a pattern where there is no ripgrep, as a program of its own: a pattern that never comes to an
-end can be stopped and holds up nobody. Prints what `rg --json` prints, as far as it is read; imports nothing of ours.
+"""Searches files for a pattern without ripgrep, in a separate process, so that a pattern of exponential time can be
+stopped. Prints the part of `rg --json` that grep.py reads; imports nothing of outlive.
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 from collections import deque
 
 LARGEST = 64 * 2**20
-"""Bytes: larger files are named and left out."""
+"""Bytes; larger files are reported and skipped."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""`keep`: results that stay whole through every pass, until they are let go."""
+"""`keep`: tool results that stay whole through every pass until let go."""
 
 from typing import Annotated
 

@@ -18,11 +18,9 @@ class LoadSkill(Tool[LoadSkillInput]):
         "them; it runs nothing."
     )
     input = LoadSkillInput
+    about = "name"
     longest = SHORT
     effect = "look"
-
-    def subject(self, given: LoadSkillInput) -> str:
-        return given.name
 
     async def run(self, given: LoadSkillInput, context: ToolContext) -> ToolOutcome:
         return ToolOutcome(context.skills.load(given.name.strip()))

@@ -1,15 +1,15 @@
-"""What the tools of memory need: somebody who keeps it."""
+"""The interface that the memory tools use."""
 
 from typing import Literal, Protocol, cast
 
 from outlive.tools.protocol import ToolContext, ToolError
 
 MEMORIES = "memories"
-"""Its place among the extras of a desk."""
+"""Its key in `ToolContext.extras`."""
 
 
 class Notebook(Protocol):
-    """Keeps, forgets and finds; every answer is a text for the model."""
+    """Stores, forgets and finds memories; every answer is a text for the model."""
 
     def remember(
         self,
@@ -25,7 +25,7 @@ class Notebook(Protocol):
 
 
 def notebook(context: ToolContext) -> Notebook:
-    """The one of this desk. Raises ToolError where there is none, as for a sub-agent."""
+    """The notebook of a context. Raises ToolError if there is none, as for a sub-agent."""
     if MEMORIES not in context.extras:
         raise ToolError("there is no memory here: only the agent that the user talks to has one")
     return cast(Notebook, context.extras[MEMORIES])

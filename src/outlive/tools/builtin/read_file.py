@@ -1,4 +1,4 @@
-"""`read_file`: lines of a text file with their numbers, or a picture."""
+"""`read_file`: numbered lines of a text file, or an image."""
 
 import asyncio
 import io
@@ -36,14 +36,9 @@ class ReadFile(Tool[ReadFileInput]):
         "or other binary files."
     )
     input = ReadFileInput
+    about = "path"
     effect = "look"
     parallel = True
-
-    def subject(self, given: ReadFileInput) -> str:
-        return given.path
-
-    def paths(self, given: ReadFileInput) -> tuple[str, ...]:
-        return (given.path,)
 
     async def run(self, given: ReadFileInput, context: ToolContext) -> ToolOutcome:
         return await asyncio.to_thread(_read, given, context)
@@ -79,7 +74,7 @@ def _recoded(given: ReadFileInput, file: BinaryIO, how: Coding, size: int, mask:
     try:
         source = io.BytesIO(how.decode(file.read()).encode("utf-8", "replace"))
     except UnicodeDecodeError as error:
-        raise ToolError(f"{given.path} begins like {how.name} and is none: {error.reason} at {error.start}") from None
+        raise ToolError(f"{given.path} is not valid {how.name}: {error.reason} at {error.start}") from None
     total = summed(source)
     source.seek(0)
     return f"{_lines(given, source, total, size, mask)}\n[it is written in {how.name}]"
@@ -98,7 +93,7 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
         return f"({given.path} is empty)"
     begin = file.tell()
     if not _skip(file, given.offset - 2):
-        raise ToolError(_behind(given, count, size))
+        raise ToolError(_past_end(given, count, size))
     before = _line(file)[0] if given.offset > 1 else b""
     lines: list[str] = []
     notes: dict[int, str] = {}
@@ -112,7 +107,7 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
             notes[len(lines)] = f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
         used += min(len(lines[-1]), LONGEST_LINE) + 7
     if not lines:
-        raise ToolError(_behind(given, count, size))
+        raise ToolError(_past_end(given, count, size))
     note = _note(given, len(lines), count, size, total, file)
     file.seek(begin)
     keys = KeyLines(file)
@@ -126,7 +121,7 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
-def _behind(given: ReadFileInput, count: int | None, size: int) -> str:
+def _past_end(given: ReadFileInput, count: int | None, size: int) -> str:
     has = f"has {count:,} lines" if count is not None else f"({size_text(size)}) has fewer lines"
     return f"{given.path} {has}; there is no line {given.offset:,}"
 
@@ -149,7 +144,7 @@ def _note(
 
 
 def _skip(file: BinaryIO, lines: int) -> bool:
-    """Go behind so many lines, block by block; whether there were that many."""
+    """Skip so many lines, block by block; returns whether there were that many."""
     while lines > 0:
         start = file.tell()
         block = file.read(1 << 20)
@@ -168,7 +163,7 @@ def _skip(file: BinaryIO, lines: int) -> bool:
 
 
 def _line(file: BinaryIO) -> tuple[bytes, int]:
-    """The next line, or its beginning and how many bytes follow; never more than that in memory."""
+    """The next line, or the start of a long one and the number of bytes that follow."""
     raw = file.readline(4 * LONGEST_LINE)
     rest = 0
     if raw and not raw.endswith(b"\n"):

@@ -8,7 +8,7 @@ from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutc
 
 
 class RecallInput(Struct, frozen=True, forbid_unknown_fields=True):
-    handle: Annotated[str, Meta(description="A handle as it stands in the conversation: @h12.")] = ""
+    handle: Annotated[str, Meta(description="A handle from the conversation, such as @h12.")] = ""
     query: Annotated[
         str, Meta(description="Words to look for in all of this session; with a handle, lines of that text.")
     ] = ""

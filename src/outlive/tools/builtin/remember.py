@@ -1,4 +1,4 @@
-"""Keep something for later sessions."""
+"""`remember`: keep something for later sessions."""
 
 from typing import Annotated, Literal
 

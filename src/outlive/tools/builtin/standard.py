@@ -29,7 +29,6 @@ from outlive.tools.protocol import Tool
 
 
 def standard_tools() -> list[Tool[Any]]:
-    """One of each."""
     return [
         *(Bash(), BashOutput(), ReadFile(), WriteFile(), EditFile(), Glob(), Grep()),
         *(TaskCreate(), TaskUpdate(), TaskList(), TaskGet(), TaskClaim(), TaskComplete()),

@@ -25,12 +25,10 @@ class SubagentTool(Tool[SubagentInput]):
         "was said here, has no more rights than you, and cannot start agents itself."
     )
     input = SubagentInput
+    about = "description"
     effect = "look"
-    """Whatever it does is checked call by call."""
+    """Its own calls are checked one by one."""
     parallel = True
-
-    def subject(self, given: SubagentInput) -> str:
-        return given.description
 
     async def run(self, given: SubagentInput, context: ToolContext) -> ToolOutcome:
         if context.subagent is None:

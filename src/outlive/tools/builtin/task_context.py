@@ -1,4 +1,4 @@
-"""What the task tools share: names beside ids, claims in the session's name, what the state block shows."""
+"""Shared by the task tools: keys beside ids, claims of the session, and the tasks in the state block."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from outlive.tools.protocol import ToolContext, ToolError
 
 LEASE = timedelta(hours=1)
 RENEW = 600.0
-"""Seconds between two looks at whether claims have to be renewed."""
+"""Seconds between two renewals of claims."""
 MOST = 36
 """Open tasks in the state block."""
 READY = 12
@@ -31,25 +31,25 @@ _FOR_MODELS = {
 
 @dataclass(slots=True)
 class TaskWork:
-    """What this life of the session knows of its tasks; the rest is in the graph."""
+    """What the running session knows of its tasks; the rest is in the graph."""
 
     keys: dict[str, int] = field(default_factory=dict)
     tokens: dict[int, int] = field(default_factory=dict)
-    """Of the tasks that were claimed: proof that the claim is still ours."""
+    """Lease tokens of claimed tasks, which prove that the claim is still ours."""
     touched: dict[int, None] = field(default_factory=dict)
     renewed: float = field(default_factory=time.monotonic)
 
 
 def work_of(context: ToolContext) -> TaskWork:
-    """What is known, made at the first look."""
+    """The session's task work, created on first use."""
     work = context.extras.get("tasks")
     if not isinstance(work, TaskWork):
-        work = context.extras["tasks"] = TaskWork(tokens=_from_an_earlier_life(context))
+        work = context.extras["tasks"] = TaskWork(tokens=_earlier_claims(context))
     return work
 
 
-def _from_an_earlier_life(context: ToolContext) -> dict[int, int]:
-    """Claims that this very session made before it was resumed; only an owner named after it proves that."""
+def _earlier_claims(context: ToolContext) -> dict[int, int]:
+    """Claims that this session made before it was resumed; only an owner named after it proves that."""
     if context.session.id not in context.owner:
         return {}
     held = context.graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=context.owner))
@@ -57,7 +57,7 @@ def _from_an_earlier_life(context: ToolContext) -> dict[int, int]:
 
 
 def asked(change: Callable[[], T]) -> T:
-    """Ask the graph; a refusal speaks of tools, not of the command line."""
+    """Run a graph operation; errors mention tools instead of the command line."""
     try:
         return change()
     except OutliveError as error:
@@ -95,7 +95,7 @@ def find_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
 
 
 def made_here(context: ToolContext, key: str | None) -> dict[str, Any]:
-    """What is written into a task that this session creates."""
+    """The metadata of a task that this session creates."""
     return {"session": context.session.id} | ({} if key is None else {"key": key})
 
 
@@ -104,7 +104,7 @@ def _made_here(task: Task, context: ToolContext) -> bool:
 
 
 def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
-    """The task, claimed in the session's name, and whether it was ours already (then the claim runs on)."""
+    """Claim a task for the session; returns it and whether it was ours already (then the lease is extended)."""
     work = work_of(context)
     if ref is not None:
         task = context.graph.get(ref)
@@ -118,10 +118,7 @@ def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
 
 
 def keep_claims(context: ToolContext) -> list[str]:
-    """Let the leases of this session run on; to be called now and then, it looks only when it is time.
-
-    Returns what is no longer ours, in words.
-    """
+    """Extend the leases of this session if `RENEW` has passed. Returns messages about lost claims."""
     work = work_of(context)
     if not work.tokens or time.monotonic() - work.renewed < RENEW:
         return []
@@ -137,7 +134,7 @@ def keep_claims(context: ToolContext) -> list[str]:
 
 
 def saw(context: ToolContext, *tasks: Task) -> None:
-    """Take note of tasks that were touched, and log the open ones that concern the session, if they changed."""
+    """Record tasks as touched, and log the open tasks of the session if they changed."""
     work = work_of(context)
     for task in tasks:
         work.touched.pop(task.id, None)
@@ -152,7 +149,7 @@ def saw(context: ToolContext, *tasks: Task) -> None:
 
 
 def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Iterable[int]) -> list[Task]:
-    """In progress by us, touched by this session (the newest first), seen before, then what is ready."""
+    """Open tasks in progress by us, touched by this session (newest first), seen before, then ready ones."""
     mine = tx.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner, sort="id"))
     wanted = list(dict.fromkeys([*reversed(list(touched)), *earlier]))
     there = tx.get(wanted)

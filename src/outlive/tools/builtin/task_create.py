@@ -13,7 +13,7 @@ LONGEST_KEY = 60
 
 class TaskCreateInput(Struct, frozen=True, forbid_unknown_fields=True):
     subject: Annotated[str, Meta(description="What is to be done, in one line.")]
-    description: Annotated[str, Meta(description="All that whoever does it has to know.")] = ""
+    description: Annotated[str, Meta(description="All that is needed to do it.")] = ""
     add_blocked_by: Annotated[
         tuple[Ref, ...],
         Meta(description="Tasks that must be finished first: ids (12, #12), keys, or exact subjects."),
@@ -35,10 +35,8 @@ class TaskCreate(Tool[TaskCreateInput]):
         "not start the task (use task_claim)."
     )
     input = TaskCreateInput
+    about = "subject"
     effect = "tasks"
-
-    def subject(self, given: TaskCreateInput) -> str:
-        return given.subject
 
     async def run(self, given: TaskCreateInput, context: ToolContext) -> ToolOutcome:
         key = _checked_key(given.key, context)

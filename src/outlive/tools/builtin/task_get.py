@@ -1,4 +1,4 @@
-"""`task_get`: all about one task."""
+"""`task_get`: the details of one task."""
 
 from typing import Annotated
 
@@ -20,11 +20,9 @@ class TaskGet(Tool[TaskGetInput]):
         "Show one task whole: status, description, what it waits for and what waits for it, who holds it, its result."
     )
     input = TaskGetInput
+    about = "task_id"
     longest = SHORT
     effect = "look"
-
-    def subject(self, given: TaskGetInput) -> str:
-        return str(given.task_id)
 
     async def run(self, given: TaskGetInput, context: ToolContext) -> ToolOutcome:
         task = asked(lambda: context.graph.get(find(context, given.task_id)))

@@ -1,4 +1,4 @@
-"""`task_update`: change a task: its words, its status, what it waits for."""
+"""`task_update`: change the text, the status or the dependencies of a task."""
 
 from typing import Annotated, Any
 
@@ -36,10 +36,8 @@ class TaskUpdate(Tool[TaskUpdateInput]):
         "note on its result, use task_complete. Does not delete tasks; cancelled means that it will not be done."
     )
     input = TaskUpdateInput
+    about = "task_id"
     effect = "tasks"
-
-    def subject(self, given: TaskUpdateInput) -> str:
-        return str(given.task_id)
 
     async def run(self, given: TaskUpdateInput, context: ToolContext) -> ToolOutcome:
         fields = _fields(given, context)
@@ -63,7 +61,7 @@ def _fields(given: TaskUpdateInput, context: ToolContext) -> dict[str, Any]:
 
 
 def _change(given: TaskUpdateInput, context: ToolContext, fields: dict[str, Any]) -> Task:
-    """One change of the graph; only a claim is one of its own, and is given back when the rest is refused."""
+    """Apply the change; a claim is a separate operation and is released if the rest is refused."""
     task = context.graph.get(find(context, given.task_id))
     token = work_of(context).tokens.get(task.id)
     if given.status == "in_progress":

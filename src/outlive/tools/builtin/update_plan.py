@@ -1,4 +1,4 @@
-"""`update_plan`: the session's plan, its goal and how far it has come. It is in every request."""
+"""`update_plan`: the session's plan, goal and progress, which are part of every request."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ LONGEST_PLAN = 10_000
 """Characters of all steps."""
 
 Which = int | str
-"""A step by its number, or by its words."""
+"""A step by its number or its text."""
 
 
 class UpdatePlanInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,7 +61,7 @@ class UpdatePlan(Tool[UpdatePlanInput]):
         events = _events(given, before)
         if not events:
             raise ToolError(f"nothing to change: give {', '.join(UpdatePlanInput.__struct_fields__)}")
-        for kind, fields in events:  # all of it makes sense, or nothing is logged
+        for kind, fields in events:  # log all or nothing
             before.check(kind(id=0, time=0.0, **fields))
         for kind, fields in events:
             context.session.log(kind, **fields)

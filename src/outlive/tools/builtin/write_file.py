@@ -1,4 +1,4 @@
-"""`write_file`: a whole file, new or instead of one that was read."""
+"""`write_file`: create a file, or replace one that was read."""
 
 import asyncio
 from typing import Annotated
@@ -23,13 +23,8 @@ class WriteFile(Tool[WriteFileInput]):
         "session and nobody changed it since. Does not append; for a part of a file use edit_file."
     )
     input = WriteFileInput
+    about = "path"
     effect = "edit"
-
-    def subject(self, given: WriteFileInput) -> str:
-        return given.path
-
-    def paths(self, given: WriteFileInput) -> tuple[str, ...]:
-        return (given.path,)
 
     def preview(self, given: WriteFileInput, context: ToolContext) -> str:
         return _diff(_checked(given, context), given.content)
@@ -44,7 +39,7 @@ class WriteFile(Tool[WriteFileInput]):
         return outcome
 
     def _outcome(self, given: WriteFileInput, before: Before, raw: bytes) -> ToolOutcome:
-        """What to say once it is written."""
+        """The result once it is written."""
         lines = given.content.count("\n") + (not given.content.endswith("\n") and bool(given.content))
         shown = _diff(before, given.content)
         changed = f", {counted(_old(before), given.content)}" if before.exists else ""
@@ -78,5 +73,5 @@ def _old(before: Before) -> str:
 
 def _diff(before: Before, content: str) -> str:
     if before.exists and coding(before.raw) is None:
-        return f"{before.path}: {len(before.raw):,} bytes that are no text make way"
+        return f"{before.path}: {len(before.raw):,} bytes of binary data are replaced"
     return unified(_old(before), content, before.path)

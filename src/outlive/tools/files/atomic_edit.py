@@ -1,4 +1,4 @@
-"""A file before it is changed, and the one way to change it: whole, by a rename, if it is still what it was."""
+"""Atomic changes of files: written whole and renamed into place, if the file has not changed meanwhile."""
 
 import os
 import re
@@ -11,14 +11,15 @@ from msgspec import Struct
 
 from outlive.tools.files.open_files import HASHED, check_regular, digest_of, size_text
 from outlive.tools.permissions.fence import Fence
+from outlive.tools.processes.process_table import exists
 from outlive.tools.protocol import ToolContext, ToolError
 
 _SCRATCH = re.compile(r"\.outlive-([0-9]+)-[0-9a-f]{12}\.tmp")
-"""A file on its way: which process writes it."""
+"""A temporary file and the process that writes it."""
 
 
 class Before(Struct, frozen=True):
-    """A file that is to be changed; `state` is None when there is none yet."""
+    """A file before its change; `state` is None if it does not exist yet."""
 
     path: str
     real: Path
@@ -31,7 +32,7 @@ class Before(Struct, frozen=True):
 
 
 def look(context: ToolContext, path: str) -> Before:
-    """The file as it is now. Raises ToolError for one that no tool may change."""
+    """The file as it is now. Raises ToolError if no tool may change it."""
     real = context.fence.editable(path)
     if path.endswith("/"):
         raise ToolError(f"{path} names a folder; name the file")
@@ -49,7 +50,7 @@ def look(context: ToolContext, path: str) -> Before:
 
 
 def refuse_changed(context: ToolContext, before: Before) -> None:
-    """Raises ToolError when the file is not the one that the model read."""
+    """Raise ToolError if the file has changed since the model read it."""
     if before.state is not None and context.seen.changed(before.real, before.state, digest_of(before.raw)):
         raise ToolError(
             f"{before.path} changed on disk since you read it, so nothing was written; "
@@ -58,7 +59,7 @@ def refuse_changed(context: ToolContext, before: Before) -> None:
 
 
 def save(context: ToolContext, before: Before, raw: bytes) -> None:
-    """Put `raw` in its place, with the mode that the file had. Readers see the old file or the new one."""
+    """Replace the file by `raw` atomically, keeping its mode."""
     folder, name = context.fence.open_folder(before.path, make=not before.exists)
     scratch = f".outlive-{os.getpid()}-{secrets.token_hex(6)}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -82,29 +83,19 @@ def save(context: ToolContext, before: Before, raw: bytes) -> None:
 
 
 def sweep(fence: Fence, path: str) -> None:
-    """Remove what a process that died while it wrote `path` left beside it."""
+    """Remove temporary files beside `path` that dead processes left."""
     with suppress(ToolError, OSError):
         folder, _ = fence.open_folder(path)
         try:
             for name in os.listdir(folder):
-                if (found := _SCRATCH.fullmatch(name)) and not _runs(int(found[1])):
+                if (found := _SCRATCH.fullmatch(name)) and not exists(int(found[1])):
                     os.unlink(name, dir_fd=folder)
         finally:
             os.close(folder)
 
 
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def _like(descriptor: int, state: os.stat_result | None) -> None:
-    """Owner (where we may) and mode of the file that makes way."""
+    """Copy owner (where allowed) and mode of the replaced file."""
     if state is None:
         return
     own = os.fstat(descriptor)
@@ -115,11 +106,11 @@ def _like(descriptor: int, state: os.stat_result | None) -> None:
 
 
 def _refuse_moved(before: Before, name: str, folder: int) -> None:
-    """The last look before the rename: nobody else may have written in between."""
+    """Raise ToolError if the file changed just before the rename."""
     try:
         now = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return
     old = before.state
     if old is None or (now.st_ino, now.st_size, now.st_mtime_ns) != (old.st_ino, old.st_size, old.st_mtime_ns):
-        raise ToolError(f"{before.path} was changed by somebody else just now; read_file it, then decide")
+        raise ToolError(f"{before.path} was just changed by another process; read_file it, then decide")

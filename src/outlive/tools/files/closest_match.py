@@ -1,7 +1,6 @@
-"""Why a text was not found in a file: the places that come closest, and what differs there.
+"""Why a text was not found in a file: the most similar places, and what differs there.
 
-All of it is linear: lines are compared by the runs of three letters that they share, up to `COMPARED` characters of a
-file.
+All of it is linear: lines are compared by shared trigrams, in the first `COMPARED` characters of a file.
 """
 
 import heapq
@@ -18,7 +17,7 @@ COMPARED = 2**20
 WIDTH = 300
 """Characters of a line that are compared and shown."""
 CANDIDATES = 12
-"""Places that are compared in full."""
+"""Places that are compared completely."""
 PLACES = 3
 SHOWN = 12
 CLOSE = 0.5
@@ -27,7 +26,7 @@ Grams = Counter[str]
 
 
 def why_not_found(text: str, wanted: str, replacement: str) -> str:
-    """What to tell a model whose `wanted` is not in `text`."""
+    """The message for a model whose `wanted` is not in `text`."""
     if _all_numbered(wanted) and _NUMBERED.sub("", wanted) in text:
         return "the line numbers and tabs of read_file are not part of the file; leave them out of old_text"
     searched = wanted.split("\n")
@@ -54,7 +53,7 @@ def _all_numbered(wanted: str) -> bool:
 
 
 def _whitespace_differs(text: str, wanted: str) -> list[int]:
-    """The lines where the same words are, with other white space between and around them."""
+    """The lines that differ from `wanted` only in white space."""
     target = _without_spaces(wanted)
     if not target.strip():
         return []
@@ -75,19 +74,19 @@ def _without_spaces(text: str) -> str:
 
 
 def grams(text: str) -> Grams:
-    """All runs of three letters, with how often they occur."""
+    """All trigrams with their counts."""
     text = f" {text.strip()} "
     return Counter(text[at : at + 3] for at in range(len(text) - 2))
 
 
 def alike(one: Grams, other: Grams) -> float:
-    """Share of the runs that two texts have in common, from 0 to 1."""
+    """The share of trigrams that two texts have in common, from 0 to 1."""
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 0.0
 
 
 def _closest(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
-    """Places with how alike they are, best first. Candidates are chosen by the longest line that is searched for."""
+    """Similarity and line of the best places. Candidates are chosen by the longest line of `searched`."""
     anchor = max(range(len(searched)), key=lambda at: len(searched[at].strip()))
     wanted = grams(searched[anchor][:WIDTH])
     if not searched[anchor].strip():
@@ -104,7 +103,7 @@ def _closest(lines: list[str], searched: list[str]) -> list[tuple[float, int]]:
 
 
 def _shared(line: str, wanted: Grams) -> float:
-    """A cheap measure for choosing: the share of runs of a line that are wanted, weighed by how long it is."""
+    """A cheap estimate of the share of common trigrams."""
     text = f" {line.strip()[:WIDTH]} "
     hits = sum(text[at : at + 3] in wanted for at in range(len(text) - 2))
     return 2 * hits / (len(text) - 2 + wanted.total()) if hits else 0.0
@@ -116,7 +115,7 @@ def _listed(places: list[int], length: int) -> str:
 
 
 def _shown(lines: list[str], at: int, length: int) -> str:
-    """Lines of the file exactly as they are, numbered as read_file does."""
+    """Lines of the file, numbered as in read_file."""
     keys = KeyLines(io.BytesIO("\n".join(lines).encode("utf-8", "replace")))
     of_keys = {n for n in range(min(length, SHOWN)) if at + n + 1 in keys}
     found = mask.lines(lines[at : at + min(length, SHOWN)], of_keys, longest=WIDTH)

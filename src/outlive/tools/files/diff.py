@@ -1,4 +1,4 @@
-"""Changes of a file as people read them: a unified diff, bounded in size and in the work it takes."""
+"""Unified diffs, bounded in size and in work."""
 
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
@@ -7,11 +7,11 @@ from outlive.printable import encodable
 
 MOST_LINES = 400
 WORK = 2_000_000
-"""Comparisons of lines, past which a change is shown as a whole."""
+"""Line comparisons, after which the change is shown as one block."""
 
 
 def unified(before: str, after: str, name: str) -> str:
-    """The difference, or nothing when there is none."""
+    """The unified diff; empty if nothing changed."""
     rows = changed_lines(before, after)
     if not rows:
         return ""
@@ -22,13 +22,13 @@ def unified(before: str, after: str, name: str) -> str:
 
 
 def counted(before: str, after: str) -> str:
-    """`+3 −2`: lines that came and went."""
+    """Added and removed lines: `+3 −2`."""
     rows = changed_lines(before, after)
     return f"+{sum(row.startswith('+') for row in rows)} −{sum(row.startswith('-') for row in rows)}"
 
 
 def changed_lines(before: str, after: str, context: int = 3) -> list[str]:
-    """The rows of a diff, without its title. Only what lies between the first and the last difference is compared."""
+    """The rows of a diff without its header. Only the part between the first and last difference is compared."""
     if before == after:
         return []
     old, new = _lines(before), _lines(after)
@@ -39,7 +39,7 @@ def changed_lines(before: str, after: str, context: int = 3) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """A last line without its end is another line than one with it, as in every diff."""
+    """The lines; a last line without a line end differs from the same line with one."""
     *whole, rest = text.split("\n")
     return [*whole, f"{rest}\n\\ No newline at end of file"] if rest else whole
 
@@ -49,11 +49,11 @@ def _common(one: list[str], other: list[str], most: int) -> int:
 
 
 class _TooMuch(Exception):
-    """The lines are alike in too many ways."""
+    """Comparing the lines would take too long."""
 
 
 class _Matcher(SequenceMatcher[str]):
-    """Counts comparisons: for each line of a range, the places where the other side has the same line."""
+    """Limits the work: each line costs the number of equal lines on the other side."""
 
     def __init__(self, old: list[str], new: list[str]) -> None:
         super().__init__(None, old, new)
@@ -87,7 +87,7 @@ def _rows(old: list[str], new: list[str], start: int, context: int) -> list[str]
 
 
 def _span(begin: int, end: int, start: int) -> str:
-    """`12,7`: the first line and how many there are; of none, the line before."""
+    """`12,7`: first line and count; for an empty range, the line before it."""
     length = end - begin
     first = begin + start + (length > 0)
     return str(first) if length == 1 else f"{first},{length}"

@@ -1,15 +1,19 @@
-"""The rules of a `.gitignore` file, as git reads them, without running git.
+"""The rules of a `.gitignore` file with git's semantics, without running git, and the automaton that matches them.
 
-The file may come from a stranger, so all its rules are matched at once by one automaton whose states are the bits of
-an integer: a name costs its length, whatever the rules say. (A regular expression for `*a*a*a*b` can take for ever.)
+Patterns are untrusted, so a bit-parallel automaton matches all of them at once in time linear in the path; a regular
+expression for `*a*a*a*b` can take exponential time.
 """
 
 import string
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 LARGEST = 64 * 1024
-"""Bytes of an ignore file; a larger one does not count."""
+"""Bytes of an ignore file; a larger one is ignored."""
 _SLASH = ord("/")
+Element = str | frozenset[int]
+"""`*`, `**`, `**/`, `?`, or the set of codes that match."""
 _CLASSES = {
     "alnum": string.ascii_letters + string.digits,
     "alpha": string.ascii_letters,
@@ -27,25 +31,22 @@ _CLASSES = {
 
 
 class NeverMatches(ValueError):
-    """A pattern that git accepts and that no path matches, such as an unclosed bracket."""
+    """A pattern that git accepts but that matches no path, such as an unclosed bracket."""
 
 
-class IgnoreRules:
-    """All rules of one file. Start with `start`, `advance` over the bytes of a path relative to the file's folder."""
+class Automaton:
+    """Matches all patterns of a layout at once. Begin with `start` and `advance` over the codes of a path."""
 
-    def __init__(self, text: bytes) -> None:
-        layout = _Layout()
-        for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-            layout.add(line.removesuffix(b"\r").partition(b"\0")[0])
+    def __init__(self, layout: "Layout") -> None:
         self.size = layout.size
-        """States of the automaton; 0 when there are no rules."""
+        """States of the automaton; 0 without rules."""
         self.cost = self.size + sum(map(len, layout.moves.values()))
-        """Steps that it took to build."""
+        """Steps that building it took."""
         everything, any_name = layout.mask(layout.loop_any), layout.mask(layout.loop_name)
-        any_byte = layout.mask(layout.any_byte)
-        self._moves = [0 if byte == _SLASH else any_byte for byte in range(256)]
-        for byte, places in layout.moves.items():
-            self._moves[byte] |= layout.mask(places)
+        any_code = layout.mask(layout.any_code)
+        self._moves = defaultdict(lambda: any_code, {_SLASH: 0})
+        for code, places in layout.moves.items():
+            self._moves[code] |= layout.mask(places)
         self._stays = everything, everything | any_name
         self._skip_one, self._skip_two = layout.mask(layout.skip_one), layout.mask(layout.skip_two)
         self._at_any_depth = self._closed(layout.mask(layout.starts_anywhere))
@@ -53,38 +54,48 @@ class IgnoreRules:
         self._ends, self._folder_ends = layout.mask(layout.ends), layout.mask(layout.folder_ends)
         self._negated = layout.mask(layout.negated)
 
-    def advance(self, state: int, part: bytes) -> int:
-        """The state after more bytes of a path; parts are separated by `/`."""
-        moves, (any_place, any_name), skip_one = self._moves, self._stays, self._skip_one
-        for byte in part:
-            state = ((state & moves[byte]) << 1) | (state & (any_place if byte == _SLASH else any_name))
-            if self._skip_two:
-                state = self._closed(state)
-            else:
-                state |= (state & skip_one) << 1
-            if byte == _SLASH:
-                state |= self._at_any_depth
+    def advance(self, state: int, part: Iterable[int]) -> int:
+        """The state after more codes of a path; its names are separated by `/`."""
+        moves, (any_place, any_name), anywhere = self._moves, self._stays, self._at_any_depth
+        skip_one, skip_two = self._skip_one, self._skip_two
+        for code in part:
+            state = ((state & moves[code]) << 1) | (state & (any_place if code == _SLASH else any_name))
+            state |= (state & skip_two) << 2
+            state |= (state & skip_one) << 1
+            if code == _SLASH:
+                state |= anywhere
+            elif not (state or anywhere):
+                return 0
         return state
 
     def verdict(self, state: int, *, folder: bool) -> bool | None:
-        """Whether the path that led to `state` is ignored, by the last rule that matches; None if none does."""
+        """Whether the last rule that matches the path ignores it; None if no rule matches."""
         found = state & (self._ends | self._folder_ends if folder else self._ends)
         return None if not found else not (self._negated >> (found.bit_length() - 1)) & 1
 
     def _closed(self, state: int) -> int:
-        """With the states that wildcards reach by matching nothing; no chain of those is longer than two."""
-        for _ in range(2):
-            state |= (state & self._skip_one) << 1 | (state & self._skip_two) << 2
-        return state
+        """`state` plus the states that wildcards reach by matching nothing: `**/`, then `*` or `**`."""
+        state |= (state & self._skip_two) << 2
+        return state | (state & self._skip_one) << 1
+
+
+class IgnoreRules(Automaton):
+    """The rules of one file, for the bytes of paths relative to its folder."""
+
+    def __init__(self, text: bytes) -> None:
+        layout = Layout()
+        for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+            layout.add_rule(line.removesuffix(b"\r").partition(b"\0")[0])
+        super().__init__(layout)
 
 
 @dataclass
-class _Layout:
-    """Numbers the states: one before each element of a pattern and one at its end, pattern after pattern."""
+class Layout:
+    """The numbering of states: one before each element of each pattern, and one at the end of each pattern."""
 
     size: int = 0
     moves: dict[int, list[int]] = field(default_factory=dict)
-    any_byte: list[int] = field(default_factory=list)
+    any_code: list[int] = field(default_factory=list)
     loop_any: list[int] = field(default_factory=list)
     loop_name: list[int] = field(default_factory=list)
     skip_one: list[int] = field(default_factory=list)
@@ -101,8 +112,8 @@ class _Layout:
             bits[place >> 3] |= 1 << (place & 7)
         return int.from_bytes(bits, "little")
 
-    def add(self, line: bytes) -> None:
-        """One line of the file: an optional `!`, the pattern, an optional `/` for folders only."""
+    def add_rule(self, line: bytes) -> None:
+        """Add a line: an optional `!`, the pattern, an optional `/` for folders only."""
         if line.startswith(b"#"):
             return
         pattern = _without_trailing_spaces(line.decode("latin-1"))
@@ -113,17 +124,19 @@ class _Layout:
             elements = _elements(pattern.removeprefix("/") if by_path else pattern, by_path=by_path)
         except NeverMatches:
             return
-        if not elements:
-            return
-        (self.starts_at_root if by_path else self.starts_anywhere).append(self.size)
+        if elements:
+            self.add(elements, self.starts_at_root if by_path else self.starts_anywhere, folder=folder)
+            self.negated += [self.size - 1] if negated else []
+
+    def add(self, elements: Sequence[Element], starts: list[int], *, folder: bool = False) -> None:
+        """Add a pattern. Elements that can match nothing may be adjacent only as `**/` before `*` or `**`."""
+        starts.append(self.size)
         for element in elements:
             self._place(element)
         (self.folder_ends if folder else self.ends).append(self.size)
-        if negated:
-            self.negated.append(self.size)
         self.size += 1
 
-    def _place(self, element: "str | frozenset[int]") -> None:
+    def _place(self, element: Element) -> None:
         if element == "**/":
             self.skip_one.append(self.size)
             self.skip_two.append(self.size)
@@ -135,16 +148,16 @@ class _Layout:
             self.skip_one.append(self.size)
             (self.loop_any if element == "**" else self.loop_name).append(self.size)
         elif element == "?":
-            self.any_byte.append(self.size)
+            self.any_code.append(self.size)
         else:
-            assert isinstance(element, frozenset)  # noqa: S101 - all that is left
+            assert isinstance(element, frozenset)  # noqa: S101 - the only remaining type
             for byte in element:
                 self.moves.setdefault(byte, []).append(self.size)
         self.size += 1
 
 
 def _without_trailing_spaces(pattern: str) -> str:
-    """Spaces at the end do not count unless a backslash precedes them."""
+    """The pattern without trailing spaces, except one after a backslash."""
     kept = at = 0
     while at < len(pattern):
         at += 2 if pattern[at] == "\\" else 1
@@ -153,16 +166,16 @@ def _without_trailing_spaces(pattern: str) -> str:
     return pattern[:kept]
 
 
-def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
-    """`*`, `**`, `**/` and `?`, and for everything else the set of bytes that match."""
-    found: list[str | frozenset[int]] = []
+def _elements(pattern: str, *, by_path: bool) -> list[Element]:
+    """The elements of a pattern."""
+    found: list[Element] = []
     at = literal = next((at for at, letter in enumerate(pattern) if letter in "*?[\\"), len(pattern))
     found += [frozenset((ord(letter),)) for letter in pattern[:at]]
     while at < len(pattern):
         letter = pattern[at]
         if letter == "*":
             end = next((end for end in range(at, len(pattern)) if pattern[end] != "*"), len(pattern))
-            # git matches the literal beginning apart from the rest: `a**/b` counts like `**/b` behind it
+            # git matches the literal start separately, so `a**/b` is `a` followed by `**/b`
             alone = at == literal or pattern[at - 1] == "/"
             across = by_path and end - at > 1 and alone and pattern[end : end + 1] in ("", "/", "\\")
             if across and pattern[end : end + 1] == "\\":
@@ -191,7 +204,7 @@ def _elements(pattern: str, *, by_path: bool) -> list["str | frozenset[int]"]:
 
 
 def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
-    """The bytes that a bracket stands for, and where the pattern goes on; `at` is behind the `[`."""
+    """The bytes that a bracket matches, and the index after it; `at` is the index after the `[`."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     members: set[int] = set()

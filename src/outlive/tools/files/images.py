@@ -1,4 +1,4 @@
-"""Pictures that a model can look at. One that is damaged would make every later request fail, so it is not sent."""
+"""Images for the model. A damaged one would make every later request fail, so it is not sent."""
 
 import base64
 import struct
@@ -6,13 +6,13 @@ import struct
 from outlive.messages import Image
 
 LARGEST = 5 * 2**20 * 3 // 4
-"""Bytes: providers take 5 MB, counted after encoding."""
+"""Bytes; providers accept 5 MB after base64 encoding."""
 MOST_PIXELS = 8000
-"""On a side."""
+"""Pixels on a side."""
 
 
 def media_type(head: bytes) -> str:
-    """The kind of picture by its first bytes, whatever the file's name says; nothing when it is none."""
+    """The media type by the first bytes of a file; empty if it is no image."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -25,7 +25,7 @@ def media_type(head: bytes) -> str:
 
 
 def problem(raw: bytes, kind: str) -> str:
-    """Why a provider would refuse the picture, or nothing."""
+    """Why a provider would refuse the image, or nothing."""
     if len(raw) > LARGEST:
         return f"is larger than the {LARGEST:,} bytes that can be shown"
     whole = {

@@ -1,4 +1,4 @@
-"""Files as tools open them: inside of the fence, regular ones only, told apart from what is no text."""
+"""How tools open files: inside the fence, regular files only, with their encoding detected."""
 
 import hashlib
 import os
@@ -11,10 +11,10 @@ from msgspec import Struct
 from outlive.tools.protocol import ToolContext, ToolError
 
 HASHED = 32 * 2**20
-"""Bytes: larger files are known by size and time alone, and are not edited here."""
+"""Bytes; larger files are identified by size and time only, and cannot be edited."""
 PEEK = 8192
 NEAR, COMPARED = 5, 500
-"""Files that an error names, and those that it chooses from."""
+"""Files that an error suggests, and those that it compares."""
 _BLOCK = 1 << 20
 _NO_FILE = {
     stat.S_IFIFO: "a named pipe",
@@ -42,13 +42,13 @@ _MARKS = (
 
 
 class Coding(Struct, frozen=True):
-    """How a text file is written: its encoding, and the mark that it begins with."""
+    """The encoding of a text file and its byte order mark."""
 
     name: str = "utf-8"
     mark: bytes = b""
 
     def decode(self, raw: bytes) -> str:
-        """Every byte comes back on encoding; in UTF-8, also those that are none."""
+        """Decode so that `encode` restores every byte; also invalid UTF-8."""
         return raw[len(self.mark) :].decode(self.name, self._errors)
 
     def encode(self, text: str) -> bytes:
@@ -60,7 +60,7 @@ class Coding(Struct, frozen=True):
 
 
 def coding(head: bytes) -> Coding | None:
-    """The encoding that the beginning of a file shows; None when it is no text."""
+    """The encoding of a file by its first bytes; None for a binary file."""
     for mark, name in _MARKS:
         if head.startswith(mark):
             return Coding(name, mark)
@@ -68,12 +68,12 @@ def coding(head: bytes) -> Coding | None:
 
 
 def kind_of(head: bytes) -> str:
-    """What a file that is no text seems to be."""
+    """A description of a binary file by its first bytes."""
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), "binary data")
 
 
 def open_file(context: ToolContext, path: str) -> tuple[Path, BinaryIO]:
-    """A regular file to read, and its real path. Anything else is refused by name."""
+    """Open a regular file and return its real path and the file. Raises ToolError for anything else."""
     real = context.fence.inside(path)
     try:
         check_regular(path, os.lstat(real))
@@ -89,7 +89,7 @@ def open_file(context: ToolContext, path: str) -> tuple[Path, BinaryIO]:
 
 
 def check_regular(path: str, state: os.stat_result) -> None:
-    """Raises ToolError for what is no file with bytes in it."""
+    """Raise ToolError unless this is a regular file."""
     if stat.S_ISDIR(state.st_mode):
         raise ToolError(f'{path} is a folder; list it with glob{{"pattern": "*", "path": "{path}"}}')
     if not stat.S_ISREG(state.st_mode):
@@ -97,7 +97,7 @@ def check_regular(path: str, state: os.stat_result) -> None:
 
 
 def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
-    """Says that there is no such file, and which ones may be meant."""
+    """Raise ToolError with the names of similar files."""
     from difflib import get_close_matches
 
     from outlive.tools.files.workspace import files_below
@@ -116,7 +116,7 @@ def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
 
 
 class Sum(Struct, frozen=True):
-    """A whole file in figures."""
+    """Digest and line counts of a whole file."""
 
     digest: str
     newlines: int
@@ -127,7 +127,7 @@ class Sum(Struct, frozen=True):
 
 
 def summed(file: BinaryIO) -> Sum:
-    """Read a file through, block by block."""
+    """Read a whole file in blocks."""
     digest = hashlib.sha256()
     newlines = returns = 0
     last = b""

@@ -1,4 +1,4 @@
-"""Patterns for paths: `*` and `?` within a name, `**` for any folders, `{a,b}` for either, `[abc]` for one of."""
+"""Path patterns: `*` and `?` within a name, `**` for any folders, `{a,b}` for alternatives, `[abc]` for a set."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from outlive.tools.protocol import ToolError
 
 ANY_FOLDERS = "**"
 MOST = 64
-"""What braces may multiply to."""
+"""Alternatives that braces may expand to."""
 _WILD = re.compile(r"[*?\[{]")
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 class PathPattern:
-    """Matches paths by their parts. A pattern without a slash is about the name alone, at any depth."""
+    """Matches the parts of a path. A pattern without a slash matches the name at any depth."""
 
     def __init__(self, pattern: str) -> None:
         whole = pattern if "/" in pattern else f"**/{pattern}"
@@ -25,7 +25,7 @@ class PathPattern:
 
 
 def split_fixed(pattern: str) -> tuple[str, str]:
-    """The folder that a pattern begins with, and the rest: `src/app/**/*.py` is `src/app` and `**/*.py`."""
+    """Split a pattern into its fixed folder and the rest: `src/app/**/*.py` into `src/app` and `**/*.py`."""
     parts = pattern.split("/")
     count = next((at for at, part in enumerate(parts) if _WILD.search(part)), len(parts) - 1)
     fixed, rest = "/".join(parts[:count]), "/".join(parts[count:])
@@ -33,7 +33,7 @@ def split_fixed(pattern: str) -> tuple[str, str]:
 
 
 def _segments(pattern: str) -> list[re.Pattern[str] | None]:
-    """One for each name; None stands for any folders."""
+    """A pattern for each name; None means any folders."""
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise ToolError(f"the pattern {pattern!r} goes up with ..; give the folder as path")
@@ -43,7 +43,7 @@ def _segments(pattern: str) -> list[re.Pattern[str] | None]:
 
 
 def _fits(way: Sequence[re.Pattern[str] | None], parts: Iterable[str]) -> bool:
-    """All positions in the pattern at once, name by name: no pattern can make it slow."""
+    """Advance all positions in the pattern together, name by name, so that no pattern is slow."""
     here = _past_any(way, {0})
     for part in parts:
         following = set()

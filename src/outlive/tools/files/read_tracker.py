@@ -1,4 +1,4 @@
-"""Which files the model has seen, and as what: an edit of a file that changed since then is refused."""
+"""Which version of each file the model has seen, to refuse edits of files that changed since."""
 
 import os
 from pathlib import Path
@@ -9,11 +9,11 @@ Mark = tuple[int, int, int]
 
 
 class FileVersion(Struct, frozen=True):
-    """A file as it was seen. While its mark is the same it need not be read to know that it is."""
+    """A file as the model saw it. While the mark is equal, the file is unchanged and need not be hashed."""
 
     mark: Mark | None
     digest: str
-    """SHA-256 of all of it; empty when the file is too large to be hashed."""
+    """SHA-256 of the file; empty if it is too large."""
 
 
 class ReadTracker:
@@ -23,18 +23,18 @@ class ReadTracker:
         self._looks: dict[Path, FileVersion] = {}
 
     def note(self, path: Path, state: os.stat_result, digest: str) -> None:
-        """The model knows this file as it is now."""
+        """Record that the model has seen this version."""
         self._looks[path] = FileVersion(_mark(state), digest)
 
     def restore(self, path: Path, digest: str) -> None:
-        """What an earlier life of the session had seen, from its log."""
+        """Record a version from the log of a resumed session."""
         self._looks.setdefault(path, FileVersion(None, digest))
 
     def __contains__(self, path: Path) -> bool:
         return path in self._looks
 
     def changed(self, path: Path, state: os.stat_result, digest: str) -> bool:
-        """Whether the file is another than the one that was seen; a file never seen is not."""
+        """Whether the file differs from the seen version; False if it was never seen."""
         look = self._looks.get(path)
         if look is None or look.mark == _mark(state):
             return False

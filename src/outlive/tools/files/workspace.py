@@ -1,5 +1,5 @@
-"""The files of a folder, without those that git ignores where there is git. No git is run: a repository's own
-configuration can name programs. Links are named, never followed."""
+"""The files of a folder without those that git ignores. git is not run: a repository's configuration can name
+programs. Symlinks are listed, never followed."""
 
 import os
 import re
@@ -13,33 +13,33 @@ from outlive.tools.permissions.fence import HARNESS
 
 MOST = 200_000
 MOST_WORK = 40_000_000
-"""Bytes of names that are compared, once for each ignore file that applies (more for a very long one)."""
+"""Bytes of names times the ignore files that apply (a very long file counts more)."""
 FILE_WORK = 500
-"""What reading one ignore file counts as."""
+"""The work that reading one ignore file counts as."""
 MOST_RULES = 2**20
-"""States of all ignore files that apply in one folder; the files of folders further down do not count."""
+"""States of the ignore files that apply in a folder; beyond that, ignore files further down are skipped."""
 _EXCLUDES_FILE = re.compile(rb'^\s*excludesfile\s*=\s*"?\s*(\S+?)\s*"?\s*$', re.IGNORECASE | re.MULTILINE)
 _Chain = tuple[tuple[IgnoreRules, int], ...]
-"""The ignore files that apply in a folder, the strongest last, each with its state after the path of the folder."""
+"""The ignore files that apply in a folder, strongest last, each with its state after the folder's path."""
 
 
 @dataclass(slots=True)
 class Listing:
-    """Files found below a folder, and whether some were not looked at."""
+    """Files below a folder, and whether the search was cut short."""
 
     files: list[Path]
     cut_short: bool = False
 
     @property
     def note(self) -> str:
-        """Says that files were left out, or nothing."""
+        """A note that files were left out, or nothing."""
         return f"[only {len(self.files):,} files were looked at; give a folder as path]" if self.cut_short else ""
 
 
 def files_below(folder: Path, *, most: int = MOST, work: int = MOST_WORK) -> Listing:
-    """Files below `folder`, bounded. Git's own files and outlive's are left out, unless `folder` is among them.
+    """The files below `folder`, without those of git and outlive themselves, and bounded.
 
-    Inside of a repository ignored files are left out too, unless that leaves nothing: then they were asked for.
+    In a repository ignored files are left out too, unless that leaves nothing: then the ignored ones were meant.
     """
     chain = _rules_above(folder)
     listing = _Walk(folder, most, work).run(chain)
@@ -47,7 +47,7 @@ def files_below(folder: Path, *, most: int = MOST, work: int = MOST_WORK) -> Lis
 
 
 class _Walk:
-    """One look at a folder, which ends when too much was found or compared."""
+    """One walk through a folder, which ends when too much was found or compared."""
 
     def __init__(self, folder: Path, most: int, work: int) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class _Walk:
         return listing
 
     def _below(self, chain: _Chain | None) -> Iterator[Path]:
-        """Without recursion, folders in order; `chain` is None where nothing is ignored."""
+        """The files in order, without recursion; `chain` is None where nothing is ignored."""
         waiting = [(str(self._folder), chain)]
         while waiting and self._work >= 0:
             here, chain = waiting.pop()
@@ -92,7 +92,7 @@ class _Walk:
             waiting += reversed(folders)
 
     def _entered(self, here: str, chain: _Chain | None, names: set[str]) -> _Chain | None:
-        """The rules inside of a folder: a repository of its own begins with its own rules."""
+        """The rules inside a folder; a nested repository has only its own."""
         if chain is None:
             return None
         if ".git" in names:
@@ -105,7 +105,7 @@ class _Walk:
 
 
 def _unless_ignored(chain: _Chain, name: bytes, *, folder: bool) -> _Chain | None:
-    """The chain as it is below `name`; None if the strongest rule that matches ignores it."""
+    """The chain below `name`; None if the strongest matching rule ignores it."""
     below: list[tuple[IgnoreRules, int]] = []
     decided = False
     for rules, state in reversed(chain):
@@ -126,7 +126,7 @@ def _size(chain: _Chain) -> int:
 
 
 def _rules_above(folder: Path) -> _Chain | None:
-    """The rules that apply inside of `folder`; None outside of git, and where the folder itself is ignored."""
+    """The rules that apply inside `folder`; None outside git, or if the folder itself is ignored."""
     top = next((above for above in (folder, *folder.parents) if git_folders(above)), None)
     if top is None:
         return None
@@ -142,10 +142,9 @@ def _rules_above(folder: Path) -> _Chain | None:
 
 
 def _outermost(top: Path) -> _Chain:
-    """The user's own ignore file, then that of the repository."""
+    """The user's ignore file, then `info/exclude` of the repository."""
     folders = git_folders(top)
-    texts = [_users_file(), read_or_nothing(folders.common / "info/exclude", LARGEST) if folders else b""]
-    return _chain(texts)
+    return _chain([_users_file(), read_or_nothing(folders.common / "info/exclude", LARGEST) if folders else b""])
 
 
 def _rules_in(folder: str) -> _Chain:
@@ -158,7 +157,7 @@ def _chain(texts: list[bytes]) -> _Chain:
 
 
 def _users_file() -> bytes:
-    """What core.excludesFile of the user's own settings names, else git's usual place for it."""
+    """The user's ignore file: core.excludesFile of the user's settings, else git's default."""
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     for settings in (home / ".gitconfig", config / "config"):

@@ -1,1 +1,1 @@
-"""What a call may do: the gate, its rules, the paths it may touch, and the sandbox that commands run in."""
+"""What a call may do: the gate, rules, the fence around paths, and the sandbox for commands."""

@@ -9,20 +9,20 @@ MODES: tuple[Mode, ...] = ("ask", "accept-edits", "plan", "bypass")
 
 
 class Question(Struct, frozen=True):
-    """What is asked: the tool, what it is about, what would change, and what "always" would cover."""
+    """The tool, its subject, what would change, and what "always" would cover."""
 
     tool: str
     subject: str
     preview: str = ""
     always: tuple[str, ...] = ()
-    """The rules that "always" would remember, as people write them: `bash(git status*)`. None: only this once."""
+    """The rules that "always" would add, such as `bash(git status*)`. Empty: "always" is not offered."""
     yes: str = "yes"
     no: str = ""
-    """What the answers mean, where it is not about a call; then a "no" needs no reason."""
+    """Labels of the answers if the question is not about a call; then "no" needs no reason."""
 
 
 class PermissionAnswer(Struct, frozen=True):
-    """What the user said; `why` goes to the model."""
+    """The user's answer; `why` goes to the model."""
 
     choice: Literal["yes", "always", "no"]
     why: str = ""

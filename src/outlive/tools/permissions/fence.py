@@ -1,12 +1,13 @@
-"""Where tools may go: the workspace and what the user added to it. Symlinks and `..` lead nowhere else.
+"""The folders that tools may use: the workspace and those the user added. Symlinks and `..` do not lead out of them.
 
-`inside` answers for the moment it is asked; `open_inside` holds for the file that is opened, whatever is swapped
-in between: it walks from the folder's own descriptor and follows no link.
+`inside` checks a path at one moment; `open_inside` is safe against swapped paths: it walks from a descriptor of the
+folder and follows no link.
 """
 
 import errno
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from outlive.config import Workspace, home
@@ -15,7 +16,7 @@ from outlive.tools.errors import ToolError
 
 TASKS, DOTENV = ".tasks", ".env"
 HARNESS = (TRANSCRIPTS, TASKS, MEMORY, OUTPUTS, ".outlive", "outlive.toml")
-"""What outlive keeps in a workspace: its log, its state, the user's rules and hooks. Their own tools change them."""
+"""Files of outlive in a workspace: log, state, the user's rules and hooks. Only their own tools change them."""
 
 LONGEST_PATH = 4096
 LONGEST_NAME = 255
@@ -25,8 +26,8 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def protected_paths(workspace: Workspace) -> list[Path]:
-    """What no tool edits and the sandbox keeps read-only, wherever it is: the user's settings, those of the project,
-    and the stores in use."""
+    """Paths that no tool edits and the sandbox keeps read-only: settings of the user and the project, and the stores
+    in use."""
     folders = dict.fromkeys((workspace.root, workspace.project))
     names = (*HARNESS, DOTENV)
     return [
@@ -37,7 +38,7 @@ def protected_paths(workspace: Workspace) -> list[Path]:
 
 
 class Fence:
-    """The folders that tools may touch: `root`, and those of `extra`. `protect` names more that no tool may edit."""
+    """The folders that tools may use: `root` and `extra`. No tool may edit paths in `protect`."""
 
     def __init__(self, root: Path, extra: Iterable[Path] = (), *, protect: Iterable[Path] = ()) -> None:
         self.root = root.resolve()
@@ -46,12 +47,10 @@ class Fence:
         self._protect = tuple(_folded(path.resolve()) for path in protect)
 
     def inside(self, path: str) -> Path:
-        """The real path of what a call names. Raises ToolError when it lies outside."""
+        """The real path of `path`. Raises ToolError if it is outside the fence."""
         _check_spelling(path)
         real = Path(os.path.realpath(self.root / os.path.expanduser(path)))
-        if any(
-            part.is_symlink() for part in (real, *real.parents)
-        ):  # realpath gives up on a circle, and says nothing
+        if any(part.is_symlink() for part in (real, *real.parents)):  # realpath leaves a loop unresolved
             raise ToolError(f"{path} goes through a symlink that leads in a circle")
         if self._folder_of(real) is None:
             raise ToolError(self._outside(path, real))
@@ -66,11 +65,11 @@ class Fence:
         return True
 
     def shown(self, path: Path) -> str:
-        """A real path as people read it: from the root where it lies below."""
+        """A real path for messages: relative to the root if it is below it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
 
     def protected(self, path: Path) -> str:
-        """Why no tool may edit this real path, or nothing. Names are compared without case: some disks ignore it."""
+        """Why no tool may edit this real path, or nothing. Case is ignored, as some disks do."""
         for folder in self._folders:
             if not path.is_relative_to(folder):
                 continue
@@ -88,14 +87,14 @@ class Fence:
         return f"{self.shown(path)} belongs to outlive itself: no tool edits it, only the user and its own tools"
 
     def editable(self, path: str) -> Path:
-        """Like `inside`, for what is to be changed. Raises ToolError for a protected file too."""
+        """Like `inside`, for a path to be changed: also raises ToolError for a protected one."""
         real = self.inside(path)
         if why := self.protected(real):
             raise ToolError(why)
         return real
 
     def open_inside(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
-        """A descriptor of the file that `path` names, or of the one that `flags` make. The caller closes it."""
+        """Open the file that `path` names and return the descriptor, which the caller closes."""
         real = self.editable(path) if flags & _WRITES else self.inside(path)
         folder, name = self._walk(path, real, make=False)
         try:
@@ -109,9 +108,9 @@ class Fence:
             os.close(folder)
 
     def open_folder(self, path: str, *, make: bool = False) -> tuple[int, str]:
-        """The folder of what is to be written, as a descriptor for `dir_fd`, and the name in it; to be closed.
+        """A descriptor (for `dir_fd`) of the parent folder of a file to be written, and its name in it.
 
-        With `make` missing folders are made on the way.
+        `make` creates missing folders. The caller closes the descriptor.
         """
         return self._walk(path, self.editable(path), make=make)
 
@@ -119,7 +118,7 @@ class Fence:
         return next((folder for folder in self._folders if real.is_relative_to(folder)), None)
 
     def _walk(self, path: str, real: Path, *, make: bool) -> tuple[int, str]:
-        """Down from the fence's own folder, one name at a time."""
+        """Open the parent of `real`, one name at a time from the fence's own folder."""
         start = self._folder_of(real)
         assert start is not None  # noqa: S101 - `inside` lets nothing else through
         *names, last = real.relative_to(start).parts or (".",)
@@ -127,7 +126,8 @@ class Fence:
         for name in names:
             try:
                 if make:
-                    _make(name, here)
+                    with suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=here)
                 below = os.open(name, _FOLDER, dir_fd=here)
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
@@ -149,13 +149,6 @@ class Fence:
 
 def _folded(path: Path) -> tuple[str, ...]:
     return tuple(part.casefold() for part in path.parts)
-
-
-def _make(name: str, folder: int) -> None:
-    try:
-        os.mkdir(name, dir_fd=folder)
-    except FileExistsError:
-        return
 
 
 def _check_spelling(path: str) -> None:

@@ -1,6 +1,6 @@
-"""Whether a call may run: by mode, by rule, else by asking. Nothing that a model reads can change the answer.
+"""Whether a call may run: by mode, by rule, else by asking the user. Nothing that a model reads changes the answer.
 
-Always, in every mode: deny rules win, paths stay inside of the fence, and what belongs to the harness is not edited.
+In every mode deny rules win, paths stay inside the fence, and files of the harness are not edited.
 """
 
 import asyncio
@@ -28,21 +28,17 @@ class Permissions:
     """The gate of a session."""
 
     def __init__(
-        self,
-        mode: Callable[[], Mode],
-        rules: Rules,
-        asker: Asker | None,
-        remember: Callable[[str], None],
+        self, mode: Callable[[], Mode], rules: Rules, asker: Asker | None, remember: Callable[[str], None]
     ) -> None:
         self._mode = mode
         self._rules = rules
         self._asker = asker
         self._remember = remember
         self._asking = asyncio.Lock()
-        """One question at a time: "always" to the first may answer the second."""
+        """One question at a time: answering the first with "always" may answer the second."""
 
     async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
-        """The answer, after asking the user where it takes that."""
+        """Whether the call may run; asks the user if neither mode nor rules decide."""
         subject = tool.subject(given)
         try:
             paths = _paths(tool, given, context.fence)
@@ -50,7 +46,7 @@ class Permissions:
             return Verdict(False, str(error), Denial("fence"))
         if self._rules.too_long(tool.name, subject):
             return Verdict(False, _too_long(tool.name, subject), Denial("rule"))
-        # In a thread: a hundred thousand characters take a moment, in which a Ctrl-C must be heard.
+        # In a thread: a long command takes a moment, and Ctrl-C must work meanwhile.
         if rule := await asyncio.to_thread(self._rules.denied, tool.name, subject, {*paths, *tool.paths(given)}):
             reason = f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user"
             return Verdict(False, reason, Denial("rule"))
@@ -82,7 +78,7 @@ class Permissions:
 
 
 def _paths(tool: Tool[Any], given: Struct, fence: Fence) -> tuple[str, ...]:
-    """The real paths of a call as rules name them. Raises ToolError for one that it may not touch."""
+    """The paths of a call as rules name them. Raises ToolError for one that it may not use."""
     check = fence.editable if tool.effect == "edit" else fence.inside
     return tuple(fence.shown(check(path)) for path in tool.paths(given))
 

@@ -1,9 +1,8 @@
-"""Commands that "always" may cover with other arguments than those the user saw, and which arguments.
+"""Commands that "always" may allow with other arguments than the user saw, and their harmless options.
 
-Everything else is remembered to the letter. A command is in the table if the options listed with it, and paths and
-words that stay in the workspace, let it look at files of the workspace or run tests of it, and do nothing else: not
-write, not load a plugin, not look elsewhere. Harmless options are listed rather than dangerous ones, so that a new or
-an abbreviated one (`git log --outp=x`) is asked about.
+Every other command is remembered exactly. With the listed options and with paths inside the workspace, these commands
+only read files of the workspace or run its tests: they do not write, load plugins or read elsewhere. The table lists
+harmless options instead of dangerous ones, so that a new or abbreviated option (`git log --outp=x`) is asked about.
 """
 
 import re
@@ -15,7 +14,7 @@ from outlive.shell.strict import SimpleCommand, Word
 
 @dataclass(frozen=True, slots=True)
 class HarmlessOptions:
-    """The harmless options of a command: letters, which may stand together (`-la`), and long names."""
+    """The harmless options of a command: letters, which may be combined (`-la`), and long names."""
 
     letters: str = ""
     names: frozenset[str] = frozenset()
@@ -45,25 +44,24 @@ _HARMLESS = {
     ("grep",): _options("niEFwvcoABC"),
 }
 _OUTSIDE = re.compile(r"[/~@]|(?:.*[/:=)])?\.[^/]", re.DOTALL)
-"""Operands that are not plain words or paths of the workspace: absolute paths, a home, a file of arguments
-(`pytest @file`), `..`, and what is hidden (`.env`, `.git`)."""
+"""Operands that are not plain words or workspace paths: absolute paths, `~`, `@file`, `..`, and hidden files."""
 Inside = Callable[[str], bool]
-"""Whether a word, if it is a path, leads to nothing outside of the workspace: a clone can bring links."""
+"""Whether a word, taken as a path, stays in the workspace: a cloned repository can contain links."""
 
 
 def harmless_prefix(command: SimpleCommand, inside: Inside = lambda _: True) -> tuple[str, ...]:
-    """The beginning of a command that "always" may cover with other arguments; empty when it is to be kept exact."""
+    """The start of a command that "always" may allow with other arguments; empty if it must stay exact."""
     prefix = next((prefix for size in (1, 2) if (prefix := command.texts[:size]) in _HARMLESS), ())
     return prefix if covers(prefix, command, inside) else ()
 
 
 def is_prefix(words: tuple[str, ...]) -> bool:
-    """Whether the table has a command that begins with exactly these words."""
+    """Whether the table has exactly these words."""
     return words in _HARMLESS
 
 
 def covers(prefix: tuple[str, ...], command: SimpleCommand, inside: Inside = lambda _: True) -> bool:
-    """Whether a command is one of those that begin with `prefix` and have only harmless arguments."""
+    """Whether a command begins with `prefix` and has only harmless arguments."""
     if not prefix or command.texts[: len(prefix)] != prefix:
         return False
     words = command.words[len(prefix) :]
@@ -71,7 +69,7 @@ def covers(prefix: tuple[str, ...], command: SimpleCommand, inside: Inside = lam
 
 
 def _is_harmless(word: Word, options: HarmlessOptions) -> bool:
-    """Wildcards are not: the name of a file can be an option."""
+    """Wildcards are not harmless: a file name can be an option."""
     if word.expands:
         return False
     if word.text.startswith("-") and len(word.text) > 1:

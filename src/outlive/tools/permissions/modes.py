@@ -1,5 +1,5 @@
-"""Which mode a resumed session may have. A log lies in the workspace and may have come with it: that it says `bypass`
-is not the user's word. What the user chose is kept in the user's home; without it, a wide mode is `ask` again."""
+"""The permission mode of a resumed session. The log may have come with a cloned workspace, so a wide mode in it
+counts only if the user's home records that the user chose it; otherwise the mode is `ask`."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -15,24 +15,23 @@ LARGEST = 1024
 
 
 def remember_mode(project: Path, session: str, mode: Mode) -> None:
-    """The user chose this mode for this session. A face calls it together with logging `ModeChanged`."""
+    """Record that the user chose this mode for this session. Called together with logging `ModeChanged`."""
     keep(_file(project, session), mode + "\n")
 
 
 def opened_here(project: Path, sessions: Iterable[str]) -> bool:
-    """Whether the user worked in one of these sessions on this machine: then its log is not only what it says."""
+    """Whether the user chose a mode for one of these sessions on this machine, so that its log is the user's own."""
     return any(_chosen(project, session) for session in sessions)
 
 
 def resumed_mode(project: Path, sessions: Iterable[str], logged: str) -> Mode:
-    """The mode to go on with: what the log says, if it is narrow or if the user chose it for one of `sessions`.
+    """The logged mode if it is narrow or the user chose it for one of `sessions`, else `ask`.
 
-    `sessions` are the one that is resumed and those that it was forked from.
+    `sessions` are the resumed session and those that it was forked from.
     """
-    for mode in MODES:
-        if mode == logged and (mode in NARROW or any(_chosen(project, session) == mode for session in sessions)):
-            return mode
-    return "ask"
+    mode: Mode = next((mode for mode in MODES if mode == logged), "ask")
+    chosen = mode in NARROW or any(_chosen(project, session) == mode for session in sessions)
+    return mode if chosen else "ask"
 
 
 def _chosen(project: Path, session: str) -> str:

@@ -1,87 +1,31 @@
-"""The path patterns of rules: `*` and `?` stay in a folder, `**` does not, and nothing else is special.
+"""The path patterns of rules: `*` and `?` do not match `/`, `**` does, and nothing else is special.
 
-All places in the pattern at once, character by character: rules of a stranger's file count too where they deny, and
-no pattern may take longer than its length times that of the path. Steps are cached: most letters take one lookup.
+Deny rules of an untrusted file count too, so the automaton of ignore.py matches them in linear time.
 """
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
-_PARTS = re.compile(r"(\*\*/|\*\*|\*|\?)")
-_OPTIONAL = ("**/", "**", "*")
-_MOST_PLACES = 20_000
-"""Places that the steps of one pattern hold together before they are forgotten."""
-Place = tuple[int, bool]
-"""A place in the pattern, and whether it is inside of `**/`, which ends with a slash or never began."""
-Places = frozenset[Place]
+from outlive.tools.files.ignore import Automaton, Element, Layout
+
+_WILDCARD = re.compile(r"(\*\*/|\*\*|\*|\?)")
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether the pattern describes the whole path."""
-    return _glob(pattern).matches(path)
+    """Whether the pattern matches the whole path."""
+    glob = _glob(pattern)
+    return glob.verdict(glob.advance(glob.start, map(ord, path)), folder=False) is not None
 
 
-class _Glob:
-    """A pattern, and the steps through it that were needed so far."""
-
-    def __init__(self, pattern: str) -> None:
-        self._atoms = [
-            atom for part in _PARTS.split(pattern) for atom in ([part] if _PARTS.fullmatch(part) else part)
-        ]
-        self._start = _reached(self._atoms, [(0, False)])
-        self._letters = {*pattern, "/"}
-        self._steps: dict[tuple[Places, str], Places] = {}
-        self._held = 0
-
-    def matches(self, path: str) -> bool:
-        here = self._start
-        for letter in path:
-            if not here:
-                return False
-            key = here, letter if letter in self._letters else ""
-            step = self._steps.get(key)
-            here = self._step(key) if step is None else step
-        return (len(self._atoms), False) in here
-
-    def _step(self, key: tuple[Places, str]) -> Places:
-        here, letter = key
-        if self._held > _MOST_PLACES:
-            self._steps.clear()
-            self._held = 0
-        found = _reached(self._atoms, [place for at in here for place in _after(self._atoms, at, letter)])
-        self._steps[key] = found
-        self._held += 1 + len(found)
-        return found
-
-
-_glob = lru_cache(200)(_Glob)
-
-
-def _after(atoms: list[str], place: Place, letter: str) -> list[Place]:
-    at, _ = place
-    if at == len(atoms):
-        return []
-    match atoms[at]:
-        case "**/":
-            return [(at, True), (at + 1, False)] if letter == "/" else [(at, True)]
-        case "**":
-            return [place]
-        case "*":
-            return [place] if letter != "/" else []
-        case "?":
-            return [(at + 1, False)] if letter != "/" else []
-        case atom:
-            return [(at + 1, False)] if letter == atom else []
-
-
-def _reached(atoms: list[str], places: Iterable[Place]) -> Places:
-    """These places, and those behind what may stand for nothing."""
-    found: set[Place] = set()
-    for at, inside in places:
-        while (at, inside) not in found:
-            found.add((at, inside))
-            if inside or at == len(atoms) or atoms[at] not in _OPTIONAL:
-                break
-            at += 1
-    return frozenset(found)
+@lru_cache(200)
+def _glob(pattern: str) -> Automaton:
+    elements: list[Element] = []
+    for part in _WILDCARD.split(pattern):
+        last = elements[-1:]
+        if not _WILDCARD.fullmatch(part):
+            elements += [frozenset((ord(letter),)) for letter in part]
+        elif part == "?" or not (last == ["**"] or last == [part] == ["**/"]):  # those add nothing
+            elements.append(part)
+    layout = Layout()
+    layout.add(elements, layout.starts_at_root)
+    return Automaton(layout)

@@ -1,7 +1,7 @@
 """Allow and deny rules: `bash(git status*)`, `edit_file(src/**)`, `web_search`. Deny wins, everywhere.
 
-An allow rule never covers what is not understood; a deny rule rather covers too much. "Always" remembers two narrow
-forms: `bash(=make test)`, this line and no other, and `bash(git log ...)`, with harmless arguments (harmless.py).
+An allow rule never covers a line that does not parse; a deny rule rather covers too much. "Always" adds two narrow
+forms: `bash(=make test)`, exactly this line, and `bash(git log ...)`, with harmless arguments (harmless.py).
 """
 
 import os
@@ -20,25 +20,21 @@ _FORM = re.compile(r"(?P<tool>[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.
 COMMAND_TOOLS = frozenset({"bash"})
 
 _BUILTINS = frozenset(
-    {
-        *(".", "alias", "bg", "bind", "break", "builtin", "caller", "command", "compgen", "complete"),
-        *("compopt", "continue", "declare", "dirs", "disown", "enable", "eval", "exec", "exit", "export", "fc"),
-        *("fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout", "mapfile"),
-        *("popd", "printf", "pushd", "read", "readarray", "readonly", "return", "set", "shift", "shopt"),
-        *("source", "suspend", "test", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias"),
-        *("unset", "wait"),
-    }
+    ". alias bg bind break builtin caller command compgen complete compopt continue declare dirs disown enable eval "
+    "exec exit export fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd read "
+    "readarray readonly return set shift shopt source suspend test times trap type typeset ulimit umask unalias "
+    "unset wait".split()
 )
-"""What bash itself does and may change how the rest of a line is read (`printf -v PATH`, `hash -p`), or evaluates its
-arguments (`unset 'a[$(…)]'`): let through only by a rule that names the very command, without a wildcard."""
+"""Builtins that can change how the rest of a line is read (`printf -v PATH`, `hash -p`) or evaluate their arguments
+(`unset 'a[$(…)]'`): allowed only by a rule that names the exact command, without a wildcard."""
 
 MOST_AT_ONCE = 3
-"""Rules that one "always" adds: nobody reads more of them before pressing a key."""
+"""Rules that one "always" adds at most; users would not read more."""
 
 LONGEST_SEARCHED = 120_000
-"""Characters of a command line that deny rules are looked for in; the tool runs no longer ones."""
+"""Characters of a command line that are searched for denied commands; longer lines are not run."""
 _LONGEST_PATH = 4096
-"""The system's own limit: a longer word names no file."""
+"""The system's limit: a longer word is no path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +46,9 @@ class Rule:
     about: str | None
     command: SimpleCommand | None = None
     exact: bool = False
-    """`about` is the whole subject or path, to the letter."""
+    """`about` is the exact subject or path."""
     harmless: tuple[str, ...] = ()
-    """The command that it covers with harmless arguments only."""
+    """The command that it covers with any harmless arguments."""
 
     @classmethod
     def parse(cls, text: str) -> "Rule":
@@ -72,12 +68,12 @@ class Rule:
         if command is None:
             raise ConfigError(
                 f"{text!r} is no rule: it must describe one plain command, its program in full, "
-                "without variables, substitutions and redirections; * at the end stands for any arguments"
+                "without variables, substitutions and redirections; * at the end means any arguments"
             )
         return cls(text, tool, about, command)
 
     def covers_command(self, given: SimpleCommand, *, moved: bool, inside: Inside) -> bool:
-        """For allowing: word by word. A `*` at the end stands for any arguments, not for a longer program name."""
+        """For allowing: word by word. A `*` at the end matches any arguments, not a longer program name."""
         if self.harmless:
             return not moved and covers(self.harmless, given, inside)
         if self.command is None:
@@ -95,7 +91,7 @@ class Rule:
         return len(words) >= len(wanted) and _each(words, wanted)
 
     def found_in(self, words: "_Words") -> bool:
-        """For denying: the rule's words one after the other, wherever among these."""
+        """For denying: whether the rule's words occur in a row anywhere among these."""
         if self.command is None:
             return True
         wanted = [word.pattern for word in self.command.words]
@@ -106,7 +102,7 @@ class Rule:
         return any(_each(words.all[at + 1 : at + len(wanted)], wanted[1:]) for at in words.named(wanted[0]))
 
     def covers_path(self, path: str, *, fold: bool = False) -> bool:
-        """A glob from the root: `*` stays in a folder, `**` does not. What has no slash may lie anywhere."""
+        """A glob from the root (path_rules.py). A pattern without a slash matches at any depth."""
         if self.about is None:
             return True
         if self.exact:
@@ -116,7 +112,7 @@ class Rule:
 
 
 def narrowed(text: str) -> str:
-    """A rule that "always" once remembered, in the meaning of today; empty when it would be too wide for that."""
+    """A remembered rule in its present narrow form; empty if it would be too wide."""
     try:
         rule = Rule.parse(text)
     except ConfigError:
@@ -132,7 +128,7 @@ def narrowed(text: str) -> str:
 
 
 class Rules:
-    """All rules of a session."""
+    """The rules of a session."""
 
     def __init__(self, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
         self._allow = [Rule.parse(text) for text in allow]
@@ -145,11 +141,11 @@ class Rules:
                 raise ConfigError(f"{rule.text!r} denies next to nothing; name the program: bash(git push*)")
 
     def add(self, text: str) -> None:
-        """Allow this too, from now on."""
+        """Add an allow rule."""
         self._allow.append(Rule.parse(text))
 
     def denied(self, tool: str, subject: str, paths: Iterable[str]) -> str:
-        """The rule that denies a call, or nothing. Linear in the subject; `too_long` says what is not to be asked."""
+        """The rule that denies a call, or nothing. Linear in the subject; check `too_long` first."""
         rules = [rule for rule in self._deny if rule.tool in (tool, "*")]
         if tool in COMMAND_TOOLS:
             return next((rule.text for rule in _found(rules, tool, subject)), "")
@@ -157,13 +153,13 @@ class Rules:
         return next((rule.text for rule in rules if _denies(rule, subject, paths)), "")
 
     def too_long(self, tool: str, subject: str) -> bool:
-        """Whether there are rules that deny commands, and a line too long to look for them."""
+        """Whether there are deny rules for commands and the line is too long to search."""
         long = tool in COMMAND_TOOLS and len(subject) > LONGEST_SEARCHED
         return long and any(rule.tool in (tool, "*") for rule in self._deny)
 
     def allowed(self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True) -> bool:
-        """Whether rules cover all of a call: every command of a line, every path. `inside` is asked about the
-        arguments of commands that are covered because they stay in the workspace."""
+        """Whether rules cover every command or path of a call. `inside` checks the arguments of commands that are
+        allowed because they stay in the workspace."""
         rules = [rule for rule in self._allow if rule.tool == tool]
         if any(rule.about is None for rule in rules):
             return True
@@ -178,7 +174,7 @@ class Rules:
     def always(
         self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True
     ) -> tuple[str, ...]:
-        """The rules that "always allow this" would remember; none when rules cannot say it."""
+        """The rules that "always allow this" would add; none if no rule can express it."""
         if tool not in COMMAND_TOOLS:
             return tuple(f"{tool}(={about})" for about in tuple(paths) or (subject,) if about)
         line = commands(subject)
@@ -199,7 +195,7 @@ def _denies(rule: Rule, subject: str, paths: tuple[str, ...]) -> bool:
 
 
 def _found(rules: Sequence[Rule], tool: str, line: str) -> Iterator[Rule]:
-    """The rules that deny a line: for commands by its words, for files (`*(.env)`) by the paths among them."""
+    """The rules that deny a line: command rules by its words, file rules (`*(.env)`) by the paths among them."""
     readings = [_Words(words) for words in _readings(line)] if rules else []
     paths = {os.path.normpath(word) for words in readings for word in words.all if len(word) < _LONGEST_PATH}
     for rule in rules:
@@ -212,12 +208,12 @@ def _found(rules: Sequence[Rule], tool: str, line: str) -> Iterator[Rule]:
 
 
 def _moves(line: Sequence[SimpleCommand]) -> bool:
-    """Whether what follows runs in another folder, so that relative paths lead elsewhere."""
+    """Whether the line changes the folder, so that relative paths mean something else."""
     return any(command.program == "cd" for command in line)
 
 
 def _covered(line: Sequence[SimpleCommand], rules: Sequence[Rule], inside: Inside) -> list[bool]:
-    """Which commands of a line rules cover. After a `cd`, `./program` is another program: not covered."""
+    """Which commands of a line are covered. With a `cd` in the line, a relative program is not."""
     moved = _moves(line)
     return [
         any(rule.covers_command(command, moved=moved, inside=inside) for rule in rules)
@@ -231,7 +227,7 @@ def _each(words: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 class _Words:
-    """The words of a line, and where each of them is, by the whole word and by the last part of a path."""
+    """The words of a line, indexed by the whole word and by the last part of a path."""
 
     def __init__(self, words: list[str]) -> None:
         self.all = words
@@ -242,12 +238,12 @@ class _Words:
             self._last.setdefault(word.rpartition("/")[2], []).append(at)
 
     def named(self, program: str) -> Sequence[int]:
-        """Where a program is named; one without a slash, by the last part of a path too."""
+        """The positions of a program; one without a slash also matches the last part of a path."""
         return (self._whole if "/" in program else self._last).get(program, ())
 
 
 def _readings(line: str) -> Iterator[list[str]]:
-    """The words of any line, read in three ways: as a shell would, with quotes gone, with quotes as borders."""
+    """The words of any line in three readings: as the shell, with quotes removed, with quotes as separators."""
     for command in commands(line) or ():
         yield list(command.texts)
     border = r"[\s;|&()<>{}`$!=]+"

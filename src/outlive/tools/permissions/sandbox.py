@@ -1,7 +1,7 @@
 """Commands in an OS sandbox (bubblewrap): the workspace is writable, the rest read-only, the network off.
 
-It is there or it is not: where it cannot be had, starting a command stops with the reason, nothing runs without it.
-What is protected inside of the workspace is in `sandbox_protection`, system calls that are refused in `seccomp`.
+If no sandbox can be had, starting a command fails with the reason; nothing runs without it. `sandbox_protection` has
+the protected paths inside the workspace, `seccomp` the refused system calls.
 """
 
 import fcntl
@@ -24,36 +24,36 @@ from outlive.tools.permissions.sandbox_protection import Protection, Unprotectab
 from outlive.tools.processes.programs import find_program
 
 INNER_ID = 1000
-"""User and group inside of the sandbox for who is root outside."""
+"""User and group inside the sandbox if we are root outside."""
 
 
 class SandboxUnavailable(OutliveError):
-    """A sandbox was asked for and cannot be had."""
+    """A sandbox was requested and is not available."""
 
 
 @dataclass(slots=True)
 class Launch:
-    """How to start one command: its arguments, the descriptors it inherits, what is cleared up after it."""
+    """How to start one command: arguments, inherited descriptors, and clean-up after it."""
 
     argv: list[str]
     descriptors: tuple[int, ...] = ()
     clear_up: Callable[[], None] | None = None
 
     def started(self) -> None:
-        """To be called once the process has been started, or could not be: it has its own descriptors."""
+        """Close our descriptors, once the process was started or failed to start."""
         for descriptor in self.descriptors:
             os.close(descriptor)
         self.descriptors = ()
 
     def ended(self) -> None:
-        """To be called once the process has ended."""
+        """Clean up, once the process has ended."""
         if self.clear_up is not None:
             self.clear_up()
             self.clear_up = None
 
 
 class Sandbox:
-    """How commands are started. `protected` are paths that stay read-only should they lie in a writable folder."""
+    """Starts commands. `protected` are paths that stay read-only inside writable folders."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class Sandbox:
         self.extra = tuple(path.resolve() for path in extra)
         self.on = on
         self.network = network
-        own = Path(os.path.realpath(sys.prefix))  # outlive's own code runs outside of the sandbox
+        own = Path(os.path.realpath(sys.prefix))  # outlive's own code runs outside the sandbox
         self.protected = (*(path.absolute() for path in protected), own)
         self._running: set[object] = set()
 
     def problem(self) -> str:
-        """Why there can be no sandbox here, or nothing. Tried for real, once a process."""
+        """Why no sandbox is available, or nothing. Tried for real, once a process."""
         program = find_program("bwrap", self._writable)
         if program is None:
             return "bubblewrap is not installed (the program bwrap; on Debian: apt install bubblewrap)"
@@ -108,7 +108,7 @@ class Sandbox:
         return Launch(argv, descriptors, partial(self._clear_up, running, lock, protection))
 
     def _clear_up(self, running: object, lock: Path, protection: Protection) -> None:
-        """Removes placeholders, unless another sandbox in this workspace relies on them: the last one does it."""
+        """Remove placeholders unless another sandbox in this workspace uses them; the last one removes them."""
         self._running.discard(running)
         until = time.monotonic() + _LAST_MOMENTS
         while not self._running:
@@ -125,20 +125,19 @@ class Sandbox:
 
 
 _LAST_MOMENTS = 0.5
-"""Seconds in which the kernel ends what a sandbox had started, after bubblewrap itself has ended."""
+"""Seconds for the kernel to end the processes of a sandbox after bubblewrap itself has ended."""
 _RESOLVER = "/run/systemd/resolve"
 _NO_INPUT = 'exec "$0" -c "$1" </dev/null'
-"""Inside of a sandbox the command's empty input is the sandbox's own device, not one of the machine."""
+"""The command's empty input is the sandbox's own /dev/null, not the machine's."""
 
 
 def shell() -> str:
-    """bash where it is: models write bash."""
+    """The path of bash if there is one, since models write bash; else /bin/sh."""
     return "/bin/bash" if Path("/bin/bash").exists() else shutil.which("bash") or "/bin/sh"
 
 
 def passing_shell() -> list[str]:
-    """A shell that runs nothing of its own before a command and passes the environment on as it is: without `-p` bash
-    runs what BASH_ENV names."""
+    """A shell that runs no start-up file: without `-p` bash runs the file in BASH_ENV."""
     program = shell()
     return [program, "-p"] if program.endswith("bash") else [program]
 
@@ -154,8 +153,8 @@ exec "$@"
 
 
 def _start(bubblewrap: str) -> list[str]:
-    """The program; for root behind a first namespace in which devices are mounted read-only. They still work, but
-    root owns them, and could change their modes for the whole machine. Bubblewrap has no option for that."""
+    """Bubblewrap; for root, inside a first namespace with devices mounted read-only. They still work, but root owns
+    them and could otherwise change their modes for the whole machine. Bubblewrap has no option for that."""
     if os.getuid() != 0:
         return [bubblewrap]
     unshare = shutil.which("unshare", path=_SYSTEM) or "unshare"
@@ -164,31 +163,36 @@ def _start(bubblewrap: str) -> list[str]:
 
 
 def _base() -> list[str]:
-    """What every sandbox has. The user inside is never root: to some programs and files that alone means much."""
+    """Options of every sandbox. The user inside is never root, which some programs and files treat specially."""
     user, group = os.getuid() or INNER_ID, os.getgid() or INNER_ID
     argv = ["--unshare-all", "--unshare-user", "--uid", str(user), "--gid", str(group)]
     argv += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     for path in _writable_of_proc():
         argv += ["--ro-bind", path, path]
-    argv += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]  # it leads to files of the starter
+    argv += [
+        "--tmpfs",
+        "/proc/1",
+        "--remount-ro",
+        "/proc/1",
+    ]  # it exposes files of the process that started the sandbox
     for own in ("/tmp", "/var/tmp", "/run"):  # noqa: S108 - its own; /run holds sockets of services
         argv += ["--tmpfs", own]
     return argv
 
 
 def _writable_of_proc() -> list[str]:
-    """Everything in /proc that is about the machine and might be written to: /proc/sys goes by the user's number
-    outside, so that root inside of any namespace may write there without a capability."""
+    """Writable entries of /proc about the machine: /proc/sys checks the user id outside, so root in any namespace may
+    write there without a capability."""
     with os.scandir("/proc") as entries:
         general = [entry for entry in entries if not entry.name.isdigit() and not entry.is_symlink()]
         return sorted(entry.path for entry in general if entry.is_dir() or entry.stat().st_mode & 0o222)
 
 
 def _filter() -> int:
-    """A descriptor from which bubblewrap reads the system calls that are refused."""
+    """A descriptor from which bubblewrap reads the seccomp program."""
     code = seccomp.program(os.uname().machine)
-    assert code is not None  # noqa: S101 - `problem` said that there is one
+    assert code is not None  # noqa: S101 - `problem` has checked it
     descriptor = os.memfd_create("outlive-seccomp")
     os.write(descriptor, code)
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -196,14 +200,14 @@ def _filter() -> int:
 
 
 def _lock_file(root: Path) -> Path:
-    """Held by every sandbox of a workspace while it runs; commands inside cannot see it."""
+    """The lock that every running sandbox of a workspace holds; commands inside cannot see it."""
     folder = home() / "sandboxes"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder / sha256(os.fsencode(root)).hexdigest()[:32]
 
 
 class _locked:  # noqa: N801 - used like a function
-    """Holds a lock on a file; the descriptor of it can be handed on."""
+    """Holds a lock on a file; yields its descriptor, which can be passed on."""
 
     def __init__(self, path: Path, how: int) -> None:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

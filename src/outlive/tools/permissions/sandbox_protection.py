@@ -1,9 +1,9 @@
-"""What stays read-only in the folders that a sandboxed command may write to, and how.
+"""Read-only paths inside the folders that a sandboxed command may write to.
 
-A path is protected by a read-only mount on it. A mount needs something to lie on, so a missing path gets a
-placeholder for as long as a sandbox runs: an empty folder, which git does not see and which cannot hide a file of the
-user's, or where git reads the path a file that means nothing to git. Placeholders left by a crash are removed by the
-next sandbox. Folders above a protected path are mounted onto themselves, or they could be renamed away with it.
+A path is protected by a read-only mount. A mount needs an existing target, so a missing path gets a placeholder while
+a sandbox runs: an empty folder, which git ignores and which cannot hide a user's file, or where git reads the path, a
+file without effect. The next sandbox removes placeholders left by a crash. Folders above a protected path are mounted
+onto themselves, so that they cannot be renamed together with it.
 """
 
 import os
@@ -18,37 +18,37 @@ from outlive.regular import open_to_read
 from outlive.tools.permissions.fence import HARNESS
 
 PROTECTED = (*HARNESS, ".env")
-"""Of every writable folder: what would widen the next session's rights, or change what it remembers."""
+"""Names in every writable folder that could widen the next session's rights or change its memory."""
 GIT_FILES = {"config": b"", "config.worktree": b"", "commondir": b".\n"}
-"""Files of a repository that decide what git runs, each with a content that changes nothing."""
+"""Files of a repository that decide what git runs, with a placeholder content that changes nothing."""
 LINKED_FILES = {"config.worktree": b"", "commondir": b"", "gitdir": b""}
-"""The same in what a repository keeps of a linked worktree; the rest is in the main one."""
+"""The same for the folder of a linked worktree; the rest is in the main repository."""
 GIT_FOLDERS = ("hooks", "modules", "worktrees", "branches", "remotes")
 """Folders of a repository that hold programs, settings of further repositories, or addresses."""
 GIT_SHARED = ("objects", "refs", "logs")
-"""What a commit in a linked worktree writes to in the repository of the main checkout."""
+"""Folders of the main repository that a commit in a linked worktree writes to."""
 FOLDER_MODE, FILE_MODE = 0o555, 0o444
-"""Of placeholders, so that they are not mistaken for something of the user's."""
+"""Modes that mark placeholders, to tell them from the user's files."""
 _DATABASE = b"SQLite format 3\0"
 
 
 class Unprotectable(ValueError):
-    """A path that should be read-only and cannot be made so."""
+    """A path cannot be made read-only."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """One mount of a path onto itself; what is made if nothing is there, None for an empty folder."""
+    """A mount of a path onto itself. `content` of the placeholder if it is missing; None for an empty folder."""
 
     how: str
     path: Path
     content: bytes | None = None
     keep: bool = True
-    """Whether a placeholder stays: where it is something that the harness makes, it may be in use by the end."""
+    """Whether the placeholder stays: the harness itself may be using it by the end."""
 
 
 class Protection:
-    """The mounts for one command. `folders` are writable, `paths` are more that stays read-only in them."""
+    """The mounts for one command. `folders` are writable, `paths` inside them stay read-only."""
 
     def __init__(self, folders: Sequence[Path], paths: Iterable[Path] = ()) -> None:
         self._mounts: list[_Mount] = [_Mount("--bind", folder) for folder in folders]
@@ -67,14 +67,14 @@ class Protection:
                 )
 
     def walls(self) -> list[str]:
-        """Arguments for bubblewrap. Makes the placeholders, so it is called when the command is about to start."""
+        """Create the placeholders and return the arguments for bubblewrap."""
         for mount in self._mounts:
             with suppress(FileExistsError):
                 _make(mount)
         return [word for mount in self._mounts for word in (mount.how, str(mount.path), str(mount.path))]
 
     def remove_placeholders(self) -> None:
-        """Removes those that are still as they were made, whether this sandbox made them or one before it."""
+        """Remove unchanged placeholders, also those of earlier sandboxes."""
         for mount in reversed(self._mounts):
             with suppress(OSError):
                 mode = stat.S_IMODE(mount.path.lstat().st_mode)
@@ -84,8 +84,8 @@ class Protection:
                     mount.path.unlink()
 
     def _git(self, folder: Path) -> None:
-        """`.git` itself stays writable, for git makes its lock files in there. A folder without git gets none: its
-        settings and hooks would be the command's, and the user's git would follow them."""
+        """`.git` itself stays writable for git's lock files. In a folder without git the command cannot create a
+        repository, because the user's git would obey its settings and hooks."""
         git = folder / ".git"
         if git.is_symlink() or not (git / "HEAD").exists():
             self._protect(git)

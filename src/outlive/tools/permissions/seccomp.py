@@ -1,8 +1,8 @@
 """The system calls that a sandboxed command may not make, as a BPF program for `bwrap --seccomp`.
 
-It narrows what of the kernel can be reached at all; namespaces and dropped capabilities do the rest. Calls are
-allowed unless they are listed. Nested namespaces are refused because they would give capabilities back. `ptrace` is
-allowed (debuggers, sanitizers): whatever a command can trace is in the same sandbox, under the same filter.
+It reduces the reachable part of the kernel; namespaces and dropped capabilities do the rest. Calls are allowed unless
+listed. Nested namespaces are refused because they would restore capabilities. `ptrace` is allowed (debuggers,
+sanitizers): a command can only trace processes in the same sandbox, under the same filter.
 """
 
 import errno
@@ -25,7 +25,7 @@ _X32 = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A condition on the lower half of one argument: it has one of `bits`, is or is not among `values`."""
+    """A condition on the lower 32 bits of an argument: has one of `bits`, or is (not) `among` `values`."""
 
     argument: int
     bits: int = 0
@@ -34,7 +34,7 @@ class Test:
 
 
 Rule = tuple[str, tuple[Test, ...], int]
-"""A call, the conditions under which it is refused (all of them), and the error it gets."""
+"""A call, the conditions that must all hold to refuse it, and the error that it returns."""
 
 _REFUSED = (
     *("mount", "umount2", "pivot_root", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig", "fsmount"),
@@ -44,7 +44,7 @@ _REFUSED = (
     *("open_by_handle_at", "fanotify_init", "lookup_dcookie", "nfsservctl", "vhangup", "iopl", "ioperm"),
 )
 _MISSING = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
-"""Refused as if the kernel did not have them, so that programs fall back to calls whose arguments can be seen."""
+"""Refused as unknown, so that programs fall back to calls whose arguments a filter can see."""
 
 RULES: tuple[Rule, ...] = (
     *((name, (), errno.EPERM) for name in _REFUSED),
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
     ("socket", (Test(0, values=(_UNIX, _INET, _INET6, _NETLINK), among=False),), errno.EAFNOSUPPORT),
     ("socket", (Test(0, values=(_NETLINK,)), Test(2, values=(0,), among=False)), errno.EAFNOSUPPORT),
     ("socketpair", (Test(0, values=(_UNIX,), among=False),), errno.EAFNOSUPPORT),
-    # no program is made that gives its caller the user's rights
+    # no setuid programs
     ("chmod", (Test(1, bits=_SETUID),), errno.EPERM),
     ("fchmod", (Test(1, bits=_SETUID),), errno.EPERM),
     ("fchmodat", (Test(2, bits=_SETUID),), errno.EPERM),
@@ -91,12 +91,12 @@ NUMBERS: dict[str, dict[str, int]] = {
     | {"fanotify_init": 262, "open_by_handle_at": 265, "setns": 268, "finit_module": 273, "bpf": 280}
     | {"userfaultfd": 282, "kexec_file_load": 294},
 }
-"""Calls by machine; one that a machine never had is not listed for it."""
+"""Numbers of the calls by machine; calls that a machine lacks are not listed."""
 _MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def program(machine: str) -> bytes | None:
-    """The filter for this machine (`os.uname().machine`), in the kernel's format; None when there is none."""
+    """The filter for a machine (`os.uname().machine`) in the kernel's format; None for an unknown machine."""
     if machine not in _MACHINES:
         return None
     steps = [_step(_LOAD, _ARCHITECTURE), _step(_EQUAL, _MACHINES[machine], yes=1), _step(_RETURN, _KILL)]
@@ -109,7 +109,7 @@ def program(machine: str) -> bytes | None:
 
 
 def _rule(number: int, tests: tuple[Test, ...], error: int) -> list[bytes]:
-    """Written from its end, so that each condition knows how far the next rule is."""
+    """The steps of a rule, built backwards so that each condition knows the distance to the next rule."""
     steps = [_step(_RETURN, _ERRNO | error)]
     for test in reversed(tests):
         steps = _condition(test, len(steps)) + steps
@@ -117,7 +117,7 @@ def _rule(number: int, tests: tuple[Test, ...], error: int) -> list[bytes]:
 
 
 def _condition(test: Test, rest: int) -> list[bytes]:
-    """Goes on with the next step if it holds, else skips `rest` steps."""
+    """Steps that continue if the condition holds, else skip `rest` steps."""
     load = _step(_LOAD, _ARGUMENTS + 8 * test.argument)
     if test.bits:
         return [load, _step(_ANY_BIT, test.bits, no=rest)]

@@ -1,7 +1,7 @@
-"""Whose word counts: the user's own files always, a project's `outlive.toml` only once the user has looked at it.
+"""Which settings count: the user's own always, a project's `outlive.toml` only after `outlive trust`.
 
-A file that came with a repository may forbid, never permit: until it is trusted its allow rules, hooks and what else
-would widen the agent's rights are left out, and one line says so.
+An untrusted file may forbid but not permit: its allow rules, hooks and other settings that would widen the agent's
+rights are ignored, and a notice says so.
 """
 
 import json
@@ -23,24 +23,24 @@ OUT_OF_REACH = (
     "bash(outlive trust*)",
     *(f"bash(outlive memory {verb}*)" for verb in ("add", "supersede", "confirm", "import", "undo")),
 )
-"""Denied to every agent: trust is the user's to give, and so is the user's word. To remember there is a tool."""
+"""Denied to every agent: only the user gives trust or speaks as the user. For memories there is a tool."""
 MODEST = ("thinking", "max_turns", "max_tokens")
-"""Settings of [agent] that a stranger's file may set."""
+"""Settings of [agent] that an untrusted file may set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What counts in a session: the user's own, the project's as far as it is trusted, and what was remembered."""
+    """The settings of a session: the user's, the project's as far as trusted, and remembered rules."""
 
     agent: Mapping[str, Any] = field(default_factory=dict)
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     hooks: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     notice: str = ""
-    """One line for the user when something of the project does not count."""
+    """One line for the user if settings of the project are ignored."""
 
     def rules(self, allow: Sequence[str] = (), deny: Sequence[str] = ()) -> Rules:
-        """All rules, those of the command line included."""
+        """All rules, including those of the command line."""
         return Rules([*self.allow, *allow], [*self.deny, *deny])
 
 
@@ -68,7 +68,7 @@ def settings(workspace: Workspace) -> Settings:
 
 
 def grants(workspace: Workspace) -> list[str]:
-    """What a project's file asks for that needs trust, a line each."""
+    """The settings of a project's file that need trust, a line each."""
     kept, _ = _narrowed(workspace)
     lines = [f"[agent] {key} = {value!r}" for key, value in workspace.agent.items() if key not in kept.agent]
     lines += [f"[store] url = {mask(workspace.named)!r}"] if workspace.names_store else []
@@ -80,7 +80,7 @@ def grants(workspace: Workspace) -> list[str]:
 
 
 def remembered(project: Path) -> tuple[str, ...]:
-    """What the user always allows in this project. Rules of older versions count in the narrow meaning of today's."""
+    """The rules that the user always allows in this project, narrowed if an older version wrote them."""
     return tuple(dict.fromkeys(filter(None, map(narrowed, _remembered_as_written(project)))))
 
 
@@ -101,13 +101,13 @@ def _remembered_as_written(project: Path) -> tuple[str, ...]:
 
 
 def remember(project: Path, rule: str) -> None:
-    """Always allow this in this project, in the user's home: out of reach of the agent and of version control."""
+    """Always allow this in this project. Stored in the user's home, out of reach of agents and version control."""
     rules = [*dict.fromkeys((*_remembered_as_written(project), rule))]
     keep(_project(project), json.dumps({"project": str(project.resolve()), "allow": rules}, indent=1) + "\n")
 
 
 def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
-    """What of a stranger's file counts, for it can only narrow; and what does not."""
+    """The settings of an untrusted file that only narrow rights, and the names of those that are ignored."""
     agent = workspace.agent
     kept = {
         key: value
@@ -118,7 +118,7 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
     ignored += ["its hooks"] if workspace.hooks else []
     deny = {"deny": workspace.permissions.get("deny", ())}
-    return Workspace(workspace.root, agent=kept, permissions=deny), ignored
+    return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
 
 
 def _notice(file: Path, ignored: list[str]) -> str:

@@ -1,1 +1,1 @@
-"""Commands that tools start: run, watched, ended, and found again after a crash."""
+"""Commands that tools start: how they run, end, and are found again after a crash."""

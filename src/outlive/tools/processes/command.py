@@ -1,9 +1,8 @@
-"""One command that runs: in a process group of its own, read as it prints, ended as a whole.
+"""A running command: in a process group of its own, read while it prints, ended as a whole.
 
-Two threads belong to it, one that reads and one that waits, so that it goes on whatever the event loop does. A child
-that keeps the output open cannot hold up who waits: the command has ended when the program that was started has.
-
-The program waits behind a gate until its process was recorded, and it ends with us, also when we are killed.
+One thread reads and one waits, independent of the event loop. The command has ended when the started program has,
+even if a child keeps the output open. The program waits behind a gate until its process is recorded, and ends with
+us, also if we are killed.
 """
 
 import asyncio
@@ -23,18 +22,18 @@ from outlive.events import Process
 from outlive.secrets import Masker, mask
 from outlive.tools.permissions.sandbox import Launch, passing_shell
 from outlive.tools.processes.output import Edges, MaskedBytes, Spool
-from outlive.tools.processes.process_table import MARK, carries, identify
+from outlive.tools.processes.process_table import MARK, carries, exists, identify
 from outlive.tools.processes.process_table import running as running_processes
 from outlive.tools.processes.watchdog import WATCHDOG
 
 GRACE = 2.0
-"""Seconds between asking a group to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 WORDS = 0.2
-"""Seconds after which the whole words of an unfinished line are shown."""
+"""Seconds after which complete words of an unfinished line are shown."""
 LINGER = 0.2
-"""Seconds in which the rest of the output may come after the program has ended."""
+"""Seconds to wait for more output after the program has ended."""
 _GATE = 'read -r _ && exec "$@" </dev/null'
-"""Run with its input as the gate: a line opens it; when we die before, nothing is run."""
+"""A line on standard input opens the gate; if we die before, nothing is run."""
 
 
 class RunningCommand:
@@ -53,13 +52,13 @@ class RunningCommand:
         live: Callable[[bytes], None] | None = None,
         record: Callable[[Process], object] = lambda _: None,
     ) -> None:
-        """`record` is called with its process before the command does anything."""
+        """`record` is called with the process before the command does anything."""
         self.text = text
         self.timed_out = False
         self.began = time.monotonic()
         self.spool = spool or Spool(None)
         self.live = live
-        """Given what is printed, masked, on a thread of ours; None from when nobody looks any more."""
+        """Called with masked output on the reading thread; None once nobody watches."""
         self._masked = MaskedBytes(mask.stream())
         self._unread = Edges()
         self._lock = threading.Lock()
@@ -76,7 +75,7 @@ class RunningCommand:
             thread.start()
 
     def _start(self, cwd: Path, env: Mapping[str, str], record: Callable[[Process], object]) -> int:
-        """Start it behind its gate, record it, open the gate; where its output is read."""
+        """Start it behind its gate, record it, open the gate; returns the descriptor of its output."""
         with ExitStack() as descriptors, ExitStack() as undo:
             descriptors.callback(self._launch.started)
             undo.callback(self._launch.ended)
@@ -101,7 +100,7 @@ class RunningCommand:
                 undo.callback(self.forget)
                 WATCHDOG.watch(self.process)
                 record(self.process)
-                with suppress(BrokenPipeError):  # somebody killed it already
+                with suppress(BrokenPipeError):  # it was killed already
                     door.write(b"\n")
             undo.pop_all()
             return out
@@ -119,12 +118,12 @@ class RunningCommand:
 
     @property
     def held(self) -> bool:
-        """Whether something that it started still holds its output."""
+        """Whether a process still holds its output open."""
         return not self._silent.is_set()
 
     @property
     def left_behind(self) -> bool:
-        """Whether the program ended and others of its group run on."""
+        """Whether the program has ended but others of its group still run."""
         if self.running:
             return False
         try:
@@ -133,28 +132,28 @@ class RunningCommand:
             return False
         except PermissionError:
             return self.held
-        return not _exists(self.pid) and _lives(self.pid)
+        return not exists(self.pid) and _lives(self.pid)
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs; a program that a signal ended has 128 and its number, as in a shell."""
+        """None while it runs; 128 + number after a signal, as in a shell."""
         code = self._popen.returncode
         return code if code is None or code >= 0 else 128 - code
 
     def take(self) -> str:
-        """What was printed since the last look."""
+        """The output since the last call."""
         with self._lock:
             self._keep(self._masked.release(all=not self.running))
             unread, self._unread = self._unread, Edges()
             return unread.text(self.spool.where)
 
     async def finished(self) -> None:
-        """Wait until it has ended. Giving up the wait does not end it."""
+        """Wait until it has ended. Cancelling the wait does not end it."""
         loop = asyncio.get_running_loop()
         told: asyncio.Future[None] = loop.create_future()
 
         def tell(_: object) -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(_resolve, told)
 
         self._ended.add_done_callback(tell)
@@ -163,7 +162,7 @@ class RunningCommand:
     # -- ending
 
     def end(self, grace: float = GRACE) -> None:
-        """Ask the whole group to end, then make it. Takes at most `grace` and a moment."""
+        """End the whole group with SIGTERM, then SIGKILL after at most `grace` seconds."""
         self._stopping.set()
         self._signal(signal.SIGTERM)
         until = time.monotonic() + grace
@@ -175,17 +174,16 @@ class RunningCommand:
         self._stopped.set()
 
     def kill(self) -> None:
-        """End the whole group at once."""
+        """Send SIGKILL to the whole group."""
         self._signal(signal.SIGKILL)
 
     def forget(self) -> None:
-        """All of it has ended: it need not be ended with us."""
+        """All of it has ended: the watchdog need not kill it."""
         WATCHDOG.leave(self.process)
 
     def _signal(self, number: signal.Signals) -> None:
-        """To the group, its session, and what left both. Once its first process is reaped, the number of the group
-        may be somebody else's."""
-        ours = self._popen.returncode is None or not _exists(self.pid)
+        """Signal the group, its session, and what left both, unless the number of the group was reused."""
+        ours = self._popen.returncode is None or not exists(self.pid)
         with suppress(ProcessLookupError, PermissionError):
             if ours:
                 os.killpg(self.pid, number)
@@ -205,7 +203,7 @@ class RunningCommand:
     def _read(self, out: int) -> None:
         poll = select.poll()
         poll.register(out, select.POLLIN)
-        waiting = False  # for the rest of a line, of which whole words can be shown meanwhile
+        waiting = False  # for the rest of a line, whose complete words can be shown meanwhile
         while True:
             if waiting and not poll.poll(WORDS * 1000):
                 waiting = False
@@ -250,16 +248,6 @@ def _resolve(told: "asyncio.Future[None]") -> None:
 
 
 def _lives(group: int) -> bool:
-    """Whether anything in the group still runs: what has ended stays in it until somebody fetches it."""
+    """Whether anything in the group still runs; zombies do not count."""
     found = [row.group for row in running_processes()]
     return not found or group in found
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -1,4 +1,4 @@
-"""A command that outlived the process which started it: it can be looked at, waited for and ended."""
+"""A command that outlived the outlive process that started it."""
 
 import asyncio
 import os
@@ -10,19 +10,19 @@ from outlive.events import Process
 from outlive.tools.processes.process_table import living
 
 GRACE = 2.0
-"""Seconds between asking it to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 _LOOK = 0.1
-"""Seconds between two looks whether it has ended."""
+"""Seconds between two checks whether it has ended."""
 OUTPUT_LOST = "[what it printed is lost: the process that read it ended]\n"
 
 
 class Orphan:
-    """Stands where a `Command` does. `marked` is what its environment holds; `unanswered`: its call has no result, so
-    that whatever it started counts, wherever it went."""
+    """Has the interface of a `RunningCommand`. Its environment is `marked`. `unanswered`: its call has no result, so
+    all its descendants count."""
 
     timed_out = left_behind = held = False
     exit_code: int | None = None
-    """Nobody knows: it is not our child."""
+    """Unknown: it is not our child."""
 
     def __init__(self, call: str, text: str, process: Process, marked: str, *, unanswered: bool) -> None:
         self.call = call
@@ -33,7 +33,7 @@ class Orphan:
         self._output = OUTPUT_LOST
 
     def pids(self) -> list[int]:
-        """What still runs of it."""
+        """The processes of it that still run."""
         return living(self.process, self._marked, anywhere=self.unanswered)
 
     @property
@@ -54,7 +54,7 @@ class Orphan:
             await asyncio.sleep(_LOOK)
 
     def end(self, grace: float = GRACE) -> None:
-        """Ask all of it to end, then make it."""
+        """End all of it with SIGTERM, then SIGKILL."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in self.pids():
                 with suppress(ProcessLookupError, PermissionError):

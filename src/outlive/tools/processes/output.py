@@ -1,4 +1,4 @@
-"""What a command prints, bounded: beginning and end in memory, the whole in a file once it is long, up to a cap."""
+"""The bounded output of a command: start and end in memory, and if it is long, up to a cap in a file."""
 
 import codecs
 import os
@@ -8,13 +8,13 @@ from outlive.secrets import MaskedStream
 from outlive.stores.disk import private_folder
 
 EDGE = 100_000
-"""Bytes that are kept of the beginning, and as many of the end."""
+"""Bytes that are kept of the start, and of the end."""
 CAP = 10 * 2**20
-"""Bytes that the file takes. A command may print for days."""
+"""Bytes of the file at most."""
 
 
 class MaskedBytes:
-    """What a program prints, on its way to a reader: secrets are masked here, before anything is cut or kept."""
+    """Masks the secrets in a program's output before it is cut or kept."""
 
     def __init__(self, stream: MaskedStream) -> None:
         self._stream = stream
@@ -24,12 +24,12 @@ class MaskedBytes:
         return _encoded(self._stream.feed(self._decoder.decode(data)))
 
     def release(self, *, all: bool) -> bytes:
-        """What is held back of an unfinished line: whole words, or all of it."""
+        """The held-back part of an unfinished line: complete words, or all of it."""
         return _encoded(self._stream.finish() if all else self._stream.release())
 
 
 class Edges:
-    """Beginning and end of a stream; what lies between is counted."""
+    """Start and end of a stream; the bytes between are only counted."""
 
     def __init__(self, edge: int = EDGE) -> None:
         self.total = 0
@@ -46,7 +46,7 @@ class Edges:
             del self._tail[: -self._edge]
 
     def text(self, where: str = "") -> str:
-        """As text; a gap is said with its size and, by `where`, the place of the whole."""
+        """The text; a gap is noted with its size and `where` the whole output is."""
         tail = self._tail[-self._edge :]
         if self.total == len(self._head) + len(tail):
             return (self._head + tail).decode("utf-8", "replace")
@@ -57,7 +57,7 @@ class Edges:
 
 
 class Spool:
-    """The whole output in a file, made only when memory does not hold it."""
+    """The whole output in a file, created once it is too long for memory."""
 
     def __init__(self, path: Path | None, *, cap: int = CAP, edge: int = EDGE) -> None:
         self.path = path
@@ -92,7 +92,7 @@ class Spool:
 
     @property
     def where(self) -> str:
-        """Where the whole can be read, as a part of a sentence."""
+        """Where the whole output is, as part of a sentence."""
         if self.problem:
             return f"; the whole could not be kept: {self.problem}"
         if not self.kept or self.path is None:
@@ -120,7 +120,7 @@ def _new_file(path: Path) -> int:
 
 
 def _whole_lines(head: bytearray) -> bytearray:
-    """Without the line that was cut, unless it is all there is."""
+    """Without the cut last line, unless there is no other."""
     return head[: head.rfind(b"\n") + 1] or head + b"\n"
 
 

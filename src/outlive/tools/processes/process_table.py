@@ -1,8 +1,7 @@
-"""Processes of this machine: which run, in which group and session, since when; and how to know one again later.
+"""The processes of this machine: which run, in which group and session, and how to recognise one later.
 
-A number alone is not enough, the system uses it again: a group is known by its number, the start time of its first
-process, and the machine with its boot and PID namespace. What a command started carries `MARK` in its environment,
-wherever it went.
+Numbers are reused, so a group is identified by its number, the start time of its first process, and the machine with
+its boot and PID namespace. All descendants of a command carry `MARK` in their environment.
 """
 
 import os
@@ -17,18 +16,29 @@ from typing import NamedTuple
 from outlive.events import Process
 
 MARK = "OUTLIVE_CALL"
-"""The variable that names the call a command runs for, as `mark` writes it."""
+"""The environment variable with the session and call that a command runs for."""
 _PROC = Path("/proc")
 _HAS_PROC = Path("/proc/self/stat").exists()
-"""As on Linux; elsewhere `ps` is asked, and environments stay unknown."""
+"""Elsewhere `ps` is used, and environments stay unknown."""
 
 
 class Row(NamedTuple):
-    """A process that runs; one that has ended and was not fetched yet does not."""
+    """A running process; zombies do not count."""
 
     pid: int
     group: int
     session: int
+
+
+def exists(pid: int) -> bool:
+    """Whether there is a process with this number, zombies included."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def mark(session: str, call: str) -> str:
@@ -36,12 +46,12 @@ def mark(session: str, call: str) -> str:
 
 
 def identify(pid: int) -> Process:
-    """The group that `pid` leads, as it is known again later."""
+    """The identity of the group that `pid` leads."""
     return Process(group=pid, started=start_time(pid), machine=machine())
 
 
 def start_time(pid: int) -> str:
-    """When a process started, in the system's own form without spaces; nothing when there is no such process."""
+    """The start time of a process in the system's own form without spaces; empty if there is none."""
     if _HAS_PROC:
         fields = _stat(pid)
         return fields[19] if fields else ""
@@ -50,7 +60,7 @@ def start_time(pid: int) -> str:
 
 @cache
 def machine() -> str:
-    """This host, since it was started, and the namespace in which its process numbers count."""
+    """This host, its boot, and its PID namespace."""
     boot, names = "", ""
     with suppress(OSError):
         boot = _PROC.joinpath("sys/kernel/random/boot_id").read_text().strip()
@@ -59,7 +69,7 @@ def machine() -> str:
 
 
 def running() -> Iterator[Row]:
-    """All processes that run."""
+    """All running processes."""
     if _HAS_PROC:
         for path in _PROC.iterdir():
             if path.name.isdecimal() and (fields := _stat(int(path.name))) and fields[0] not in "ZX":
@@ -72,10 +82,10 @@ def running() -> Iterator[Row]:
 
 
 def living(process: Process, marked: str = "", *, anywhere: bool = False) -> list[int]:
-    """Processes that still run of a group and of the session that its first process leads, by number.
+    """The pids that still run of a group and of the session that its first process leads.
 
-    Once that one is gone the number proves nothing: then those count whose environment is `marked`, in the group or
-    (`anywhere`) outside of it as well.
+    Once that process is gone the number proves nothing: then processes count whose environment is `marked`, in the
+    group or, with `anywhere`, outside it too.
     """
     if process.machine != machine():
         return []
@@ -93,7 +103,7 @@ def carries(pid: int, marked: str) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of `/proc/PID/stat` from the state on: the name before them may hold anything."""
+    """The fields of `/proc/PID/stat` after the name, which may contain anything."""
     try:
         return _PROC.joinpath(str(pid), "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
@@ -108,5 +118,5 @@ def _ps(*options: str) -> str:
 def _environment(pid: int) -> list[bytes]:
     try:
         return _PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
-    except OSError:  # somebody else's
+    except OSError:  # another user's
         return []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def find_program(name: str, writable: Iterable[Path] = ()) -> str | None:
-    """The path of a program on PATH. Relative entries and those in a `writable` folder do not count: what lies there
-    may have come with a repository, or been put there by a command in the sandbox."""
+    """The path of a program on PATH, ignoring relative entries and `writable` folders: a repository or a sandboxed
+    command could have put a program there."""
     folders = tuple(writable)
     entries = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(entry)]
     safe = [entry for entry in entries if not any(_real(entry).is_relative_to(folder) for folder in folders)]
@@ -17,8 +17,8 @@ def find_program(name: str, writable: Iterable[Path] = ()) -> str | None:
 
 
 def careful(environment: Mapping[str, str]) -> dict[str, str]:
-    """These variables, and a setting for the git of commands: a repository that lies in the workspace as plain files
-    is used only when it is named (`--git-dir`). A clone can bring one, with settings that name programs."""
+    """These variables plus `safe.bareRepository=explicit` for git: a clone can contain a bare repository whose
+    settings name programs, so git uses one only if it is named (`--git-dir`)."""
     count = environment.get("GIT_CONFIG_COUNT", "0")
     at = int(count) if count.isascii() and count.isdecimal() and len(count) < 5 else 0
     known = [environment.get(f"GIT_CONFIG_KEY_{number}", "").lower() for number in range(at)]

@@ -1,4 +1,4 @@
-"""The commands of a session: the one that is waited for, and those in the background by handle. All end with it."""
+"""The commands of a session, in the foreground and in the background. All end with the session."""
 
 import os
 import secrets
@@ -17,15 +17,15 @@ from outlive.tools.processes.process_table import MARK
 from outlive.tools.processes.programs import careful
 
 PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
-"""What pays for the model is not for the commands that the model runs."""
+"""Hidden from commands: these keys pay for the model."""
 MOST = 32
-"""Commands at once in the background."""
+"""Background commands at once."""
 SPOOLS = ".task_outputs/commands"
 
 
 class Processes:
-    """Starts commands and knows those that still run. `hidden` are variables that commands do not see; `mask` takes
-    secrets out of what they print before it is kept or shown."""
+    """Starts commands and tracks those that still run. `hidden` are variables that commands do not see; `mask` masks
+    their output before it is kept or shown."""
 
     def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
         self._hidden = hidden
@@ -44,7 +44,7 @@ class Processes:
         live: Callable[[bytes], None] | None = None,
         record: Callable[[Process], object] = lambda _: None,
     ) -> RunningCommand:
-        """Run it in `root`. It is ended with the session, whether or not it gets a handle.
+        """Run a command in `root` until it ends or the session does, with or without a handle.
 
         Its environment is `marked`; `record` is called with its process before it does anything.
         """
@@ -68,20 +68,20 @@ class Processes:
         return command
 
     def check_room(self) -> None:
-        """Raises ToolError when too many run in the background."""
+        """Raise ToolError if too many commands run in the background."""
         running = [handle for handle, command in self._handles.items() if command.running]
         if len(running) >= MOST:
             raise ToolError(f"{MOST} commands run in the background already: {', '.join(running)}; end one of them")
 
     def keep(self, command: RunningCommand | Orphan) -> str:
-        """A handle under which the command is found from now on; it is ended with the session."""
+        """Give the command a handle; it ends with the session."""
         self._running.add(command)
         handle = f"bg{len(self._handles) + 1}"
         self._handles[handle] = command
         return handle
 
     def get(self, handle: str) -> RunningCommand | Orphan:
-        """The command behind a handle. Raises ToolError with the handles there are."""
+        """The command of a handle. Raises ToolError with the known handles."""
         command = self._handles.get(handle.strip())
         if command is None:
             known = ", ".join(self._handles)
@@ -93,7 +93,7 @@ class Processes:
 
     @property
     def background(self) -> dict[str, RunningCommand | Orphan]:
-        """All that got a handle, running or not."""
+        """All commands with a handle, running or not."""
         return dict(self._handles)
 
     def close(self) -> None:

@@ -1,7 +1,4 @@
-"""Commands end with us, also when we are killed: a process of its own waits for that and kills their groups.
-
-It reads a pipe that nobody else writes to. The end of the pipe is our end, however it came; SIGKILL included.
-"""
+"""Kills the groups of our commands if we die: a separate process reads a pipe that ends with us, SIGKILL included."""
 
 import atexit
 import os
@@ -36,14 +33,14 @@ for entry in $watched; do
     done
 done
 """
-"""A group whose first process started at another time is not ours: its number was used again. Jobs that a shell put
-into groups of their own are still of the session that the first process leads."""
+"""A group whose first process started at another time is not ours: its number was reused. Jobs that a shell put into
+their own groups still belong to the session of the first process."""
 _PATIENCE = 5.0
-"""Seconds for it to end when it has nothing more to watch."""
+"""Seconds for it to end."""
 
 
 class Watchdog:
-    """Started with the first group to watch. Its methods may be called from any thread."""
+    """Starts its process with the first group. Its methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -68,7 +65,7 @@ class Watchdog:
 
     @contextmanager
     def watching(self, pid: int) -> Iterator[None]:
-        """Kill the group that `pid` leads, if we die meanwhile."""
+        """Kill the group that `pid` leads if we die inside the `with` block."""
         process = identify(pid)
         self.watch(process)
         try:
@@ -77,7 +74,7 @@ class Watchdog:
             self.leave(process)
 
     def close(self) -> None:
-        """We end in peace."""
+        """End the process without killing anything."""
         with self._lock:
             process, self._process = self._process, None
         if process is not None and process.stdin is not None:
@@ -86,7 +83,7 @@ class Watchdog:
                 process.wait(_PATIENCE)
 
     def _start(self) -> None:
-        """Also when somebody killed the last one: then it is told of all again."""
+        """Start or restart the process and tell it of all groups."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
         self._process = subprocess.Popen(  # noqa: S603 - a constant
@@ -104,10 +101,9 @@ class Watchdog:
 
     def _tell(self, word: str, process: Process) -> None:
         assert self._process is not None and self._process.stdin is not None  # noqa: S101, PT018 - it was started
-        with suppress(BrokenPipeError):  # it was killed just now, and is missed when the next group is watched
+        with suppress(BrokenPipeError):  # it was just killed; the next `watch` restarts it
             os.write(self._process.stdin.fileno(), f"{word} {process.group}:{process.started}\n".encode())
 
 
 WATCHDOG = Watchdog()
-"""Of this process."""
 atexit.register(WATCHDOG.close)

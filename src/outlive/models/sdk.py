@@ -1,0 +1,75 @@
+"""What the models of both providers share: an SDK client, and an answer that is read while it arrives."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, ClassVar, TypeVar
+
+from outlive.models.errors import ModelError, NotSetUp, Unavailable
+from outlive.models.failures import Failure, error_for
+from outlive.models.prices import ModelFacts
+from outlive.models.protocol import Price, Reply
+from outlive.stream import Arriving
+
+T = TypeVar("T")
+CONNECTING = 10.0
+"""Seconds to connect."""
+
+
+class SdkModel(ABC):
+    """A model behind the SDK of its provider. `key` is the environment variable with the API key."""
+
+    provider: ClassVar[str]
+    key: ClassVar[str]
+
+    def __init__(self, name: str, facts: ModelFacts, client: Any) -> None:
+        self._model, self._facts, self._client = name, facts, client
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self._model}"
+
+    @property
+    def window(self) -> int:
+        return self._facts.window
+
+    @property
+    def price(self) -> Price | None:
+        return self._facts.price
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _stream(self, answer: Any, pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Arriving | Reply, None]:
+        """Pieces as they arrive, then the reply. The connection ends with the iterator."""
+        async with aclosing(pieces):
+            async for piece in pieces:
+                for arriving in self._read(answer.take, piece):
+                    yield arriving
+        reply = await asyncio.to_thread(self._read, answer.reply)
+        for arriving in answer.held(reply):
+            yield arriving
+        yield reply
+
+    def _read(self, read: Callable[..., T], *given: Any) -> T:
+        """The result of `read`; malformed data of a server raises Unavailable."""
+        try:
+            return read(*given)
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
+
+    async def _error(self, failure: Failure) -> ModelError:
+        """The error to raise; for an unknown model it suggests others."""
+        error = error_for(failure, self.name, self.key)
+        return NotSetUp(f"{error}; {await self._names()}") if failure.status == 404 else error
+
+    @abstractmethod
+    async def _names(self) -> str:
+        """The models of the server; if it does not list them, the address to check."""
+
+
+def lost(error: Exception, address: str = "") -> str:
+    """Why there is no answer, in few words."""
+    cause = error.__cause__ or error
+    return f"no connection{address} ({str(cause).strip() or type(cause).__name__})"
