@@ -49,7 +49,7 @@ UNTRUSTED = FileState(0, 0, 0)
 """The state of a file that has to be read again at the next scan."""
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class FileEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A file as it was read; subclasses add what is in it."""
 
     name: str
@@ -75,7 +75,7 @@ class Journal(msgspec.Struct, frozen=True):
         return msgspec.msgpack.encode(self)
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=FileEntry)
 
 
 class RecordFolder(ABC, Generic[E]):

@@ -15,13 +15,13 @@ from outlive.stores.memories.records import MAX_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
 from outlive.stores.memories.trust import MemoryTrust
-from outlive.stores.record_folder import Entry, FileState, RecordFolder
+from outlive.stores.record_folder import FileEntry, FileState, RecordFolder
 
 _MAX_TOKENS = 64 * 1024
 """Bytes of the file with the tokens."""
 
 
-class MemoryEntry(Entry, frozen=True):
+class MemoryEntry(FileEntry, frozen=True):
     memory: Memory
 
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
 from outlive.stores.disk import identity, read_bytes
-from outlive.stores.record_folder import UNTRUSTED, Entry, FileState, RecordFolder
-from outlive.stores.tasks.files.history import History
+from outlive.stores.record_folder import UNTRUSTED, FileEntry, FileState, RecordFolder
+from outlive.stores.tasks.files.history import AuditTrail
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
 from outlive.stores.tasks.records import (
     FINISHED,
@@ -33,7 +33,7 @@ _LONGEST_MARK = 64
 """Bytes of the file with the last id."""
 
 
-class TaskEntry(Entry, frozen=True):
+class TaskEntry(FileEntry, frozen=True):
     """A task file: what the graph needs at hand, the rest packed."""
 
     id: int
@@ -81,7 +81,7 @@ class TaskFolder(RecordFolder[TaskEntry]):
             doctor="outlive task doctor --repair",
         )
         self.archive = path / "archive"
-        self.history = History(self.log, self.disk)
+        self.history = AuditTrail(self.log, self.disk)
         self.mark_path = self.disk.local / "high-water"
         self._own_mark: object = None
         self._scanned_at = -math.inf

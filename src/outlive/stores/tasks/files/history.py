@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class History:
+class AuditTrail:
     def __init__(self, path: Path, disk: Disk) -> None:
         self.path = path
         self._disk = disk
