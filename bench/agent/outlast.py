@@ -1,6 +1,6 @@
 """A long session at a small window that is killed again and again: what is lost, and what grows.
 
-A worker process works through the turns; it is killed (SIGKILL) at random moments and begun anew on the same session.
+A worker process works through the turns; it is killed (SIGKILL) at random moments and restarted on the same session.
 Its model decides from the request alone, as the one of the tests does, so that nothing but the log carries the work.
 """
 
@@ -70,7 +70,7 @@ class Worker:
 
 
 def measure(turns: int) -> None:
-    """One process for long; then one that is killed and begun anew until the work is done: what is left?"""
+    """One process for long; then one that is killed and restarted until the work is done: what is left?"""
     print(f"\n### {turns:,} turns at a window of {WINDOW:,} tokens in one process\n")
     with workspace(durability="process", memories=20) as place:
         _growth(place, turns)

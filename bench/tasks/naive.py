@@ -1,4 +1,4 @@
-"""The baseline: one JSON file a task, read anew each time, all of them scanned when one is completed."""
+"""The baseline: one JSON file a task, read each time, all of them scanned when one is completed."""
 
 import json
 from pathlib import Path

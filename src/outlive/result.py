@@ -1,4 +1,4 @@
-"""What a run came to, for whoever started it."""
+"""The result of a run."""
 
 from typing import Generic, Literal, TypeVar
 

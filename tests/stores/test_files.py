@@ -191,7 +191,7 @@ def test_derived_fields_written_wrong_by_hand_are_ignored_and_mended(graph: Task
     assert graph.get(1).blocks == (3,)
     (problem,) = graph.doctor()
     assert (problem.harmless, problem.repairable) == (True, True)
-    assert graph.store.repair() == ["wrote blockedBy and blocks of task_1.json anew"]
+    assert graph.store.repair() == ["rewrote blockedBy and blocks of task_1.json"]
     assert graph.doctor() == []
     assert_files_tell_the_truth(files.path)
 

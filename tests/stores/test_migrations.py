@@ -152,7 +152,7 @@ def test_miscounted_dependencies_are_found_and_mended(database: Engine) -> None:
     run(database, "UPDATE outlive_tasks SET blockers = 5 WHERE id = 2")
     (problem,) = graph.doctor()
     assert (problem.task, problem.repairable, problem.harmless) == (2, True, False)
-    assert graph.store.repair() == ["counted the unfinished dependencies of task 2 anew"]
+    assert graph.store.repair() == ["recounted the unfinished dependencies of task 2"]
     assert graph.doctor() == []
     graph.complete(1)
     assert [task.id for task in graph.ready()] == [2]

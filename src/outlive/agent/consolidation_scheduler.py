@@ -52,7 +52,7 @@ class Tidying:
                 if await beside(partial(self._due, scope)):
                     self._say(await self._consolidated(scope, ask if self._how == "auto" else None))
             except Busy:
-                continue  # whoever has it does it
+                continue  # another process is consolidating it
             except OutliveError as error:
                 self._tell(f"the memories were not consolidated: {error}")
 
@@ -138,12 +138,12 @@ class Tidying:
 
 
 async def beside(work: Callable[[], T]) -> T:
-    """Do something in a thread. Whoever is cancelled meanwhile still waits for its end: what it works on is closed
-    afterwards."""
+    """Run `work` in a thread. A caller that is cancelled still waits for its end, because the stores that it uses are
+    closed afterwards."""
     thread = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(thread)
     except asyncio.CancelledError:
         await asyncio.wait([thread])
-        thread.exception()  # whoever gave up does not want to know
+        thread.exception()  # the caller gave up; its result is not needed
         raise

@@ -221,7 +221,7 @@ class Remembering:
         done = int(self.session.checkpoint(EXTRACTED).get("asked_for", 0))
         for candidate in by_rule:
             if candidate.explicit and candidate.provenance.event > done:
-                self._learn(replace(candidate, action="add", target=""))  # placed anew: one may correct another
+                self._learn(replace(candidate, action="add", target=""))  # placed again: one may correct another
         for words in unheard(events, after=max(done, self._learned_to)):
             self._tell(f"not remembered, it is too long: {words}… (put it in a file, and say where that is)")
         return [candidate for candidate in by_rule if not candidate.explicit]
@@ -293,7 +293,7 @@ class Remembering:
             try:
                 self._catch_up_with(info.id)
             except SessionBusy:
-                continue  # whoever works in it does it
+                continue  # another process works in it and does this
             except OutliveError as error:
                 self._tell(f"nothing was learned from session {info.id}: {error}")
 

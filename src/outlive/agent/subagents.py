@@ -21,8 +21,7 @@ MOST_TURNS = 60
 MOST_AT_ONCE = 8
 """One answer may ask for thousands; the rest wait for their turn."""
 NOT_FOR_THEM = ("subagent", "add_directive")
-"""A sub-agent starts no others, and what it is told is not the user's will: it stands in a tag, so that nobody who
-goes on with its log takes it for the user's words."""
+"""A sub-agent starts no others. Its prompt has the origin `parent`, so it cannot give standing instructions."""
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from outlive.stores.tasks.protocol import Problem
 def problems(memories: Memories) -> list[Problem]:
     """All of it: damaged and oversized files, poisoned ones, references that lead nowhere."""
     found = [
-        Problem(f"{scope}/MEMORY.md", "was out of date", "written anew just now", harmless=True)
+        Problem(f"{scope}/MEMORY.md", "was out of date", "rewritten just now", harmless=True)
         for scope in memories.healed
     ]
     for scope, store in memories.stores.items():
@@ -33,7 +33,7 @@ def repair(memories: Memories) -> list[str]:
         for memory in store.read(lambda tx: tx.all()):
             if reason := guard.poison(memory):
                 done.append(f"set {scope}/{memory.slug} apart ({reason}) as {store.set_apart(memory.slug)}")
-    return done + [f"wrote the index of the {scope} memory anew" for scope in memories.heal()]
+    return done + [f"rewrote the index of the {scope} memory" for scope in memories.heal()]
 
 
 def _of(memory: Memory) -> Iterator[Problem]:

@@ -87,8 +87,8 @@ def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memo
 
 
 def read_folder(folder: Path, result: Imported) -> list[tuple[str, Memory]]:
-    """Memories from a folder of .md files. An index is passed over, but not what stands in it besides; what cannot be
-    read is named. What lies in `archive` is forgotten."""
+    """Memories from a folder of .md files. Index lines are skipped, other text of an index is not; files that
+    cannot be read are named. Files in `archive` are forgotten memories."""
     found = []
     for path in sorted(folder.rglob("*.md")):
         below = path.relative_to(folder).parts[:-1]

@@ -1,4 +1,4 @@
-"""A file is either the old one or the new one, whoever else writes it at the same time."""
+"""Atomic file replacement: readers see the old file or the new one, also with several writers."""
 
 import os
 import tempfile

@@ -28,7 +28,7 @@ Lost = Callable[[str], None]
 
 
 class Elsewhere(Struct, frozen=True, tag="elsewhere", omit_defaults=True):
-    """Stands in a line for a text or a picture."""
+    """Placeholder for a text or a picture in a log line."""
 
     blob: str
     what: Literal["text", "image"] = "text"

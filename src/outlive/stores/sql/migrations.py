@@ -111,7 +111,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "0004_memory_changes",
         (
-            # Whoever changes a memory moves the clock and marks the row with it, so that others read only what is new
+            # A writer moves the clock and marks each changed row with it, so that others read only what is new
             # to them. The triggers do it for those who do not: people, and an outlive that was running before this.
             "CREATE TABLE outlive_memory_clock (last ID NOT NULL)",
             "INSERT INTO outlive_memory_clock (last) VALUES (0)",

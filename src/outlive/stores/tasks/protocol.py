@@ -29,7 +29,7 @@ class TaskQuery(msgspec.Struct, frozen=True, kw_only=True):
     blocked: bool | None = None
     """True: open tasks with unfinished dependencies. False: tasks without any."""
     text: str | None = None
-    """Stands in subject or description, ignoring case."""
+    """Text that subject or description contains, ignoring case."""
     archived: bool = False
     """Look among archived tasks as well."""
     sort: SortKey = "priority"

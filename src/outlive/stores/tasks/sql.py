@@ -139,7 +139,7 @@ class SQLTaskStore:
         def work(connection: Connection) -> list[str]:
             fixed = _miscounted(connection)
             connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=fixed)
-            done = [f"counted the unfinished dependencies of task {number} anew" for number in fixed]
+            done = [f"recounted the unfinished dependencies of task {number}" for number in fixed]
             wrong, right = _mark(self.database, connection)
             if wrong:
                 self.database.set_high_water(connection, right)

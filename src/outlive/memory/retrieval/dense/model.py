@@ -73,7 +73,7 @@ class EmbeddingModel:
 
 
 def shared() -> EmbeddingModel:
-    """The one model of this process, for one text; loaded by whoever needs it first, others wait for it."""
+    """The embedding model of this process. The first caller loads it; others wait."""
     with _LOADING:
         model = _held[0] if _held else None
         if model is None or model.left == 0:

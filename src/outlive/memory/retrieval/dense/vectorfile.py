@@ -1,7 +1,7 @@
 """Vectors on disk by the digest of the text they stand for: embedding is the one thing in here that takes long.
 
 Records of one size are only ever appended, under a lock, each with a checksum: one that a dying writer left half
-done is cut off by the next, one that was damaged is embedded again. When most are unused the file is written anew.
+done is cut off by the next, one that was damaged is embedded again. When most are unused the file is rewritten.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ _HEADER = b"outlive vectors 1 minilm-l6-v2-int8\n"
 _DIGEST = 16
 _RECORD = _DIGEST + SIZE + 4
 _SPARE = 1000
-"""Unused records that are not worth writing the file anew for."""
+"""Unused records up to which the file is not rewritten."""
 
 
 class VectorFile:
@@ -65,7 +65,7 @@ class VectorFile:
             return
 
     def tidy(self, used: Collection[bytes]) -> None:
-        """Write the file anew with what is used, when most of it is not."""
+        """Rewrite the file with the records in use, if most are unused."""
         if self._path is None:
             return
         try:

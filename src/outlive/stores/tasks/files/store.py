@@ -95,7 +95,7 @@ class FileTaskStore:
             done = folder.repair_files()
             self._recover()
             if wrong := folder.wrong_mark():
-                done.append(f"wrote the mark of the last id anew, for it {wrong}")
+                done.append(f"rewrote the mark of the last id, for it {wrong}")
             folder.reserve(folder.high_water())
             folder.archived_nodes()
             for name, error in sorted(folder.damaged.items()):
@@ -104,7 +104,7 @@ class FileTaskStore:
             folder.damaged.clear()
             for number in folder.stale_ids():
                 self._write_derived(number)
-                done.append(f"wrote blockedBy and blocks of {task_name(number)} anew")
+                done.append(f"rewrote blockedBy and blocks of {task_name(number)}")
         return done
 
     def close(self) -> None:
