@@ -14,7 +14,7 @@ from outlive.models.anthropic.request import request_form as anthropic_form
 from outlive.models.openai.form import FAILED, NO_OUTPUT, NOTHING
 from outlive.models.openai.form import request_form as openai_form
 from outlive.models.protocol import Model, Reply
-from outlive.models.sanitize import legal_id, legal_name
+from outlive.models.sanitize import legal_id, valid_name
 from outlive.testing.simulator import Simulator, say
 from outlive.testing.simulator.signing import Signer
 from tests.models.talking import asking, assistant, bash, claude, gpt, result, user
@@ -114,9 +114,9 @@ def test_an_id_that_is_used_twice_is_told_apart_with_its_result() -> None:
 
 
 def test_legal_names_stay() -> None:
-    assert legal_name("mcp__server__tool", 64) == "mcp__server__tool"
-    assert legal_name("functions.bash now", 64) == "functions_bash_now"
-    assert legal_name("", 64) == "_"
+    assert valid_name("mcp__server__tool", 64) == "mcp__server__tool"
+    assert valid_name("functions.bash now", 64) == "functions_bash_now"
+    assert valid_name("", 64) == "_"
 
 
 def test_in_the_chat_form_results_come_first_and_the_state_block_last() -> None:

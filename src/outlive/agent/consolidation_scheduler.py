@@ -29,7 +29,7 @@ AskModel = Callable[[str], Coroutine[Any, Any, str]]
 T = TypeVar("T")
 
 
-class Tidying:
+class ConsolidationScheduler:
     """Of the memories of one session: those of the project, and the user's own."""
 
     def __init__(

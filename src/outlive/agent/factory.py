@@ -18,7 +18,7 @@ from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import AgentParts, Runtime, Summaries
 from outlive.agent.session import WINDOW, Session
-from outlive.agent.session_memory import Extraction, Remembering
+from outlive.agent.session_memory import Extraction, SessionMemory
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.config import Workspace, default_owner, home
@@ -30,7 +30,7 @@ from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
-from outlive.models.resolve import choose
+from outlive.models.resolve import resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
@@ -104,7 +104,7 @@ class AgentFactory:
         wanted = spec or self.options.model or self.settings.agent.get("model")
         fallback = self.options.fallback or self.settings.agent.get("fallback")
         try:
-            return choose(wanted, environment=self.dotenv.environment(), fallback=fallback)
+            return resolve(wanted, environment=self.dotenv.environment(), fallback=fallback)
         except NotSetUp as error:
             raise NotSetUp("\n".join(filter(None, [str(error), self.dotenv.notice()])), code=error.code) from None
 
@@ -227,11 +227,11 @@ class AgentFactory:
             prepare()
         return memories
 
-    def _remembering(self, session: Session, memories: Memories) -> Remembering:
+    def _remembering(self, session: Session, memories: Memories) -> SessionMemory:
         memories.actor = f"session {session.id}"
         workspace = self.workspace
         extraction = cast(Extraction, workspace.memory.get("extract", "auto"))
-        remembering = Remembering(
+        remembering = SessionMemory(
             memories,
             session,
             self.logs,

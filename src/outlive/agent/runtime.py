@@ -16,7 +16,7 @@ from msgspec.structs import replace as with_fields
 from outlive.agent.masking import masked
 from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
-from outlive.agent.session_memory import Remembering
+from outlive.agent.session_memory import SessionMemory
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import ToolSession
 from outlive.context.engine import Request
@@ -108,7 +108,7 @@ class Runtime:
         self._work: asyncio.Task[RunResult] | None = None
         self._interrupted = False
         self._learning: asyncio.Task[None] | None = None
-        self.remembering: Remembering | None = None
+        self.remembering: SessionMemory | None = None
         """The memory of this session, where it has one."""
         self.orphans: tuple[Orphan, ...] = ()
         """Commands that outlived the process that worked in this session before, until `take_over`."""
@@ -395,7 +395,7 @@ class Runtime:
             await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
         return made
 
-    async def _learn(self, remembering: Remembering, after: asyncio.Task[None] | None) -> None:
+    async def _learn(self, remembering: SessionMemory, after: asyncio.Task[None] | None) -> None:
         """What was learned from a run, one run after the other."""
         if after is not None:
             await after

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from outlive.agent.consolidation_scheduler import AskModel, Consolidation, Tidying
+from outlive.agent.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
@@ -58,7 +58,7 @@ SESSIONS = 20
 Extraction = Literal["auto", "always", "never"]
 
 
-class Remembering:
+class SessionMemory:
     """The memory of one session."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Remembering:
         self._own = own
         """Whether the user worked in a session: a log that came with the folder does not say what the user said."""
         self._finder = Finder(memories)
-        self._tidying = Tidying(memories, store, self._tell, consolidation)
+        self._tidying = ConsolidationScheduler(memories, store, self._tell, consolidation)
         self._looked: dict[str, Memory] = {}
         self._index = ""
         self._runs = 0

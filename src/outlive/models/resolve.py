@@ -39,7 +39,7 @@ class Local(Struct, frozen=True):
     window: int = 0
 
 
-def choose(spec: str | None, *, environment: Mapping[str, str], fallback: str | None = None) -> Model:
+def resolve(spec: str | None, *, environment: Mapping[str, str], fallback: str | None = None) -> Model:
     """The model to use, with retries, and with a fallback if one is named."""
     spec = (spec or environment.get("MODEL_ID") or "").strip()
     first = Retrying(_named(spec, environment) if spec else _found(environment))

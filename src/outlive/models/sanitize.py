@@ -87,7 +87,7 @@ def _renamed(block: Block, names: dict[str, str]) -> Block:
             return block
 
 
-def legal_name(given: str, longest: int) -> str:
+def valid_name(given: str, longest: int) -> str:
     """The name of a tool in a form that can be sent back, even if a model invented it."""
     return _OTHER.sub("_", given)[:longest] or "_"
 

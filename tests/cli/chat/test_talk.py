@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from outlive.agent.runtime import Runtime
-from outlive.agent.session_memory import Remembering
+from outlive.agent.session_memory import SessionMemory
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
@@ -327,7 +327,7 @@ def test_what_is_remembered_is_found_again(stage: Stage, play: Play, tmp_path: P
     async def scene(face: Face) -> None:
         agent = face.talk.agent
         memories = Memories.open(f"files:{tmp_path}/.tasks", home=tmp_path / "home")
-        agent.remembering = Remembering(memories, agent.session, face.talk.around.store)
+        agent.remembering = SessionMemory(memories, agent.session, face.talk.around.store)
         assert "nothing is remembered yet" in await face.obey("/memory")
         assert "takes what to remember" in await face.obey("/remember")
         assert "remembered" in await face.obey("/remember We deploy on Monday mornings.")

@@ -10,7 +10,7 @@ from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.context.engine import Request
 from outlive.messages import Message, Text, plain_text
-from outlive.models.resolve import choose
+from outlive.models.resolve import resolve
 
 
 def asker(model: str) -> Callable[[str], str]:
@@ -20,7 +20,7 @@ def asker(model: str) -> Callable[[str], str]:
         click.echo(notice, err=True)
 
     async def ask(prompt: str) -> str:
-        chosen = choose(model, environment=dotenv.environment())
+        chosen = resolve(model, environment=dotenv.environment())
         try:
             reply = await whole_reply(chosen, Request("", (), (Message("user", (Text(prompt),)),), "", 0))
         finally:

@@ -7,7 +7,7 @@ before the state block, and at the end of the previous request, so that a batch 
 from outlive.context.engine import Request
 from outlive.messages import Text
 from outlive.models.anthropic.form import NOTHING, Form, message_form
-from outlive.models.sanitize import apart, legal_id, legal_name
+from outlive.models.sanitize import apart, legal_id, valid_name
 
 LONGEST_ID, LONGEST_NAME = 64, 128
 FAILED = "[failed without a word]"
@@ -78,7 +78,7 @@ def _mended_block(block: Form) -> Form:
     match block["type"]:
         case "tool_use":
             block["id"] = legal_id(block["id"], LONGEST_ID)
-            block["name"] = legal_name(block["name"], LONGEST_NAME)
+            block["name"] = valid_name(block["name"], LONGEST_NAME)
         case "tool_result":
             block["tool_use_id"] = legal_id(block["tool_use_id"], LONGEST_ID)
             if isinstance(block["content"], list):

@@ -6,7 +6,7 @@ from typing import Any
 from outlive.context.engine import Request
 from outlive.messages import Block, Image, Message, Text, ToolCall, ToolResult
 from outlive.models.repair import read_arguments
-from outlive.models.sanitize import apart, legal_id, legal_name
+from outlive.models.sanitize import apart, legal_id, valid_name
 
 LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"
@@ -71,7 +71,7 @@ def _words(message: Message) -> str:
 
 
 def _call_form(call: ToolCall) -> Form:
-    function = {"name": legal_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
+    function = {"name": valid_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
     return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
 
 

@@ -11,7 +11,7 @@ from outlive.cli.flags import shown
 from outlive.models import resolve as choosing
 from outlive.models.errors import NotSetUp
 from outlive.models.protocol import Model
-from outlive.models.resolve import choose, local_models
+from outlive.models.resolve import local_models, resolve
 from outlive.models.retry import Fallback, Retrying
 from outlive.testing.simulator import Simulator, say
 from tests.engines import worker_environment
@@ -48,8 +48,8 @@ def here(monkeypatch: pytest.MonkeyPatch, *ports: int) -> None:
     ],
 )
 def test_a_model_is_taken_by_its_name(spec: str, name: str) -> None:
-    assert choose(spec, environment=KEYS).name == name
-    assert choose(None, environment={**KEYS, "MODEL_ID": spec}).name == name
+    assert resolve(spec, environment=KEYS).name == name
+    assert resolve(None, environment={**KEYS, "MODEL_ID": spec}).name == name
 
 
 @pytest.mark.parametrize(
@@ -61,44 +61,44 @@ def test_a_model_is_taken_by_its_name(spec: str, name: str) -> None:
     ],
 )
 def test_a_key_is_enough(environment: Mapping[str, str], name: str) -> None:
-    assert choose(None, environment=environment).name == name
+    assert resolve(None, environment=environment).name == name
 
 
 def test_what_was_said_comes_before_the_environment() -> None:
-    assert choose("gpt-5.5", environment={**KEYS, "MODEL_ID": "claude-opus-5"}).name == "openai:gpt-5.5"
+    assert resolve("gpt-5.5", environment={**KEYS, "MODEL_ID": "claude-opus-5"}).name == "openai:gpt-5.5"
 
 
 def test_a_name_that_could_be_anyones_is_asked_about() -> None:
     with pytest.raises(NotSetUp, match="write anthropic:mistral or openai:mistral"):
-        choose("mistral", environment=KEYS)
+        resolve("mistral", environment=KEYS)
     with pytest.raises(NotSetUp, match="write openai:NAME"):
-        choose("openai:", environment=KEYS)
+        resolve("openai:", environment=KEYS)
 
 
 def test_with_an_address_any_other_name_is_a_model_there() -> None:
     environment = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    assert choose("qwen3:8b", environment=environment).name == "openai:qwen3:8b"
+    assert resolve("qwen3:8b", environment=environment).name == "openai:qwen3:8b"
 
 
 def test_a_model_without_its_key_says_what_is_missing() -> None:
     with pytest.raises(NotSetUp, match="ANTHROPIC_API_KEY is not set"):
-        choose("claude-opus-5", environment={})
+        resolve("claude-opus-5", environment={})
     with pytest.raises(NotSetUp, match=r"openai:gpt-5\.5 needs OPENAI_API_KEY"):
-        choose("gpt-5.5", environment={})
+        resolve("gpt-5.5", environment={})
 
 
 def test_with_nothing_at_all_two_lines_say_how_to_get_going() -> None:
     with pytest.raises(NotSetUp, match="no model is set up") as caught:
-        choose(None, environment={})
+        resolve(None, environment={})
     assert len(caught.value.hint.splitlines()) == 2
     assert "outlive demo" in shown(caught.value).splitlines()[-1]
 
 
 def test_models_are_asked_again_and_another_may_stand_in() -> None:
-    assert isinstance(choose("gpt-5.5", environment=KEYS), Retrying)
+    assert isinstance(resolve("gpt-5.5", environment=KEYS), Retrying)
     for model in (
-        choose("gpt-5.5", environment=KEYS, fallback="claude-opus-5"),
-        choose("gpt-5.5", environment={**KEYS, "OUTLIVE_FALLBACK": "claude-opus-5"}),
+        resolve("gpt-5.5", environment=KEYS, fallback="claude-opus-5"),
+        resolve("gpt-5.5", environment={**KEYS, "OUTLIVE_FALLBACK": "claude-opus-5"}),
     ):
         assert isinstance(model, Fallback)
         assert (model.first.name, model.second.name) == ("openai:gpt-5.5", "anthropic:claude-opus-5")
@@ -112,7 +112,7 @@ def test_a_local_server_is_found_and_talked_to_without_a_key(monkeypatch: pytest
     done = [chunk(content="Yes."), chunk("stop")]
     with quirky((200, done), models=listed) as server:
         here(monkeypatch, 1, server.port)
-        model = choose(None, environment={})
+        model = resolve(None, environment={})
         assert (model.name, model.window, model.price) == ("openai:qwen3:8b", 40_960, None)
         ask(model, asking())
         assert server.bodies[0]["model"] == "qwen3:8b"
@@ -121,20 +121,20 @@ def test_a_local_server_is_found_and_talked_to_without_a_key(monkeypatch: pytest
 def test_a_local_model_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with quirky(models={"data": [{"id": "a"}, {"id": "llama3.3:latest"}]}) as server:
         here(monkeypatch, server.port)
-        assert choose("openai:llama3.3", environment={}).name == "openai:llama3.3:latest"
+        assert resolve("openai:llama3.3", environment={}).name == "openai:llama3.3:latest"
         with pytest.raises(NotSetUp, match=r"on this machine there is a, llama3\.3:latest"):
-            choose("openai:b", environment={})
+            resolve("openai:b", environment={})
 
 
 def test_servers_on_this_machine_are_left_alone_when_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with quirky(models={"data": [{"id": "a"}]}) as server:
         here(monkeypatch, server.port)
-        assert choose(None, environment={}).name == choose("openai:a", environment={}).name == "openai:a"
+        assert resolve(None, environment={}).name == resolve("openai:a", environment={}).name == "openai:a"
         off = {"OUTLIVE_LOCAL_MODELS": "off"}
         with pytest.raises(NotSetUp, match="no model is set up"):
-            choose(None, environment=off)
+            resolve(None, environment=off)
         with pytest.raises(NotSetUp, match="openai:a needs OPENAI_API_KEY"):
-            choose("openai:a", environment=off)
+            resolve("openai:a", environment=off)
 
 
 @pytest.mark.parametrize("listed", [None, [], {"data": "none"}, {"data": [None, {}, {"id": ""}]}, "hello"])
@@ -142,20 +142,20 @@ def test_whatever_else_listens_there_is_no_server(monkeypatch: pytest.MonkeyPatc
     with quirky(models=listed) as server:
         here(monkeypatch, server.port)
         with pytest.raises(NotSetUp, match="no model is set up"):
-            choose(None, environment={})
+            resolve(None, environment={})
 
 
 def test_an_address_alone_is_asked_what_it_has() -> None:
     with quirky(models={"data": [{"id": "tiny"}]}) as server:
-        assert choose(None, environment={"OPENAI_BASE_URL": server.url}).name == "openai:tiny"
+        assert resolve(None, environment={"OPENAI_BASE_URL": server.url}).name == "openai:tiny"
     with pytest.raises(NotSetUp, match="is set, but no model"):
-        choose(None, environment={"OPENAI_BASE_URL": "https://example.org/v1"})
+        resolve(None, environment={"OPENAI_BASE_URL": "https://example.org/v1"})
 
 
 def test_the_simulator_is_a_server_like_any_other() -> None:
     with Simulator(brain=lambda request: say(request.provider)) as sim:
         for spec in ("anthropic:claude-haiku-4-5", "openai:gpt-4.1"):
-            model: Model = choose(spec, environment=sim.env())
+            model: Model = resolve(spec, environment=sim.env())
             reply, _ = ask(model, asking())
             assert reply.blocks
         assert [request.provider for request in sim.requests] == ["anthropic", "openai"]
@@ -173,11 +173,11 @@ assert not slow, slow
 MISSING = """
 import sys
 sys.modules["anthropic"] = sys.modules["openai"] = None
-from outlive.models.resolve import choose
+from outlive.models.resolve import resolve
 from outlive.models.errors import NotSetUp
 for spec, extra in (("claude-opus-5", "outlive[anthropic]"), ("gpt-5.5", "outlive[openai]")):
     try:
-        choose(spec, environment={"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"})
+        resolve(spec, environment={"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"})
     except NotSetUp as error:
         assert f"pip install '{extra}'" in str(error), error
     else:

@@ -10,7 +10,7 @@ import pytest
 from outlive import Agent
 from outlive.agent import session_memory
 from outlive.agent.session import Session
-from outlive.agent.session_memory import NEAR, Extraction, Remembering
+from outlive.agent.session_memory import NEAR, Extraction, SessionMemory
 from outlive.context.engine import Request
 from outlive.errors import StoreUnavailable
 from outlive.events import Event, Noted, UsageReported
@@ -38,11 +38,11 @@ class Desk:
         self.memories = Memories.open(base=folder, home=folder / "home", durability="process")
         self.asked: list[str] = []
 
-    def open(self, name: str, extraction: Extraction = "never") -> Remembering:
+    def open(self, name: str, extraction: Extraction = "never") -> SessionMemory:
         session = Session.start(self.store, id=name, system="Be brief.", window=200_000)
-        return Remembering(self.memories, session, self.store, extraction)
+        return SessionMemory(self.memories, session, self.store, extraction)
 
-    def turn(self, at: Remembering, words: str, *answers: str | Exception) -> list[str]:
+    def turn(self, at: SessionMemory, words: str, *answers: str | Exception) -> list[str]:
         """Say something; what is noted when the run has ended."""
         before = at.session.last_event
         at.session.user_said((Text(words),))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from outlive.agent import consolidation_scheduler
-from outlive.agent.consolidation_scheduler import REQUESTS, Consolidation, Tidying
+from outlive.agent.consolidation_scheduler import REQUESTS, Consolidation, ConsolidationScheduler
 from outlive.errors import OutliveError
 from outlive.memory.consolidate import MANY, ConsolidationReport, consolidate
 from outlive.memory.memories import Memories
@@ -36,7 +36,9 @@ class Tidied:
     def __init__(self, memories: Memories, folder: Path, how: Consolidation = "auto") -> None:
         self.said: list[str] = []
         self.asked: list[str] = []
-        self.tidying = Tidying(memories, open_stores(f"files:{folder}/.tasks").logs, self.said.append, how)
+        self.tidying = ConsolidationScheduler(
+            memories, open_stores(f"files:{folder}/.tasks").logs, self.said.append, how
+        )
 
     async def when_due(self, answer: Callable[[list[str]], dict[str, Any] | str]) -> None:
         async def ask(prompt: str) -> str:
