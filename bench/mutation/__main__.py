@@ -58,7 +58,7 @@ AREAS = {
     "gate": Area(("tools/permissions/gate.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
     "tasks": Area(
         (
-            *_in("tasks/files", "folder history problems store transaction"),
+            *_in("tasks/files", "folder history names problems store transaction"),
             *_in("tasks", "records selection sql"),
             *_in("sql", "database sqlite"),
             *_in("", "disk polling record_folder"),
@@ -78,8 +78,8 @@ AREAS = {
     "memories": Area(
         _in("memories", "files folder names records sql table text trust"),
         (
-            *_tests("memory_conformance memory_files memory_sql memory_text syncs"),
-            *(f"tests/memory/test_{name}.py" for name in ("book", "vouching")),
+            *_tests("memory_conformance memory_files memory_sql memory_table memory_text syncs"),
+            *(f"tests/memory/test_{name}.py" for name in ("memories", "vouching")),
         ),
         ("tests/stores/test_memory_crash.py",),
     ),
