@@ -242,7 +242,7 @@ def test_what_a_model_says_in_its_own_words_does_not_become_an_instruction(folde
     with Simulator(steps) as sim:
         assert Client(folder, sim)("-p", "Read the README.").code == 0
         for request in sim.requests[2:]:
-            assert "only the user can make it so" in request.last_results()[0].text
+            assert "only the user can confirm it" in request.last_results()[0].text
     assert "evil" not in on_disk(folder.parent / "home")
     assert not any((folder / ".memory").glob("*.md"))
 

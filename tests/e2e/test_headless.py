@@ -77,7 +77,7 @@ def test_text_that_is_piped_in_comes_with_the_prompt(folder: Path) -> None:
         client = Client(folder, sim)
         client("-p", "Explain this.", stdin="Traceback: boom")
         client("-p", "-", stdin="All of it.")
-        assert "Explain this.\n\n<stdin>\nTraceback: boom\n</stdin>" in sim.requests[0].user_words()
+        assert sim.requests[0].user_words()[:2] == ("Explain this.", "<stdin>\nTraceback: boom\n</stdin>")
         assert "All of it." in sim.requests[1].user_words()
 
 

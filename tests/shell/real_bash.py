@@ -24,7 +24,7 @@ class RealBash:
         functions = [f'function {name} {{ __note {name} "$@"; }}' for name in names if name not in _KEPT]
         self.prologue = "\n".join(
             [
-                f"__note() {{ builtin printf '%s\\0' \"$#\" \"$@\" >> '{self.log}'; }}",
+                f"__note() {{ builtin printf '%s\\0' \"$#\" \"$@\" >> '{self.log}'.$BASHPID; }}",  # the commands of a pipe run at once
                 'command_not_found_handle() { __note "$@"; }',
                 "set -f",
                 *functions,
@@ -33,7 +33,8 @@ class RealBash:
 
     def run(self, line: str) -> Counter[tuple[str, ...]]:
         """The commands that run, with all of their arguments."""
-        self.log.write_bytes(b"")
+        for log in self._logs():
+            log.unlink()
         subprocess.run(
             [shell(), "-c", f"{self.prologue}\n{line}"],
             env={"PATH": "/nonexistent", "HOME": "/nonexistent"},
@@ -43,10 +44,14 @@ class RealBash:
             timeout=60,
             check=False,
         )
-        parts = self.log.read_bytes().decode().split("\0")
-        found, at = Counter[tuple[str, ...]](), 0
-        while at < len(parts) - 1:
-            size = int(parts[at])
-            found[tuple(parts[at + 1 : at + 1 + size])] += 1
-            at += 1 + size
+        found = Counter[tuple[str, ...]]()
+        for log in self._logs():
+            parts, at = log.read_bytes().decode().split("\0"), 0
+            while at < len(parts) - 1:
+                size = int(parts[at])
+                found[tuple(parts[at + 1 : at + 1 + size])] += 1
+                at += 1 + size
         return found
+
+    def _logs(self) -> list[Path]:
+        return list(self.log.parent.glob(f"{self.log.name}.*"))

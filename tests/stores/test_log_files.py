@@ -310,7 +310,7 @@ def test_a_pass_that_makes_gigabytes_of_a_few_rows_is_refused(logs: FileLogStore
     (number, form), *_ = old_passes(path)
     first = form["id"]
     grown = [
-        {**form, "id": first + 1, "base": first, "rows": [[0, 90]] * 10_000_000},
+        {**form, "id": first + 1, "base": first, "rows": [[0, 90]] * 1_000_000},
         {**form, "id": first + 2, "handles": [[0, 1 << 62]]},
     ]
     lines = [*lines_in(path)[: number + 1], *map(msgspec.json.encode, grown)]

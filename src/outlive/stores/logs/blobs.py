@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from outlive.events import Base, Event, ToolFinished, Unknown, UserSaid
+from outlive.events import Base, Denial, Event, ToolFinished, Unknown, UserSaid
 from outlive.messages import Block, Image, Origin, Text
 from outlive.stores.logs.protocol import DamagedBlob
 
@@ -54,6 +54,7 @@ class _ToolFinished(Base, frozen=True, kw_only=True, tag="tool_finished"):
     images: tuple[Image | Elsewhere, ...] = ()
     blob: str = ""
     seconds: float = 0.0
+    denied: Denial | None = None
 
 
 _Stored = _UserSaid | _ToolFinished

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from outlive.regular import MIB, open_regular, open_to_read
+from outlive.errors import StoreUnavailable
+from outlive.regular import MIB, UnusableFile, open_regular, open_to_read
 from outlive.stores.disk import LARGEST, Disk, last_lines, read_bytes
 from outlive.stores.tasks.records import Change
 
@@ -110,7 +111,11 @@ class AuditTrail:
 
     def mentions(self, ids: Collection[int]) -> bool:
         """Whether the trail has a change of one of these tasks."""
-        return not {b"%d" % number for number in ids}.isdisjoint(_TASK.findall(self._raw()))
+        try:
+            raw = self._raw()
+        except UnusableFile as error:
+            raise StoreUnavailable(f"{self.path}: {error.strerror}") from None
+        return not {b"%d" % number for number in ids}.isdisjoint(_TASK.findall(raw))
 
     def damaged(self) -> list[int]:
         """Numbers of the lines that cannot be understood."""
