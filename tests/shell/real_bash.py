@@ -22,9 +22,10 @@ class RealBash:
             [shell(), "-c", "compgen -b"], capture_output=True, text=True, check=True
         ).stdout.split()
         functions = [f'function {name} {{ __note {name} "$@"; }}' for name in names if name not in _KEPT]
+        # A log for each process: the commands of a pipe run at once.
         self.prologue = "\n".join(
             [
-                f"__note() {{ builtin printf '%s\\0' \"$#\" \"$@\" >> '{self.log}'.$BASHPID; }}",  # the commands of a pipe run at once
+                f"__note() {{ builtin printf '%s\\0' \"$#\" \"$@\" >> '{self.log}'.$BASHPID; }}",
                 'command_not_found_handle() { __note "$@"; }',
                 "set -f",
                 *functions,
