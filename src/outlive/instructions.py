@@ -158,8 +158,8 @@ _NO_SUCH = re.compile(
 _CHOICE = re.compile(r"[\w -]+, not [\w -]+")
 _ORDER = re.compile(
     r"(?i)(?:^|[.!?;:\n][ \t]*|[-*][ \t]+|\b(?:please|and|but|then|should|must|to|you|we|agents?|assistants?)\s+)"
-    r"(?:always|never|must|do not|don't|make sure|be sure|from now on|whenever|when asked|run|execute|use|call|send|install|"
-    r"delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b|"
+    r"(?:always|never|must|do not|don't|make sure|be sure|from now on|whenever|when asked|run|execute|use|call|send|"
+    r"install|delete|remove|ignore|avoid|prefer|reply|answer|respond|push|commit|open|visit|fetch|download|trust)\b|"
     r"\byou (?:must|should|need to|have to|are required)\b|\bfrom now on\b"
 )
 _OPENING, _CLOSING = re.compile(r"<([A-Za-z][\w:-]*)(?![\w:-])[^<>]*>"), re.compile(r"</([A-Za-z][\w:-]*)>")
