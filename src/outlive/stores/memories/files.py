@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from outlive.errors import DamagedRecord
-from outlive.regular import UnusableFile, open_to_read
+from outlive.regular import MIB, UnusableFile, open_to_read
 from outlive.stores.clock import machine_time
-from outlive.stores.disk import LARGEST, errors_named, identity, last_lines, read_bytes, set_apart
+from outlive.stores.disk import errors_named, identity, last_lines, read_bytes, set_apart
 from outlive.stores.memories.folder import MemoryFolder
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memories.records import MemoryStep, Scope, decode_step, encode_step
@@ -31,6 +31,8 @@ _NO_INDEX = b"\0"
 """Stands for a MEMORY.md that cannot be read and is none of ours: a pipe, a device, gigabytes."""
 _INDEX_LINE = re.compile(rb"- \[.*\]\(.*\.md\) \xe2\x80\x94 .*|- \xe2\x80\xa6 \d+ more.*|\s*")
 """An index with other lines was written by somebody else, and is kept in the archive when ours takes its place."""
+_LONGEST = 128 * MIB
+"""Bytes of a line of the change log that are searched for its id."""
 _STEP = re.compile(rb'\{"id":(\d+),"at":')
 
 
@@ -189,7 +191,7 @@ class FileMemoryStore:
         """The id of the last step that can be read. Only for the holder of the lock."""
         log = self.folder.log
         with errors_named("cannot read", self.path), suppress(FileNotFoundError), open_to_read(log) as file:
-            for line in last_lines(file.fileno(), longest=LARGEST):
+            for line in last_lines(file.fileno(), longest=_LONGEST):
                 if match := _STEP.match(line):
                     return int(match[1])
         return 0
