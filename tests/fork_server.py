@@ -4,6 +4,8 @@ Loading a provider's SDK takes more processor time than most end-to-end tests. T
 (to kill it, or to see what it loads) start one in the usual way.
 """
 
+import atexit
+import gc
 import json
 import os
 import random
@@ -11,8 +13,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -47,7 +52,7 @@ class ForkServer:
             for reader in readers:
                 reader.start()
             if stdin is not None:
-                with open(sink, "w", encoding="utf-8") as feed:
+                with suppress(BrokenPipeError), open(sink, "w", encoding="utf-8") as feed:
                     feed.write(stdin)
             for reader in readers:
                 reader.join()
@@ -71,6 +76,16 @@ class ForkServer:
         self._process.wait()
 
 
+@cache
+def fork_server() -> ForkServer:
+    """The one of this process."""
+    folder = tempfile.TemporaryDirectory(prefix="outlive-fork-")
+    server = ForkServer(Path(folder.name))
+    atexit.register(folder.cleanup)
+    atexit.register(server.close)
+    return server
+
+
 def _read(pipe: int, texts: list[str], at: int) -> None:
     with open(pipe, encoding="utf-8") as stream:
         texts[at] = stream.read()
@@ -80,6 +95,7 @@ def serve(address: str) -> None:
     """Take requests for ever."""
     for name in LOADED:
         import_module(name)
+    gc.freeze()  # a collection in a child would copy every page
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
     listening.listen()

@@ -3,23 +3,20 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from outlive.testing import Simulator
 from tests.cli.command import Result
-from tests.fork_server import ForkServer
+from tests.fork_server import fork_server
 
 MODELS = ("anthropic:claude-sonnet-4-6", "openai:gpt-5.1")
 
 
 class Client:
     """`outlive` as a user runs it, against a simulator."""
-
-    server: ClassVar[ForkServer | None] = None
 
     def __init__(self, folder: Path, sim: Simulator, model: str = MODELS[0]) -> None:
         self.folder = folder
@@ -39,9 +36,8 @@ class Client:
         )
 
     def __call__(self, *arguments: str, stdin: str | None = None, **environment: str) -> Result:
-        assert Client.server is not None
         return Result(
-            Client.server.run(
+            fork_server().run(
                 [*self._model(arguments), *arguments],
                 folder=self.folder,
                 environment=self.environment | environment,
@@ -51,13 +47,6 @@ class Client:
 
     def _model(self, arguments: Sequence[str]) -> list[str]:
         return ["--model", self.model] if "-p" in arguments and self.model else []
-
-
-@pytest.fixture(scope="session", autouse=True)
-def fork_server(nothing_of_this_machine: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    Client.server = ForkServer(tmp_path_factory.mktemp("server"))
-    yield
-    Client.server.close()
 
 
 @pytest.fixture
