@@ -10,6 +10,7 @@ import pytest
 
 from outlive.errors import FutureVersion, StoreError
 from outlive.stores.sql import migrations
+from outlive.stores.tasks import sql_quick
 from outlive.tasks.graph import TaskGraph
 from tests.engines import Engine, PostgresServer
 from tests.processes import at_once
@@ -185,3 +186,7 @@ def diagnosis(graph: TaskGraph) -> str:
         return " ".join(problem.what for problem in graph.doctor() if not problem.harmless) and "damaged"
     except StoreError as error:
         return str(error)
+
+
+def test_the_quick_statement_was_written_for_the_schema_of_today() -> None:
+    assert tuple(NAMES) == sql_quick.SCHEMA

@@ -8,6 +8,7 @@ import pytest
 
 from outlive.errors import InvalidTask, LeaseError, NothingReady
 from outlive.stores.clock import file_time, store_time
+from outlive.stores.tasks import sql_quick
 from outlive.stores.tasks.records import LONGEST_LEASE, Task
 from outlive.tasks.graph import TaskGraph
 from outlive.testing import Clock
@@ -271,3 +272,15 @@ def test_leases_follow_the_store_where_the_clock_of_the_machine_disagrees(
 def test_a_store_that_may_only_be_read_is_measured_with_the_clock_of_the_machine(tmp_path: Path) -> None:
     assert file_time(tmp_path / "missing") is None
     assert abs(store_time(tmp_path / "missing") - datetime.now(UTC)) < timedelta(minutes=5)
+
+
+def test_the_quick_answer_of_a_database_knows_the_longest_lease(sqlite: Engine) -> None:
+    graph = sqlite.graph()
+    made, spare = graph.create("one").id, graph.create("two").id
+    ahead = sqlite.graph(Clock(datetime.now(UTC) + LONGEST_LEASE))
+    ahead.claim(made, owner="ann", ttl=MINUTE)
+    url = f"sqlite:///{sqlite.path}"
+    assert sql_quick.ready_json(url, sqlite.path.parent, None) is None, "the lease is to be given back first"
+    graph.release(made)
+    graph.claim(made, owner="ann", ttl=LONGEST_LEASE)
+    assert f'"id":{spare}'.encode() in (sql_quick.ready_json(url, sqlite.path.parent, None) or b"")

@@ -56,7 +56,12 @@ def _understood(arguments: Sequence[str]) -> tuple[str | None, int | None] | Non
 
 def _ready(workspace: Workspace, limit: int | None) -> bytes | None:
     """The JSON of the ready tasks; None where a lease has to be given back first or a record is damaged."""
-    if not workspace.store_url.startswith(("files:", "sqlite:")):
+    url = workspace.store_url
+    if url.startswith("sqlite:"):
+        from outlive.stores.tasks.sql_quick import ready_json
+
+        return ready_json(url, workspace.project, limit)
+    if not url.startswith("files:"):
         return None
     import msgspec
 
