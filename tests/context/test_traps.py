@@ -160,7 +160,9 @@ def test_an_unanswered_call_gets_an_answer() -> None:
     story.add(ev.AssistantSaid, blocks=(ToolCall("cut", "write", {}),), stop_reason="max_tokens")
     story.user("what happened?")
     engine.extend(story.events)
-    anthropic(engine.next_request().messages)
+    messages = engine.next_request().messages
+    anthropic(messages)
+    assert [block.call_id for block in messages[2].blocks if isinstance(block, ToolResult)] == ["cut"]
 
 
 def test_the_first_block_need_not_be_text() -> None:

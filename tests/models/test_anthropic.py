@@ -99,6 +99,8 @@ def test_a_model_that_thinks_unasked_shows_its_words() -> None:
 def test_thinking_can_be_off(model: str) -> None:
     with playing(say("Yes.")) as sim:
         ask(claude(sim, model, thinking=0), asking())
+        least = {"claude-sonnet-5-5": "between_tools"}.get(model, "disabled")
+        assert sim.requests[0].body.get("thinking", {"type": "disabled"}) == {"type": least}
 
 
 def test_thinking_is_set_by_the_environment() -> None:

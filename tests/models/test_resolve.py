@@ -87,11 +87,13 @@ def test_a_model_without_its_key_says_what_is_missing() -> None:
         resolve("gpt-5.5", environment={})
 
 
-def test_with_nothing_at_all_two_lines_say_how_to_get_going() -> None:
+def test_with_nothing_at_all_three_lines_say_how_to_get_going() -> None:
     with pytest.raises(NotSetUp, match="no model is set up") as caught:
         resolve(None, environment={})
-    assert len(caught.value.hint.splitlines()) == 2
-    assert "outlive demo" in shown(caught.value).splitlines()[-1]
+    key, demo, server = shown(caught.value).splitlines()
+    assert "ANTHROPIC_API_KEY" in key
+    assert "outlive demo" in demo
+    assert server.endswith("(--model openai:NAME)")
 
 
 def test_models_are_asked_again_and_another_may_stand_in() -> None:

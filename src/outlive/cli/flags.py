@@ -19,7 +19,7 @@ FLAGS = {
     "name_model": "--model openai:NAME",
     "needs_confirmation": "--confirm",
     "no_id": "outlive task create --batch",
-    "no_model": "--model openai:NAME; to see it work with neither: outlive demo",
+    "no_model": "--model openai:NAME",
     "nothing_ready_yet": "--wait waits for one",
     "renumber": "--renumber",
     "repair": "--repair",

@@ -27,7 +27,8 @@ _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
 _NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 HOW = """\
 with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
-without one: start a local server (`ollama serve`, with a model that calls tools) and name its model: openai:NAME"""
+to see it work without one: outlive demo
+with a local server (`ollama serve`, and a model that calls tools): name its model"""
 
 
 class Local(Struct, frozen=True):
