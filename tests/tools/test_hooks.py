@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from outlive.errors import ConfigError
+from outlive.events import Process
 from outlive.tools.hooks import MOST_OUTPUT, CommandHooks, no_hooks
+from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
 
@@ -137,6 +139,21 @@ def test_a_session_that_is_interrupted_takes_its_hook_along(tmp_path: Path) -> N
 
     asyncio.run(story())
     assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_hook_does_nothing_before_it_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = WATCHDOG.watch
+    seen: list[bool] = []
+
+    def slowly(process: Process) -> None:
+        time.sleep(0.3)
+        seen.append((tmp_path / "ran").exists())
+        watch(process)
+
+    monkeypatch.setattr(WATCHDOG, "watch", slowly)
+    asyncio.run(CommandHooks({"Stop": [{"command": "touch ran"}]}, tmp_path).fire("Stop"))
+    assert seen == [False]
+    assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("entry", [{"command": "x", "matcher": "("}, {"command": "x", "timeout": 0}])

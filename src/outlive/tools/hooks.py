@@ -18,7 +18,7 @@ from typing import Any
 
 from outlive.errors import ConfigError
 from outlive.secrets import Masker, mask
-from outlive.tools.permissions.sandbox import shell
+from outlive.tools.permissions.sandbox import passing_shell, shell
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
@@ -28,6 +28,8 @@ LONGEST_SAID = 8_000
 BLOCKS = 2
 GUARDS = ("PreToolUse", "UserPromptSubmit")
 """Events at which a failing hook blocks."""
+_GATE = 'read -r _ && exec "$@"'
+"""The first line of input opens the gate; the hook gets the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ def _hook(event: str, entry: Mapping[str, Any]) -> Hook:
 
 
 async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]:
-    """Exit code, output and errors, both bounded. Everything that it started ends with it."""
+    """Exit code, output and errors, both bounded. Everything that it started ends with it, and with us."""
     process = await asyncio.create_subprocess_exec(
-        *(shell(), "-c", hook.command),
+        *(*passing_shell(), "-c", _GATE, "outlive", shell(), "-c", hook.command),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -134,7 +136,7 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
         start_new_session=True,
     )
     with WATCHDOG.watching(process.pid):
-        return await _talked(process, hook, given)
+        return await _talked(process, hook, b"\n" + given)
 
 
 async def _talked(process: asyncio.subprocess.Process, hook: Hook, given: bytes) -> tuple[int, bytes, bytes]:
