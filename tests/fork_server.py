@@ -1,7 +1,7 @@
 """A process that has loaded what `outlive` loads, and forks for each command.
 
-Loading a provider's SDK takes more processor time than most end-to-end tests. Tests that need a process of their own
-(to kill it, or to see what it loads) start one in the usual way.
+Loading a provider's SDK takes more processor time than most end-to-end tests. Tests of how it
+starts (at a terminal, or what it loads) start one in the usual way.
 """
 
 import atexit
@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -16,16 +17,49 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any, NoReturn
 
-LOADED = (
-    *("anthropic", "openai", "rich.console", "click", "numpy", "outlive.cli.app", "outlive.cli.agent.start"),
-    *("outlive.agent.factory", "outlive.models.anthropic.model", "outlive.models.openai.model"),
-)
+import outlive
+
+LIBRARIES = ("anthropic", "openai", "psycopg", "rich.console", "rich.table", "numpy")
+"""Loaded late by outlive, and slowly."""
+
+
+class Forked:
+    """A command that runs in a fork, with what is used of the interface of `subprocess.Popen`."""
+
+    def __init__(self, connection: socket.socket, out: int, err: int) -> None:
+        self._connection = connection
+        self.pid = self._number()
+        self.stdout, self.stderr = (open(pipe, encoding="utf-8") for pipe in (out, err))  # noqa: SIM115
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._connection], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self) -> int:
+        if self.returncode is None:
+            self.returncode = self._number()
+            self._connection.close()
+        return self.returncode
+
+    def communicate(self) -> tuple[str, str]:
+        """All that it writes, once it has ended."""
+        with ThreadPoolExecutor(2) as readers, self.stdout, self.stderr:
+            out, err = readers.map(lambda stream: stream.read(), (self.stdout, self.stderr))
+        self.wait()
+        return out, err
+
+    def _number(self) -> int:
+        return int.from_bytes(self._connection.recv(4, socket.MSG_WAITALL), "big", signed=True)
 
 
 class ForkServer:
@@ -39,25 +73,38 @@ class ForkServer:
         self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], stdin: str | None = None
     ) -> "subprocess.CompletedProcess[str]":
         """Run one command to its end, as `subprocess.run` would."""
-        ours, theirs = zip(*(os.pipe() for _ in range(2)), strict=True)
-        source, sink = (os.open(os.devnull, os.O_RDONLY), -1) if stdin is None else os.pipe()
-        with self._connect() as connection:
-            request = json.dumps([list(arguments), str(folder), dict(environment)]).encode()
-            socket.send_fds(connection, [len(request).to_bytes(8, "big")], [source, *theirs])
-            connection.sendall(request)
-            for descriptor in (source, *theirs):
-                os.close(descriptor)
-            texts = ["", ""]
-            readers = [threading.Thread(target=_read, args=(pipe, texts, at)) for at, pipe in enumerate(ours)]
-            for reader in readers:
-                reader.start()
-            if stdin is not None:
-                with suppress(BrokenPipeError), open(sink, "w", encoding="utf-8") as feed:
-                    feed.write(stdin)
-            for reader in readers:
-                reader.join()
-            code = int.from_bytes(connection.recv(4), "big", signed=True)
-        return subprocess.CompletedProcess(["outlive", *arguments], code, *texts)
+        if stdin is None:
+            process = self.start(arguments, folder=folder, environment=environment)
+            out, err = process.communicate()
+        else:
+            source, sink = os.pipe()
+            process = self.start(arguments, folder=folder, environment=environment, stdin=source)
+            with ThreadPoolExecutor(1) as writer:
+                writer.submit(_write, sink, stdin)
+                out, err = process.communicate()
+        return subprocess.CompletedProcess(["outlive", *arguments], process.wait(), out, err)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        stdin: int | None = None,
+        terminal: int | None = None,
+    ) -> Forked:
+        """Start one command in a session of its own, with pipes or at a terminal. Descriptors are closed here."""
+        (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+        if stdin is None:
+            stdin = os.open(os.devnull, os.O_RDONLY)
+        streams = [stdin, to_out, to_err] if terminal is None else [terminal] * 3
+        connection = self._connect()
+        request = json.dumps([list(arguments), str(folder), dict(environment)]).encode()
+        socket.send_fds(connection, [len(request).to_bytes(8, "big")], streams)
+        connection.sendall(request)
+        for descriptor in {stdin, to_out, to_err, *streams}:
+            os.close(descriptor)
+        return Forked(connection, out, err)
 
     def _connect(self) -> socket.socket:
         while True:
@@ -86,14 +133,15 @@ def fork_server() -> ForkServer:
     return server
 
 
-def _read(pipe: int, texts: list[str], at: int) -> None:
-    with open(pipe, encoding="utf-8") as stream:
-        texts[at] = stream.read()
+def _write(pipe: int, text: str) -> None:
+    with suppress(BrokenPipeError), open(pipe, "w", encoding="utf-8") as feed:
+        feed.write(text)
 
 
 def serve(address: str) -> None:
     """Take requests for ever."""
-    for name in LOADED:
+    ours = (module.name for module in walk_packages(outlive.__path__, "outlive.") if "__main__" not in module.name)
+    for name in (*LIBRARIES, *ours):
         import_module(name)
     gc.freeze()  # a collection in a child would copy every page
     listening = socket.socket(socket.AF_UNIX)
@@ -116,6 +164,7 @@ def _attend(connection: socket.socket) -> int:
     if child == 0:
         connection.close()
         _become(json.loads(request), descriptors)
+    connection.sendall(child.to_bytes(4, "big"))
     for descriptor in descriptors:
         os.close(descriptor)
     _, status = os.waitpid(child, 0)
@@ -126,6 +175,7 @@ def _attend(connection: socket.socket) -> int:
 def _become(request: Any, descriptors: Sequence[int]) -> NoReturn:
     """Run the command line as if it had just been started; how it ends is how this process ends."""
     arguments, folder, environment = request
+    os.setsid()
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)

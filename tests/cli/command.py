@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from tests.fork_server import fork_server
 
 
 class Result:
@@ -28,16 +29,9 @@ class Outlive:
             self.environment["OUTLIVE_STORE"] = store
 
     def __call__(self, *arguments: str, stdin: str | bytes = "", **environment: str) -> Result:
+        text = stdin if isinstance(stdin, str) else stdin.decode()
         return Result(
-            subprocess.run(
-                [sys.executable, "-m", "outlive", *arguments],
-                cwd=self.folder,
-                env=self.environment | environment,
-                input=stdin if isinstance(stdin, str) else stdin.decode(),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            fork_server().run(arguments, folder=self.folder, environment=self.environment | environment, stdin=text)
         )
 
     def task(self, *arguments: str, **options: Any) -> Result:

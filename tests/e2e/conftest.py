@@ -1,8 +1,6 @@
 """A workspace, the command line in it, and a server that plays the model."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 
 from outlive.testing import Simulator
 from tests.cli.command import Result
-from tests.fork_server import fork_server
+from tests.fork_server import Forked, fork_server
 
 MODELS = ("anthropic:claude-sonnet-4-6", "openai:gpt-5.1")
 
@@ -23,17 +21,10 @@ class Client:
         self.model = model
         self.environment = dict(os.environ) | sim.env() | {"OUTLIVE_HOME": str(folder.parent / "home")}
 
-    def start(self, *arguments: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-m", "outlive", *self._model(arguments), *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+    def start(self, *arguments: str) -> Forked:
+        """Start it without waiting for its end."""
+        given = [*self._model(arguments), *arguments]
+        return fork_server().start(given, folder=self.folder, environment=self.environment)
 
     def __call__(self, *arguments: str, stdin: str | None = None, **environment: str) -> Result:
         return Result(

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from outlive.testing import Fault, Simulator, call, calls, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 from tests.e2e.conftest import MODELS, Client
+from tests.fork_server import fork_server
 from tests.secret_forms import SHAPES, example
 from tests.test_secret_streams import private_key
 from tests.test_secrets import pieces
@@ -385,19 +385,13 @@ def on_a_terminal(client: Client, *arguments: str, typed: str = "") -> str:
     """What a command writes to a terminal, at which this is typed."""
     ours, theirs = pty.openpty()
     os.write(ours, typed.encode())
-    with subprocess.Popen(
-        [sys.executable, "-m", "outlive", *arguments],
-        cwd=client.folder,
-        env=client.environment | {"TERM": "xterm", "COLUMNS": "100"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    ):
-        os.close(theirs)
-        printed = b""
-        with suppress(OSError):  # that is how a terminal says that nobody writes to it any more
-            while part := os.read(ours, 65536):
-                printed += part
+    environment = client.environment | {"TERM": "xterm", "COLUMNS": "100"}
+    process = fork_server().start(arguments, folder=client.folder, environment=environment, terminal=theirs)
+    printed = b""
+    with suppress(OSError):  # that is how a terminal says that nobody writes to it any more
+        while part := os.read(ours, 65536):
+            printed += part
+    process.communicate()
     os.close(ours)
     return printed.decode("utf-8", "replace")
 

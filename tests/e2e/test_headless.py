@@ -153,7 +153,7 @@ def test_ctrl_c_leaves_a_valid_session(folder: Path) -> None:
         while not (folder / "mark").exists():
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate()
         assert process.returncode == 130, err
         assert client("-p", "and now?", "--continue").out == "fine\n"
         assert "interrupted" in sim.requests[-1].text

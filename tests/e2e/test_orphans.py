@@ -20,6 +20,7 @@ from outlive.testing import Simulator, call, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 from tests.e2e.conftest import Client
+from tests.fork_server import Forked
 
 PATIENCE = 120.0
 EFFECT = "echo $$ > pid; until test -e go; do sleep 0.05; done; echo effect >> effects.txt"
@@ -52,7 +53,7 @@ def killed_during(client: Client, number: int = signal.SIGKILL) -> tuple[int, in
     command = noted(client.folder / "pid")
     os.kill(agent.pid, number)
     agent.communicate()
-    return command, agent.returncode
+    return command, agent.wait()
 
 
 def effects(folder: Path) -> int:
@@ -176,7 +177,6 @@ def test_what_escaped_is_found_again_and_the_model_is_told_the_truth(
         assert runs(command), "it was to escape; this test is about nothing"
         if "wait" in choice:
             waiting = client.start("-p", "", "--continue", *ALLOWED, *choice)
-            assert waiting.stderr is not None
             assert "still running from before" in waiting.stderr.readline()
             (folder / "go").touch()
             waiting.communicate()
@@ -233,7 +233,7 @@ def test_an_agent_whose_watchdog_was_killed_too_leaves_an_orphan_that_is_found(f
     assert effects(folder) == 1
 
 
-def children(process: "subprocess.Popen[str]") -> list[int]:
+def children(process: Forked) -> list[int]:
     text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     return [int(one) for one in text.split()]
 
