@@ -41,37 +41,52 @@ settings.load_profile("anywhere")
 
 LARGEST_PROCESS = 2**30
 """Bytes that a process running tests may take up at most; the suite has to pass on a small machine."""
-PEAKS = pytest.StashKey[dict[str, int]]()
+PEAKS = pytest.StashKey[dict[str, tuple[int, str]]]()
+"""Of each process: its peak in bytes, and the test that raised it most."""
+
+
+def peak_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[PEAKS] = {}
+    config.stash[PEAKS] = {"main": (0, "")}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    before = peak_memory()
+    result = yield
+    peaks = item.config.stash[PEAKS]
+    peaks["main"] = max(peaks["main"], (peak_memory() - before, item.nodeid))
+    return result
 
 
 def pytest_testnodedown(node: Any) -> None:
     """A worker of xdist has ended: what it took up at most."""
     if "peak" in getattr(node, "workeroutput", {}):  # not there if it was killed
-        node.config.stash[PEAKS][node.gateway.id] = node.workeroutput["peak"]
+        node.config.stash[PEAKS][node.gateway.id] = tuple(node.workeroutput["peak"])
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["peak"] = peak
-        return
     peaks = session.config.stash[PEAKS]
-    peaks["main"] = peak
-    if max(peaks.values()) > LARGEST_PROCESS and session.exitstatus == pytest.ExitCode.OK:
+    peaks["main"] = (peak_memory(), peaks["main"][1])
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak"] = peaks["main"]
+    elif too_large(session.config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+def too_large(config: pytest.Config) -> bool:
+    return max(peak for peak, _ in config.stash[PEAKS].values()) > LARGEST_PROCESS
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    peaks = config.stash[PEAKS]
-    sizes = ", ".join(f"{name} {peak / 2**20:.0f} MB" for name, peak in sorted(peaks.items()))
-    too_large = max(peaks.values(), default=0) > LARGEST_PROCESS
-    verdict = f": MORE THAN {LARGEST_PROCESS // 2**20} MB, which fails the run" if too_large else ""
-    terminalreporter.write_line(f"memory at its peak: {sizes}{verdict}", red=too_large)
+    verdict = f": MORE THAN {LARGEST_PROCESS // 2**20} MB, which fails the run" if too_large(config) else ""
+    terminalreporter.write_line(f"memory at its peak, and the test that took most of it{verdict}")
+    for name, (peak, test) in sorted(config.stash[PEAKS].items()):
+        terminalreporter.write_line(f"  {name} {peak / 2**20:.0f} MB {test}")
 
 
 FOREIGN = re.compile(
