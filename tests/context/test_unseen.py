@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive import events as ev
-from outlive.context.engine import Engine, Request
+from outlive.context.engine import Engine
 from outlive.context.passes.plan import SAFE, floor_tokens
 from outlive.context.tokens import estimate
 from outlive.messages import ToolResult
+from outlive.request import Request
 from tests.context.story import Story, body, logs, long_story
 from tests.context.test_properties import ask, windows
 from tests.context.wire import shown

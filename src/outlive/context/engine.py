@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from msgspec import Struct
-
 from outlive.context.contract import visible_pages
 from outlive.context.errors import BrokenContract, FloorError, InvalidRequest
 from outlive.context.history import History
@@ -43,6 +41,7 @@ from outlive.context.validity import problems
 from outlive.context.view import Projection, join, opening, projection_of, unit_messages, with_state
 from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
 from outlive.messages import Message
+from outlive.request import Request
 
 ATTEMPTS = 2
 ASKED_GAIN = 0.02
@@ -51,17 +50,6 @@ PASS_ROW = 16.0
 """Tokens that the state block gains by saying that a pass was made."""
 DIGEST_ROOM = 0.12
 """Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
-
-
-class Request(Struct, frozen=True):
-    """What to send, and the events to log before it is sent."""
-
-    system: str
-    tools: tuple[dict[str, object], ...]
-    messages: tuple[Message, ...]
-    state_block: str
-    tokens: int
-    new_events: tuple[Compacted, ...] = ()
 
 
 @dataclass(slots=True)

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 
 from outlive.context.ledger import Ledger, brief_paths
 from outlive.context.tokens import estimate
+from outlive.request import STATE_END, STATE_START
 from outlive.state import WorkingState
 
-TITLE = "<state>"
-END = "</state>"
 FILES = 8
 TASKS = 20
 COMPRESSION_ROWS = 3
@@ -42,7 +41,7 @@ def render_state(
     if not sections:
         return ""
     room = budget - sum(estimate(text) + 1 for _, text, must in sections if must) - 12
-    rows, left_out = [TITLE], []
+    rows, left_out = [STATE_START], []
     for name, text, must in sections:
         if not must:
             room -= estimate(text) + 1
@@ -53,7 +52,7 @@ def render_state(
             room += estimate(text) + 1
     if left_out:
         rows.append(f"(left out for room: {', '.join(left_out)})")
-    return "\n".join([*rows, END])
+    return "\n".join([*rows, STATE_END])
 
 
 def _sections(

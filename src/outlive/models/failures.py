@@ -8,8 +8,8 @@ from time import time
 
 from msgspec import Struct
 
-from outlive.context.passes.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.too_long import read_too_long
 
 MOST_NAMES = 8
 LONGEST_NAME, MOST_COMPARED = 100, 500

@@ -6,9 +6,9 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from outlive.context.engine import Request
 from outlive.models.errors import Unavailable
 from outlive.models.protocol import Model, Price, Reply
+from outlive.request import Request
 from outlive.stream import Arriving, ModelWaits
 
 ATTEMPTS = 10
