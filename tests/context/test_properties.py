@@ -135,11 +135,11 @@ def test_undoing_a_pass_restores_the_view_before_it(log: list[ev.Event], window:
     play(engine, log)
     if ask(engine) is None:
         return
-    before = list(engine._messages)
+    before = list(engine.messages)
     made = engine.compact()
     if made is not None:
         engine.append(ev.Undone(id=made.id + 1, time=made.time, target=made.id))
-        assert engine._messages == before
+        assert engine.messages == before
 
 
 @modest
@@ -174,5 +174,5 @@ def test_going_back_forgets_what_came_after(log: list[ev.Event], stay: int, wind
     engine.extend(log)
     short.extend(event for event in log if event.id <= stay)
     engine.append(ev.Undone(id=len(log) + 1, time=0, target=stay, what="turn"))
-    assert engine._messages == short._messages or engine.history.state == short.history.state
+    assert engine.messages == short.messages or engine.history.state == short.history.state
     assert [u.event for u in engine.history.units] == [u.event for u in short.history.units]

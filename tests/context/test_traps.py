@@ -198,11 +198,7 @@ def test_the_window_is_met_in_the_provider_s_own_count() -> None:
     engine.extend(story.events[:-2])
     engine.next_request()
     engine.append(story.events[-2])
-    engine.append(
-        ev.UsageReported(
-            id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[story.events[-2].id] * 2)
-        )
-    )
+    engine.append(ev.UsageReported(id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[1] * 2)))
     assert engine.meter.ratio == pytest.approx(2.0, rel=0.01)
     assert engine.budget.window == pytest.approx(10_000, rel=0.01)
 

@@ -78,7 +78,7 @@ def test_what_fits_beside_the_floor_is_never_touched(log: list[ev.Event], window
         if isinstance(event, ev.AssistantSaid):
             ask(engine)
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
-    fits = floor_tokens(engine._pass_input(compacted=True)) <= SAFE * engine.budget.hard
+    fits = floor_tokens(engine._ladder.given(compacted=True)) <= SAFE * engine.budget.hard
     request = ask(engine)
     if fits:
         assert request is not None

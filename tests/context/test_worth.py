@@ -3,7 +3,6 @@
 import pytest
 
 from outlive import events as ev
-from outlive.context import engine as engine_module
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
 from outlive.context.passes import budget, ladder
@@ -91,7 +90,7 @@ def test_after_two_refusals_nothing_more_is_tried(monkeypatch: pytest.MonkeyPatc
     refused(2)
     with pytest.raises(FloorError, match="newest unit"):
         refused(3)
-    monkeypatch.setattr(engine_module, "ATTEMPTS", 3)
+    monkeypatch.setattr(ladder, "ATTEMPTS", 3)
     refused(3)  # a third pass could have been made
 
 

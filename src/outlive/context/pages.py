@@ -73,6 +73,11 @@ def handle(number: int) -> str:
     return f"@h{number}"
 
 
+def visible_pages(text: str) -> set[int]:
+    """The pages whose handles stand in a text."""
+    return set(map(int, HANDLE_IN_TEXT.findall(text)))
+
+
 class Pages:
     """All pages of a session, growing with its log."""
 

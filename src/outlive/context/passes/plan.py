@@ -12,18 +12,16 @@ from outlive.context.passes.budget import Budget
 from outlive.context.passes.digest import LABELLED, fixed_cost, opening_cost, write_digest
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
-from outlive.context.passes.select import Choice, Scored, best, score, take
+from outlive.context.passes.select import Choice, score, take
 from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection
+from outlive.context.view import Projection, digest_tokens, unit_tokens
 
 Cap = Callable[[Piece], float]
 
-POOL = 2.0
-"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
 LONG_SAID = 700.0
 """Tokens from which on an old answer is shortened."""
 STUB_GAIN = 0.85
@@ -299,26 +297,3 @@ def view_tokens(given: PassInput, plan: PassPlan) -> float:
     for unit in given.units[plan.folded :]:
         total += unit_tokens(unit, plan.projection)
     return total
-
-
-def digest_tokens(projection: Projection) -> float:
-    """Tokens of the digest with the pictures beside it."""
-    return estimate(projection.digest) + IMAGE_TOKENS * len(projection.pictures)
-
-
-def unit_tokens(unit: Unit, projection: Projection) -> float:
-    """Tokens of a unit as it is shown."""
-    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
-
-
-def shown_tokens(piece: Piece, projection: Projection) -> float:
-    """Tokens of a piece as it is shown."""
-    text = projection.edits.get(piece.key)
-    return piece.tokens if text is None else estimate(text)
-
-
-def next_pool(given: PassInput, boundary: int) -> list[Line]:
-    """The folded lines that later passes choose from again."""
-    fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(given.index, candidates(given, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
-    return best(scored, POOL * max(given.budget.lines, given.budget.target))
