@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.plan import SAFE, floor_tokens
+from outlive.context.passes.plan import floor_tokens
+from outlive.context.policy import SAFE
 from outlive.context.tokens import estimate
 from outlive.messages import ToolResult
 from outlive.request import Request

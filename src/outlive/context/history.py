@@ -31,6 +31,7 @@ from outlive.origin import origin_of
 from outlive.state import WorkingState
 
 RECENT_NOTES = 5
+"""They stand in every request until the user speaks again."""
 SEEN = "seen"
 """Checkpoints of this label say what was seen of files, git and processes."""
 LEARNED = "learned"

@@ -23,7 +23,9 @@ from outlive.context.tokens import estimate
 from outlive.messages import Image, Opaque
 
 PAGE_TOKENS = 2900
+"""A page is had back with one small call. Pages of old logs are numbered by these two: they never change."""
 OWN_PAGE_TOKENS = 900
+"""Larger pieces have pages of their own."""
 _HANDLE = re.compile(r"@?h?([0-9]+)")
 HANDLE_IN_TEXT = re.compile(r"@h([0-9]+)")
 

@@ -8,10 +8,8 @@ from outlive.context.tokens import estimate
 from outlive.request import STATE_END, STATE_START
 from outlive.state import WorkingState
 
-FILES = 8
-TASKS = 20
-COMPRESSION_ROWS = 3
-NOTES = 8
+FILES, TASKS, NOTES, COMPRESSION_ROWS = 8, 20, 8, 3
+"""Rows of each kind: the block stands in every request, and what it leaves out can be asked for."""
 LONGEST_FINISHED = 80
 """Characters of a finished step that is no longer in the plan."""
 LONGEST_NOTE = 600

@@ -12,11 +12,10 @@ from itertools import chain
 from outlive.context.errors import InvalidRequest
 from outlive.context.history import History
 from outlive.context.pages import visible_pages
-from outlive.context.passes.budget import Budget, budget_for
 from outlive.context.passes.select import best, score
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
-from outlive.context.policy import Policy
+from outlive.context.policy import POOL, Budget, Policy, budget_for
 from outlive.context.state_block import render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
 from outlive.context.units import Unit, steps_shown
@@ -27,8 +26,6 @@ from outlive.messages import Block, Message, Text, ToolResult
 INTERRUPTED = "[no result: the call was interrupted]"
 OPENING = "[the session starts here]"
 EMPTY = "[nothing]"
-POOL = 2.0
-"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
 
 Edits = Mapping[tuple[int, int], str]
 

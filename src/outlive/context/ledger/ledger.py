@@ -11,10 +11,10 @@ from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, out
 from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
 from outlive.messages import ToolCall
 
-LONGEST = 160
+LONGEST, MANY = 160, 200
+"""Characters of a row, and rows of a kind that are kept; only the newest are shown."""
 LONGEST_LINE = 400
 """Characters of an output line that are searched for the outcome of a check."""
-MANY = 200
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
 _FRAME = re.compile(
     r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"

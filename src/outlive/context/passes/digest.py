@@ -8,16 +8,13 @@ from outlive.context.pages import handle
 from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.pieces import Line, Piece, describe_object
+from outlive.context.policy import LABELLED, OBJECT_ROW
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 
 LABEL = 56
 """Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
-LABELLED = 60
-"""Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
 SINCE_CHANGED = "(changed since)"
-OBJECT_ROW = 16.0
-"""Tokens that the row of a picture takes."""
 HEAD = (
     "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "

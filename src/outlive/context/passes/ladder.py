@@ -9,9 +9,7 @@ from collections.abc import Callable
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
-from outlive.context.passes.budget import Budget
 from outlive.context.passes.plan import (
-    SAFE,
     PassDepth,
     PassInput,
     PassPlan,
@@ -24,25 +22,22 @@ from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
 from outlive.context.passes.user_words import at_most
+from outlive.context.policy import (
+    ASKED_GAIN,
+    ATTEMPTS,
+    CACHE_WRITE,
+    DEEP,
+    DIGEST_ROOM,
+    FOLDED_SHARE,
+    PASS_ROW,
+    SAFE,
+    SHALLOW,
+    SOON,
+    Budget,
+)
 from outlive.context.tokens import estimate
 from outlive.context.view import Projection, View, conversation, digest_tokens, shown_tokens, unit_tokens
 from outlive.events import Compacted, Renewed, ViewEdit
-
-ATTEMPTS = 2
-ASKED_GAIN = 0.02
-"""Of the window: what a pass that somebody asked for must free."""
-PASS_ROW = 16.0
-"""Tokens that the state block gains by saying that a pass was made."""
-DIGEST_ROOM = 0.12
-"""Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
-SOON = 3
-"""Units within which a second pass shows that the first was not deep enough."""
-SHALLOW, DEEP = 0.92, 0.82
-"""Of the high-water mark: chosen lines may fill the view up to there."""
-WRITE = 12.5
-"""Cache-write price divided by cache-read price."""
-FOLDED = 0.15
-"""Estimated digest tokens per folded token, besides the user's words."""
 
 FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
 """The newest unit and nothing else stays whole."""
@@ -292,7 +287,7 @@ def pays_from(after: float, fixed: float, arrived: float, requests: float) -> fl
     the cache either way, and what `arrived` since the last request is written either way.
     """
     written = max(after - fixed - arrived, 0.0)
-    return (WRITE * written + fixed + arrived + requests * after) / (requests + 1)
+    return (CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
 def left_by_pass(given: PassInput) -> float:
@@ -301,6 +296,6 @@ def left_by_pass(given: PassInput) -> float:
     tokens = given.overhead + digest_tokens(given.projection)
     for unit in given.units[given.folded : start]:
         words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
-        tokens += words + FOLDED * (unit.tokens - words)
+        tokens += words + FOLDED_SHARE * (unit.tokens - words)
     tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
     return tokens + max(tail, given.budget.tail)

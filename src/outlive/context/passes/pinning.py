@@ -14,12 +14,12 @@ from outlive.context.errors import ContextError
 from outlive.context.pages import handle
 from outlive.context.passes.protect import Guarded, preserved
 from outlive.context.pieces import Piece
+from outlive.context.policy import PINNED_SHARE
 from outlive.context.units import Unit
 from outlive.context.view import Projection
 
 MOST = 20
 """References: they are listed in every request."""
-ROOM = 2 / 3
 _HANDLE = re.compile(r"@?h?([0-9]+)")
 
 
@@ -42,7 +42,7 @@ class Kept(Struct, frozen=True):
 
 def room_to_keep(engine: Engine) -> int:
     """How many tokens may be kept whole in all."""
-    return engine.meter.tokens(ROOM * engine.budget.words)
+    return engine.meter.tokens(PINNED_SHARE * engine.budget.words)
 
 
 def kept(engine: Engine) -> tuple[Kept, ...]:

@@ -8,32 +8,30 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from outlive.context.passes.budget import Budget
-from outlive.context.passes.digest import LABELLED, fixed_cost, opening_cost, write_digest
+from outlive.context.passes.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
 from outlive.context.passes.select import Choice, score, take
 from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
+from outlive.context.policy import (
+    EXCESS,
+    FEWEST_LINES,
+    LABELLED,
+    LONG_ANSWER,
+    SAFE,
+    SHORT_ANSWER,
+    SHORTENED_ROW,
+    STUB_GAIN,
+    TAIL_OF_REST,
+    Budget,
+)
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection, digest_tokens, unit_tokens
 
 Cap = Callable[[Piece], float]
-
-LONG_SAID = 700.0
-"""Tokens from which on an old answer is shortened."""
-STUB_GAIN = 0.85
-"""A result is only replaced when its stub is at most this part of it."""
-LARGEST_TAIL = 0.6
-"""Of what the window has left: one more unit must not make the tail larger than this."""
-FEWEST_LINES = 0.03
-"""Of the window: what chosen lines get however crowded it is."""
-SAFE = 0.985
-"""Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
-SHORTENED = 14.0
-"""Tokens that a shortened text of the user takes besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
 
 def tail_of(given: PassInput, tail: float) -> int:
     """The first unit of the tail that a pass leaves."""
-    most = max(tail, (given.budget.hard - given.overhead) * LARGEST_TAIL)
+    most = max(tail, (given.budget.hard - given.overhead) * TAIL_OF_REST)
     return tail_start(given.units, given.folded, tail, most)
 
 
@@ -122,7 +120,7 @@ def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
     results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
-    rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
+    rest = sum(min(piece.tokens, LONG_ANSWER) for piece in unit.pieces if piece.kind == "said")
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
@@ -150,7 +148,7 @@ def floor_tokens(given: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
     start = tail_start(given.units, given.folded, 0.0, 0.0)
     least = words_caps(given, start, 0.0)
-    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in _words(given.units[:start]))
+    kept = sum(min(piece.tokens, least(piece) + SHORTENED_ROW) + 3 for piece in _words(given.units[:start]))
     pinned = sum(piece.tokens for piece in pinned_pieces(given, start, squeeze=True).values())
     return held_tokens(given, start, start) + kept + pinned
 
@@ -166,7 +164,7 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     limit = SAFE * budget.hard if depth.squeeze else float("inf")
     cap = words_caps(given, start, min(budget.words, max(limit - fixed - request_tokens(given, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(given, boundary, start, cap) if piece.key not in pinned]
-    fixed += sum(min(piece.tokens, cap(piece) + SHORTENED) + 3 for piece in _words(folding))
+    fixed += sum(min(piece.tokens, cap(piece) + SHORTENED_ROW) + 3 for piece in _words(folding))
     worth = min(depth.lines, budget.lines_of_past * tokens_before(given, start))
     least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(depth.target - fixed, min(worth, depth.fill_to - fixed), least)
@@ -178,7 +176,7 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
         plan = _render(given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else LABELLED)
         excess = view_tokens(given, plan) - goal
-        if excess < 0.02 * goal or room <= least:
+        if excess < EXCESS * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
@@ -236,7 +234,7 @@ def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int
 
 
 def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
-    limits = {"result": 0.0, "said": LONG_SAID}
+    limits = {"result": 0.0, "said": LONG_ANSWER}
     for unit in given.units[boundary:start]:
         for piece in unit.pieces:
             limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
@@ -288,7 +286,7 @@ def _first_event(units: list[Unit], boundary: int) -> int:
 def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     if piece.kind == "result":
         return stub(piece, choice.of(piece))
-    return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
+    return shorten(piece, cap(piece) if piece.kind == "user" else SHORT_ANSWER, choice.of(piece))
 
 
 def view_tokens(given: PassInput, plan: PassPlan) -> float:

@@ -12,14 +12,11 @@ from outlive.context.ledger import Ledger
 from outlive.context.pages import handle
 from outlive.context.passes.names import names
 from outlive.context.pieces import Piece
+from outlive.context.policy import EDITED, EDITED_FILES, FOCUS, OPEN_TASK, PRESERVED, THOUGHT
 from outlive.context.units import Unit
 from outlive.state import WorkingState
 
 Pinned = dict[tuple[int, int], Piece]
-
-EDITED_FILES = 6
-EDITED, PRESERVED, OPEN_TASK, FOCUS = 1.5, 3.0, 3.0, 3.0
-THOUGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,26 @@
 """The odds that a name will be spelled by a later tool call: the value of keeping the line of its last mention.
 
-The factors multiply. They were set by hand from a regression and adjusted on recorded sessions; bench/context shows
-that they matter far less than the rule that only the last mention counts. Lines compete by these odds, and leave when
-their odds per token fall below the price of the policy (0.006: of such tokens one in five thousand is needed again).
+The factors multiply (policy.py). Lines compete by these odds, and leave when their odds per token fall below the
+price of the policy (0.006: of such tokens one in five thousand is needed again).
 """
 
 from outlive.context.passes.name_index import NameIndex, NameRecord
 from outlive.context.passes.names import shape_odds
 from outlive.context.pieces import Line, Piece
-
-USED = 10.0
-USED_RECENTLY = 2.4
-TYPED = 3.3
-REPORTED = 4.0
-FILE_RECENT = 1.2
-STALE_READ = 0.35
-AGE_POWER = -0.38
-SIZE_POWER = -0.18
-TIMES_POWER = 0.6
-CROWD_POWER = -0.4
-"""Names in a long list are used less often than names that stand alone."""
-LINE_USED = 1.8
-"""Another name of the line was spelled by a call."""
-RECENT = 60_000
-"""Tokens of log that count as recent."""
+from outlive.context.policy import (
+    AGE_POWER,
+    CROWD_POWER,
+    FILE_RECENT,
+    LINE_USED,
+    RECENT,
+    REPORTED,
+    SIZE_POWER,
+    STALE_READ,
+    TIMES_POWER,
+    TYPED,
+    USED,
+    USED_RECENTLY,
+)
 
 
 def piece_odds(index: NameIndex, piece: Piece) -> float:
