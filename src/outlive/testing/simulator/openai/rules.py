@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.schema import is_schema
+from outlive.testing.simulator.refusal import RuleBroken, is_schema
 
 FIELDS = frozenset(
     (
