@@ -75,7 +75,7 @@ VARIANTS = (
     Variant("head and tail of results instead of last mentions", patches=(("passes.plan", "score", head_and_tail),)),
     Variant("any mention counts, not only the last", patches=(("passes.select", "line_value", any_mention),)),
     Variant("all names have the same odds", patches=(("passes.reuse_score", "name_odds", same_odds),)),
-    Variant("headers and labels only (no lines)", own(lines=0.001), (("passes.plan", "FEWEST_LINES", 0.001),)),
+    Variant("headers and labels only (no lines)", own(lines=0.001), (("policy", "FEWEST_LINES", 0.001),)),
     Variant("lines at any price", own(price=0.0)),
     Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),
     Variant("passes only at the high-water mark", own(payback=0)),

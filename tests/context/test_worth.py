@@ -91,7 +91,7 @@ def test_after_two_refusals_nothing_more_is_tried(monkeypatch: pytest.MonkeyPatc
     refused(2)
     with pytest.raises(FloorError, match="newest unit"):
         refused(3)
-    monkeypatch.setattr(ladder, "ATTEMPTS", 3)
+    monkeypatch.setattr(policy, "ATTEMPTS", 3)
     refused(3)  # a third pass could have been made
 
 

@@ -26,7 +26,7 @@ PAGE_TOKENS = 2900
 """A page is had back with one small call. Pages of old logs are numbered by these two: they never change."""
 OWN_PAGE_TOKENS = 900
 """Larger pieces have pages of their own."""
-_HANDLE = re.compile(r"@?h?([0-9]+)")
+HANDLE = re.compile(r"@?h?([0-9]+)")
 HANDLE_IN_TEXT = re.compile(r"@h([0-9]+)")
 
 
@@ -165,7 +165,7 @@ class Pages:
 
     def get(self, ref: str | int) -> Page:
         """The page behind `@h12`, `h12`, `12`."""
-        match = _HANDLE.fullmatch(str(ref).strip())
+        match = HANDLE.fullmatch(str(ref).strip())
         number = int(match[1]) if match else 0
         if number in self._pages:
             return self._pages[number]

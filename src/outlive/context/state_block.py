@@ -84,9 +84,9 @@ def inset(text: str) -> str:
     return _TAG.sub("&lt;", _LINE_END.sub("\n    ", text))
 
 
-def shortened(note: str) -> str:
-    """A note as the block shows it."""
-    return note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…"
+def shortened(text: str, longest: int = LONGEST_NOTE) -> str:
+    """A note (or another text) as the block shows it."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _listed(title: str, items: Iterable[str]) -> str:
@@ -99,16 +99,14 @@ def plan_text(state: WorkingState) -> str:
     rows = []
     if state.finished:
         more = f" (and {state.finished_before} before)" if state.finished_before else ""
-        rows.append(f"Done before: {'; '.join(inset(_brief(text)) for text in state.finished)}{more}")
+        rows.append(
+            f"Done before: {'; '.join(inset(shortened(text, LONGEST_FINISHED)) for text in state.finished)}{more}"
+        )
     rows += ["Plan:"] if state.plan else []
     for number, step in enumerate(state.plan, 1):
         mark = "done" if step.done else "active" if number == state.current_step else "todo"
         rows.append(f"[{mark}] {number}. {inset(step.text)}")
     return "\n".join(rows)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= LONGEST_FINISHED else text[: LONGEST_FINISHED - 1] + "…"
 
 
 def tasks_text(state: WorkingState) -> str:

@@ -12,6 +12,7 @@ IMAGE_TOKENS = 1600
 BLOCK_TOKENS = 4
 """Roles, brackets and ids around a block."""
 LONG = 8_000
+"""Characters from which on a count is cached: a digest is counted several times in a pass, for milliseconds each."""
 
 # East Asian scripts and symbols beyond: about one token a character, where Latin text needs a third of one.
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]")
@@ -30,7 +31,6 @@ def _wide(text: str) -> int:
 
 
 _wide_of_long = lru_cache(maxsize=8)(_wide)
-"""A digest is counted several times in a pass."""
 
 
 class Meter(Struct, frozen=True):

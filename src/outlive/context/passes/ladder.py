@@ -6,6 +6,7 @@ earlier, when the cache is cold anyway); `auto` on request; `reactive` when the 
 
 from collections.abc import Callable
 
+from outlive.context import policy
 from outlive.context.contract import broken
 from outlive.context.errors import BrokenContract, FloorError
 from outlive.context.ledger import facts
@@ -22,19 +23,7 @@ from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
 from outlive.context.passes.user_words import at_most
-from outlive.context.policy import (
-    ASKED_GAIN,
-    ATTEMPTS,
-    CACHE_WRITE,
-    DEEP,
-    DIGEST_ROOM,
-    FOLDED_SHARE,
-    PASS_ROW,
-    SAFE,
-    SHALLOW,
-    SOON,
-    Budget,
-)
+from outlive.context.policy import Budget
 from outlive.context.tokens import estimate
 from outlive.context.view import Projection, View, conversation, digest_tokens, shown_tokens, unit_tokens
 from outlive.events import Compacted, Renewed, ViewEdit
@@ -53,7 +42,7 @@ class Ladder:
         self._commit = commit
         self._after_pass = 0.0
         """Tokens of the view when the last pass was made."""
-        self._passed_at = -SOON - 1
+        self._passed_at = -policy.SOON - 1
         """Units at that time."""
         self._asked = 0.0
         """Tokens of the last request that was answered."""
@@ -158,7 +147,7 @@ class Ladder:
         if view.full() <= hard:
             return made
         unseen = sum(shown_tokens(piece, view.projection) for piece in view.history.unseen())
-        if plan := self._previews(self.given(), unseen + SAFE * hard - view.full(), again=True):
+        if plan := self._previews(self.given(), unseen + policy.SAFE * hard - view.full(), again=True):
             made.append(self._make(plan, "limit"))
         if view.full() > view.window / view.meter.ratio:
             raise FloorError(view.window, view.breakdown(), made)
@@ -176,7 +165,7 @@ class Ladder:
     def refused(self) -> Compacted:
         """The provider refused the request as too long: down to the floor, twice at most. Raises FloorError."""
         self._refusals += 1
-        found = self._plan(FLOOR, "refused") if self._refusals <= ATTEMPTS else None
+        found = self._plan(FLOOR, "refused") if self._refusals <= policy.ATTEMPTS else None
         if found is None:
             raise FloorError(self._view.window, self._view.breakdown())
         return self._make(found[0], "refused", after=found[1])
@@ -184,7 +173,7 @@ class Ladder:
     def _usual(self) -> PassDepth:
         """Under pressure, or with a cold cache; deeper when the last pass was only a few units ago."""
         budget = self._view.budget
-        depth = SHALLOW if len(self._view.history.units) - self._passed_at > SOON else DEEP
+        depth = policy.SHALLOW if len(self._view.history.units) - self._passed_at > policy.SOON else policy.DEEP
         fill_to = depth * budget.engage
         return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
 
@@ -195,10 +184,10 @@ class Ladder:
         if arrived <= budget.spool:
             return []
         given = self.given(compacted=True)
-        room = arrived + SAFE * budget.hard - floor_tokens(given)
+        room = arrived + policy.SAFE * budget.hard - floor_tokens(given)
         if arrived <= room:
             return []
-        plan = self._previews(given, room, DIGEST_ROOM * budget.window)
+        plan = self._previews(given, room, policy.DIGEST_ROOM * budget.window)
         return [self._make(plan, "arrival")] if plan else []
 
     def _previews(self, given: PassInput, room: float, spare: float = 0.0, *, again: bool = False) -> PassPlan | None:
@@ -209,14 +198,14 @@ class Ladder:
         if not previews:
             return None
         projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
-        return PassPlan(projection, len(given.units), given.folded, ("spool",), shrunk=len(previews))
+        return PassPlan(projection, given.folded, ("spool",), shrunk=len(previews))
 
     # -- planning and committing
 
     def given(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
         """What a pass may look at; `compacted` counts the state block as it will be at most after it."""
         view, history = self._view, self._view.history
-        block = estimate(view.state_block(compacted=compacted)) + PASS_ROW * compacted
+        block = estimate(view.state_block(compacted=compacted)) + policy.PASS_ROW * compacted
         return PassInput(
             units=history.units,
             index=history.index,
@@ -277,7 +266,7 @@ def _worth(budget: Budget, reason: str) -> float:
     """What a pass must free to be made."""
     if reason in ("refused", "limit"):
         return 1.0
-    return min(budget.gain, ASKED_GAIN * budget.window) if reason == "asked" else budget.gain
+    return min(budget.gain, policy.ASKED_GAIN * budget.window) if reason == "asked" else budget.gain
 
 
 def pays_from(after: float, fixed: float, arrived: float, requests: float) -> float:
@@ -287,7 +276,7 @@ def pays_from(after: float, fixed: float, arrived: float, requests: float) -> fl
     the cache either way, and what `arrived` since the last request is written either way.
     """
     written = max(after - fixed - arrived, 0.0)
-    return (CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
+    return (policy.CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
 def left_by_pass(given: PassInput) -> float:
@@ -296,6 +285,6 @@ def left_by_pass(given: PassInput) -> float:
     tokens = given.overhead + digest_tokens(given.projection)
     for unit in given.units[given.folded : start]:
         words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
-        tokens += words + FOLDED_SHARE * (unit.tokens - words)
+        tokens += words + policy.FOLDED_SHARE * (unit.tokens - words)
     tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
     return tokens + max(tail, given.budget.tail)

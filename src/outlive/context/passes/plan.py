@@ -5,9 +5,10 @@ is older still is folded into the digest (`collapse`). All of it shares one budg
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
+from outlive.context import policy
 from outlive.context.passes.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
@@ -15,18 +16,7 @@ from outlive.context.passes.select import Choice, score, take
 from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
-from outlive.context.policy import (
-    EXCESS,
-    FEWEST_LINES,
-    LABELLED,
-    LONG_ANSWER,
-    SAFE,
-    SHORT_ANSWER,
-    SHORTENED_ROW,
-    STUB_GAIN,
-    TAIL_OF_REST,
-    Budget,
-)
+from outlive.context.policy import Budget
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection, digest_tokens, unit_tokens
@@ -73,12 +63,10 @@ class PassPlan:
     """What a pass would do."""
 
     projection: Projection
-    tail_start: int
     folded: int
     rungs: tuple[str, ...]
     shrunk: int = 0
     lines: int = 0
-    problems: list[str] = field(default_factory=list)
 
 
 def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
@@ -101,7 +89,7 @@ def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
 
 def tail_of(given: PassInput, tail: float) -> int:
     """The first unit of the tail that a pass leaves."""
-    most = max(tail, (given.budget.hard - given.overhead) * TAIL_OF_REST)
+    most = max(tail, (given.budget.hard - given.overhead) * policy.TAIL_OF_REST)
     return tail_start(given.units, given.folded, tail, most)
 
 
@@ -120,7 +108,7 @@ def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
     results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
-    rest = sum(min(piece.tokens, LONG_ANSWER) for piece in unit.pieces if piece.kind == "said")
+    rest = sum(min(piece.tokens, policy.LONG_ANSWER) for piece in unit.pieces if piece.kind == "said")
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
@@ -148,7 +136,7 @@ def floor_tokens(given: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
     start = tail_start(given.units, given.folded, 0.0, 0.0)
     least = words_caps(given, start, 0.0)
-    kept = sum(min(piece.tokens, least(piece) + SHORTENED_ROW) + 3 for piece in _words(given.units[:start]))
+    kept = sum(min(piece.tokens, least(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(given.units[:start]))
     pinned = sum(piece.tokens for piece in pinned_pieces(given, start, squeeze=True).values())
     return held_tokens(given, start, start) + kept + pinned
 
@@ -161,12 +149,12 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     pinned = pinned_pieces(given, start, squeeze=depth.squeeze)
     folding = given.units[:boundary]
     fixed = held_tokens(given, start, boundary) + sum(piece.tokens for piece in pinned.values())
-    limit = SAFE * budget.hard if depth.squeeze else float("inf")
+    limit = policy.SAFE * budget.hard if depth.squeeze else float("inf")
     cap = words_caps(given, start, min(budget.words, max(limit - fixed - request_tokens(given, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(given, boundary, start, cap) if piece.key not in pinned]
-    fixed += sum(min(piece.tokens, cap(piece) + SHORTENED_ROW) + 3 for piece in _words(folding))
+    fixed += sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(folding))
     worth = min(depth.lines, budget.lines_of_past * tokens_before(given, start))
-    least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
+    least = min(policy.FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(depth.target - fixed, min(worth, depth.fill_to - fixed), least)
     goal = max(depth.target, fixed + room)
     fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
@@ -174,9 +162,11 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     for _ in range(2):
         choice = take(scored, room, opening_cost, budget.price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        plan = _render(given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else LABELLED)
+        plan = _render(
+            given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else policy.LABELLED
+        )
         excess = view_tokens(given, plan) - goal
-        if excess < EXCESS * goal or room <= least:
+        if excess < policy.EXCESS * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
@@ -234,7 +224,7 @@ def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int
 
 
 def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
-    limits = {"result": 0.0, "said": LONG_ANSWER}
+    limits = {"result": 0.0, "said": policy.LONG_ANSWER}
     for unit in given.units[boundary:start]:
         for piece in unit.pieces:
             limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
@@ -251,7 +241,7 @@ def _render(
     shrunk: list[Piece] = []
     for piece in shrinkable:
         text = _short(piece, choice, cap)
-        if estimate(text) < STUB_GAIN * piece.tokens:
+        if estimate(text) < policy.STUB_GAIN * piece.tokens:
             edits[piece.key] = text
             shrunk.append(piece)
         else:
@@ -276,7 +266,7 @@ def _render(
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
     projection = Projection(0, fold_to, digest, edits, given.summary, pictures)
-    return PassPlan(projection, start, boundary, rungs, len(shrunk), choice.count)
+    return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:
@@ -286,7 +276,7 @@ def _first_event(units: list[Unit], boundary: int) -> int:
 def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     if piece.kind == "result":
         return stub(piece, choice.of(piece))
-    return shorten(piece, cap(piece) if piece.kind == "user" else SHORT_ANSWER, choice.of(piece))
+    return shorten(piece, cap(piece) if piece.kind == "user" else policy.SHORT_ANSWER, choice.of(piece))
 
 
 def view_tokens(given: PassInput, plan: PassPlan) -> float:
