@@ -70,9 +70,9 @@ def _shown(event: int, number: int, block: Block, edits: Edits) -> Block | None:
 
 
 def _result(unit: Unit, call_id: str, edits: Edits) -> ToolResult:
-    if call_id not in unit.results:
+    event = unit.results.get(call_id)
+    if event is None:
         return ToolResult(call_id, INTERRUPTED, is_error=True)
-    event, _ = unit.results[call_id]
     text = edits.get((event.id, 0))
     if text is None:
         return ToolResult(call_id, event.text, event.is_error, event.images)

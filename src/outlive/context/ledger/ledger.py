@@ -126,14 +126,12 @@ class Ledger:
         """Record the outcomes of a command's checks."""
         text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip())
         checks = runs_of(line)
-        each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
+        each = [outcome(line, run, text, exit_code, went_well=well) for run in checks]
         ended = of_line(line, checks, each, exit_code) if checks else "unknown"
-        self.commands.append(
-            LedgerCommand(_first_line(call), exit_code, event, tuple(placed.run for placed in checks), ended)
-        )
+        self.commands.append(LedgerCommand(_first_line(call), exit_code, event, tuple(checks), ended))
         del self.commands[:-MANY]
-        for placed, how in zip(checks, each, strict=True):
-            self._tests(placed.run, event, text, how)
+        for run, how in zip(checks, each, strict=True):
+            self._tests(run, event, text, how)
 
     def _tests(self, run: Run, event: int, text: str, ended: Outcome) -> None:
         failing = {} if ended == "passed" else {name[:LONGEST]: family for family, name in failing_tests(run, text)}

@@ -8,7 +8,7 @@ from outlive.context.pages import handle
 from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.pieces import Line, Piece, describe_object
-from outlive.context.policy import LABELLED, OBJECT_ROW
+from outlive.context.policy import OBJECT_ROW
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 
@@ -53,11 +53,11 @@ def write_digest(
     units: Sequence[Unit],
     choice: Choice,
     words: Callable[[Piece], str],
-    facts: str = "",
-    summary: str = "",
+    stale: Callable[[Piece], bool],
+    facts: str,
+    summary: str,
     *,
-    labels: int = LABELLED,
-    stale: Callable[[Piece], bool] = lambda _: False,
+    labels: int,
 ) -> str:
     """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it.
 

@@ -69,28 +69,24 @@ class PassPlan:
     lines: int = 0
 
 
-def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
-    """The first unit of the tail: whole recent units of at least `tail` tokens, at most `most`.
+def tail_of(given: PassInput, tail: float) -> int:
+    """The first unit of the tail that a pass leaves: whole recent units of at least `tail` tokens.
 
     What the model has not answered yet is always in it, and so is the answer that it belongs to.
     """
+    units, folded = given.units, given.folded
     start = len(units)
     while start > folded and units[start - 1].kind == "user":
         start -= 1
     start = max(start - 1, folded)
     size = sum(unit.tokens for unit in units[start:])
+    most = max(tail, (given.budget.hard - given.overhead) * policy.TAIL_OF_REST)
     while start > folded and size < tail:
         size += units[start - 1].tokens
         if size > most:
             break
         start -= 1
     return start
-
-
-def tail_of(given: PassInput, tail: float) -> int:
-    """The first unit of the tail that a pass leaves."""
-    most = max(tail, (given.budget.hard - given.overhead) * policy.TAIL_OF_REST)
-    return tail_start(given.units, given.folded, tail, most)
 
 
 def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
@@ -134,7 +130,7 @@ def request_tokens(given: PassInput, boundary: int) -> float:
 
 def floor_tokens(given: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
-    start = tail_start(given.units, given.folded, 0.0, 0.0)
+    start = tail_of(given, 0.0)
     least = words_caps(given, start, 0.0)
     kept = sum(min(piece.tokens, least(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(given.units[:start]))
     pinned = sum(piece.tokens for piece in pinned_pieces(given, start, squeeze=True).values())
@@ -162,9 +158,7 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     for _ in range(2):
         choice = take(scored, room, opening_cost, budget.price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        plan = _render(
-            given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else policy.LABELLED
-        )
+        plan = _render(given, boundary, cap, shrinkable, choice, labels=0 if depth.squeeze else policy.LABELLED)
         excess = view_tokens(given, plan) - goal
         if excess < policy.EXCESS * goal or room <= least:
             break
@@ -233,11 +227,10 @@ def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterab
 
 
 def _render(
-    given: PassInput, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+    given: PassInput, boundary: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
 ) -> PassPlan:
-    edits = {
-        key: text for key, text in given.projection.edits.items() if key[0] >= _first_event(given.units, boundary)
-    }
+    first = _first_event(given.units, boundary)
+    edits = {key: text for key, text in given.projection.edits.items() if key[0] >= first}
     shrunk: list[Piece] = []
     for piece in shrinkable:
         text = _short(piece, choice, cap)
@@ -257,9 +250,8 @@ def _render(
                 return given.projection.edits.get(piece.key, piece.text)
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        digest = write_digest(
-            folding, choice, words, given.facts, given.summary, labels=labels, stale=given.index.is_stale
-        )
+        facts, summary = given.facts, given.summary
+        digest = write_digest(folding, choice, words, given.index.is_stale, facts, summary, labels=labels)
         fold_to = folding[-1].event
         pictures = pictures_of(folding, current)
     kinds = {piece.kind for piece in shrunk}
