@@ -101,9 +101,9 @@ def _models() -> dict[str, Reader]:
 
 def _context() -> dict[str, Reader]:
     from outlive.agent import Session
-    from outlive.context.passes.reactive import read_too_long
     from outlive.context.summary import checked
     from outlive.messages import Text, ToolCall
+    from outlive.models.too_long import read_too_long
     from outlive.stores import open_stores
 
     def session() -> Session:

@@ -26,8 +26,8 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("outlive.limits",),
     ("outlive.tools",),
     ("outlive.result",),
-    ("outlive.models",),
-    ("outlive.context",),
+    ("outlive.models", "outlive.context"),
+    ("outlive.request",),
     ("outlive.memory",),
     ("outlive.tasks",),
     ("outlive.stores",),
@@ -126,6 +126,7 @@ def test_the_rule_would_notice_an_import_upwards() -> None:
     assert not allowed("outlive.tasks.graph", "outlive.cli")
     assert not allowed("outlive.agent", "outlive.testing")
     assert not allowed("outlive.cli", "outlive.web")
+    assert not allowed("outlive.models", "outlive.context")
     assert not allowed("outlive.errors", "outlive.config")
     assert allowed("outlive.cli", "outlive.testing")
     tree = ast.parse("def f():\n    from outlive.tasks import graph\n    import outlive.cli\nx = 'outlive.config'")

@@ -13,7 +13,6 @@ from outlive.agent.forking import CannotFork, fork
 from outlive.agent.recall import pages_of
 from outlive.agent.session import NothingToUndo
 from outlive.agent.tool_session import ToolSession
-from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
 from outlive.events import (
@@ -29,6 +28,7 @@ from outlive.events import (
     Undone,
 )
 from outlive.messages import Origin, Text, ToolCall
+from outlive.request import Request
 from outlive.state import StateError
 from outlive.stores import open_stores
 from outlive.stores.logs.files import FileLogStore

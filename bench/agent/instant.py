@@ -4,9 +4,9 @@ import statistics
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from outlive.context.engine import Request
 from outlive.messages import Text, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.request import Request
 from outlive.stream import Arriving
 
 WINDOW = 100_000

@@ -21,10 +21,10 @@ from typing import Any
 from bench.agent.workspace import path_of, workspace
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.config import Workspace
-from outlive.context.engine import Request
 from outlive.events import AssistantSaid, Event, ToolFinished
 from outlive.messages import Text, ToolCall, ToolResult, tool_calls
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.reading import full_log
 from outlive.stream import Arriving

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from outlive.context.engine import Request
 from outlive.messages import ToolCall, plain_text
 from outlive.models.protocol import Reply
 from outlive.models.sanitize import valid_name
+from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
 
 LONGEST_ROUND = 5

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from msgspec.structs import asdict
 
-from outlive.context.engine import Request
 from outlive.events import ToolStarted
 from outlive.limits import Limit, Nudges, Round
 from outlive.messages import Block, Text, ToolCall, plain_text, tool_calls
 from outlive.models.errors import ModelError, PromptTooLong
 from outlive.models.protocol import Model, Reply, Usage
+from outlive.request import Request
 from outlive.result import DeniedCall, RunResult
 from outlive.stream import Live, ModelWaits, TextArrived
 from outlive.tools.protocol import ToolOutcome

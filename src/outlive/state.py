@@ -5,6 +5,7 @@ logged; what is in the log already is taken as far as it makes sense, so a bad l
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -113,7 +114,7 @@ class WorkingState(Struct, frozen=True):
             case PlanChanged():
                 return self._replan(event)
             case StateChanged():
-                return self._change(event)
+                return replace(self, **_given(event, "scratchpad", "preserved_refs", "criteria"))
             case DirectiveGiven():
                 return self._direct(event)
             case DirectiveDropped():
@@ -144,8 +145,7 @@ class WorkingState(Struct, frozen=True):
             state,
             plan=plan,
             current_step=current if 0 <= current <= len(plan) else 0,
-            progress=self.progress if event.progress is None else event.progress,
-            blocked_on=self.blocked_on if event.blocked_on is None else event.blocked_on,
+            **_given(event, "progress", "blocked_on"),
         )
 
     def _replaced(self, steps: Iterable[PlanStep]) -> "WorkingState":
@@ -188,14 +188,6 @@ class WorkingState(Struct, frozen=True):
             found.update(zip((n for n in numbers if n not in gone), there, strict=False))
         return found
 
-    def _change(self, event: StateChanged) -> "WorkingState":
-        return replace(
-            self,
-            scratchpad=self.scratchpad if event.scratchpad is None else event.scratchpad,
-            preserved_refs=self.preserved_refs if event.preserved_refs is None else event.preserved_refs,
-            criteria=self.criteria if event.criteria is None else event.criteria,
-        )
-
     def _direct(self, event: DirectiveGiven) -> "WorkingState":
         text = event.text.strip()
         if not text:
@@ -216,6 +208,11 @@ class WorkingState(Struct, frozen=True):
             return self
         line = labels[0] + (f" (+{len(labels) - 1} more)" if len(labels) > 1 else "")
         return replace(self, recent_actions=(*self.recent_actions, line)[-RECENT_ACTIONS:])
+
+
+def _given(event: PlanChanged | StateChanged, *names: str) -> dict[str, Any]:
+    """The fields of a partial update that are set."""
+    return {name: value for name in names if (value := getattr(event, name)) is not None}
 
 
 def made_way(before: WorkingState, after: WorkingState) -> tuple[Directive, ...]:

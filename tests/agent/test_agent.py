@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from outlive.agent.runtime import Runtime
-from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.errors import StoreUnavailable
 from outlive.events import (
@@ -26,6 +25,7 @@ from outlive.limits import NOTHING_SAID, Money, Repetition, Thrashing, Time, Tok
 from outlive.messages import Message, Text, ToolResult, plain_text
 from outlive.models.errors import NotSetUp, PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.request import Request
 from outlive.result import RunResult
 from outlive.stores import open_stores
 from outlive.stream import Arriving, Live, ModelWaits, SubagentActed, TextArrived, ToolOutput

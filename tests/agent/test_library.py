@@ -30,9 +30,9 @@ from outlive import (
     UserSaid,
     tool,
 )
-from outlive.context.engine import Request
 from outlive.messages import plain_text
 from outlive.models.protocol import Reply
+from outlive.request import Request
 from outlive.stream import Arriving
 from outlive.testing import ScriptedModel, Simulator, call, calls, say
 from outlive.testing.simulator import Step

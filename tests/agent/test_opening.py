@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from outlive import Agent, OutliveError
-from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import plain_text
+from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.testing import Fault, ScriptedModel, Simulator, call, say
 from outlive.testing.simulator import Step

@@ -8,8 +8,8 @@ import pytest
 
 from outlive import events as ev
 from outlive.agent.forking import fork
-from outlive.context.engine import Request
 from outlive.messages import Text, ToolResult, plain_text
+from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.blobs import SPILL
 from outlive.testing import ScriptedModel, call, calls, say

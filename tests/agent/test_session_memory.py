@@ -11,7 +11,6 @@ from outlive import Agent
 from outlive.agent import session_memory
 from outlive.agent.session import Session
 from outlive.agent.session_memory import NEAR, Extraction, SessionMemory
-from outlive.context.engine import Request
 from outlive.errors import StoreUnavailable
 from outlive.events import Event, Noted, UsageReported
 from outlive.memory.extract import Candidate, against
@@ -19,6 +18,7 @@ from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import shown_in
 from outlive.memory.transfer import Imported, import_memories
 from outlive.messages import Text, plain_text
+from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.memories.records import Memory

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from outlive.agent.policies import policy_named
 from outlive.config import Workspace
-from outlive.context.passes.budget import budget_for
-from outlive.context.policy import POLICIES, RICH, Policy, numbers
+from outlive.context.policy import POLICIES, RICH, Policy, budget_for, numbers
 from outlive.errors import ConfigError
 from tests.cli.command import Outlive
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from outlive import events as ev
-from outlive.context.contract import broken, visible_pages
+from outlive.context.contract import broken
 from outlive.context.engine import Engine
+from outlive.context.pages import visible_pages
 from outlive.context.passes import ladder
 from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
 from outlive.context.passes.stubs import header

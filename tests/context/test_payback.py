@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.passes.break_even import WRITE, mark
-from outlive.context.policy import RICH, Policy
+from outlive.context.passes.ladder import pays_from
+from outlive.context.policy import CACHE_WRITE, RICH, Policy
 from tests.context.story import Story, body, drive, long_story
 
 WINDOW = 200_000
@@ -36,9 +36,9 @@ def test_at_the_mark_a_pass_has_just_paid(
 ) -> None:
     """Reads and writes of one request and those after it, with a pass and without one."""
     after = fixed + arrived + rest
-    size = mark(after, fixed, arrived, requests) + beside
-    passing = fixed + WRITE * (after - fixed) + requests * after
-    going_on = (size - arrived) + WRITE * arrived + requests * size
+    size = pays_from(after, fixed, arrived, requests) + beside
+    passing = fixed + CACHE_WRITE * (after - fixed) + requests * after
+    going_on = (size - arrived) + CACHE_WRITE * arrived + requests * size
     assert (passing - going_on) * beside <= 1e-6 * passing
 
 
@@ -110,4 +110,4 @@ def test_every_pass_pays(lines: int) -> None:
     made = drive(Engine(WINDOW), story)
     assert len(made) > 3
     for receipt in (event.receipt for event in made):
-        assert receipt.before > 0.95 * mark(receipt.after, 0, 40 * lines, RICH.payback)
+        assert receipt.before > 0.95 * pays_from(receipt.after, 0, 40 * lines, RICH.payback)

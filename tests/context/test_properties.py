@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive import events as ev
-from outlive.context.engine import Engine, Request
+from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
 from outlive.context.policy import POLICIES, Policy
 from outlive.messages import Message, Text, ToolResult
+from outlive.request import Request
 from tests.context.story import logs
 from tests.context.wire import anthropic, openai, shown
 
@@ -134,11 +135,11 @@ def test_undoing_a_pass_restores_the_view_before_it(log: list[ev.Event], window:
     play(engine, log)
     if ask(engine) is None:
         return
-    before = list(engine._messages)
+    before = list(engine.messages)
     made = engine.compact()
     if made is not None:
         engine.append(ev.Undone(id=made.id + 1, time=made.time, target=made.id))
-        assert engine._messages == before
+        assert engine.messages == before
 
 
 @modest
@@ -173,5 +174,5 @@ def test_going_back_forgets_what_came_after(log: list[ev.Event], stay: int, wind
     engine.extend(log)
     short.extend(event for event in log if event.id <= stay)
     engine.append(ev.Undone(id=len(log) + 1, time=0, target=stay, what="turn"))
-    assert engine._messages == short._messages or engine.history.state == short.history.state
+    assert engine.messages == short.messages or engine.history.state == short.history.state
     assert [u.event for u in engine.history.units] == [u.event for u in short.history.units]

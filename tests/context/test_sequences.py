@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive import events as ev
-from outlive.context.engine import Engine, Request
+from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
+from outlive.request import Request
 from tests.context.story import logs
 from tests.context.wire import anthropic, openai, shown
 

@@ -9,7 +9,6 @@ from outlive.context.errors import FloorError, UnknownHandle
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
 from outlive.context.passes.names import names
-from outlive.context.passes.reactive import TooLong, read_too_long
 from outlive.context.pieces import make_piece
 from outlive.context.policy import Policy
 from outlive.context.state_block import render_state
@@ -18,6 +17,7 @@ from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
 from outlive.instructions import standing
 from outlive.messages import Text, ToolCall, ToolResult
+from outlive.models.too_long import TooLong, read_too_long
 from outlive.state import rebuild
 from tests.context.story import Story, body, drive, long_story
 from tests.context.wire import anthropic, shown
@@ -198,11 +198,7 @@ def test_the_window_is_met_in_the_provider_s_own_count() -> None:
     engine.extend(story.events[:-2])
     engine.next_request()
     engine.append(story.events[-2])
-    engine.append(
-        ev.UsageReported(
-            id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[story.events[-2].id] * 2)
-        )
-    )
+    engine.append(ev.UsageReported(id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[1] * 2)))
     assert engine.meter.ratio == pytest.approx(2.0, rel=0.01)
     assert engine.budget.window == pytest.approx(10_000, rel=0.01)
 

@@ -5,10 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive import events as ev
-from outlive.context.engine import Engine, Request
-from outlive.context.passes.plan import SAFE, floor_tokens
+from outlive.context.engine import Engine
+from outlive.context.passes.plan import floor_tokens
+from outlive.context.policy import SAFE
 from outlive.context.tokens import estimate
 from outlive.messages import ToolResult
+from outlive.request import Request
 from tests.context.story import Story, body, logs, long_story
 from tests.context.test_properties import ask, windows
 from tests.context.wire import shown
@@ -77,7 +79,7 @@ def test_what_fits_beside_the_floor_is_never_touched(log: list[ev.Event], window
         if isinstance(event, ev.AssistantSaid):
             ask(engine)
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
-    fits = floor_tokens(engine._pass_input(compacted=True)) <= SAFE * engine.budget.hard
+    fits = floor_tokens(engine._ladder.given(compacted=True)) <= SAFE * engine.budget.hard
     request = ask(engine)
     if fits:
         assert request is not None

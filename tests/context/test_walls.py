@@ -3,8 +3,7 @@
 import pytest
 
 from outlive.context.engine import Engine
-from outlive.context.passes.user_words import WALL
-from outlive.context.policy import Policy
+from outlive.context.policy import WALL, Policy
 from outlive.messages import Origin
 from tests.context.story import Story, body
 from tests.context.wire import shown

@@ -3,10 +3,10 @@
 import pytest
 
 from outlive import events as ev
-from outlive.context import engine as engine_module
+from outlive.context import policy
 from outlive.context.engine import Engine
 from outlive.context.errors import FloorError
-from outlive.context.passes import budget, ladder
+from outlive.context.passes import ladder
 from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass
 from outlive.context.policy import Policy
 from outlive.messages import Text
@@ -64,7 +64,7 @@ def test_anything_new_is_looked_at(monkeypatch: pytest.MonkeyPatch, news: str) -
 
 def test_a_pass_that_frees_little_is_not_worth_a_broken_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     def gained(smallest: float) -> int | None:
-        monkeypatch.setattr(budget, "SMALLEST_GAIN", smallest)
+        monkeypatch.setattr(policy, "SMALLEST_GAIN", smallest)
         engine = engine_with(18, window=100_000, lines=30)
         made = engine.compact()
         return made.receipt.before - made.receipt.after if made else None
@@ -91,7 +91,7 @@ def test_after_two_refusals_nothing_more_is_tried(monkeypatch: pytest.MonkeyPatc
     refused(2)
     with pytest.raises(FloorError, match="newest unit"):
         refused(3)
-    monkeypatch.setattr(engine_module, "ATTEMPTS", 3)
+    monkeypatch.setattr(policy, "ATTEMPTS", 3)
     refused(3)  # a third pass could have been made
 
 

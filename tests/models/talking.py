@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Any
 
-from outlive.context.engine import Request
 from outlive.messages import Block, Message, Text, ToolCall, ToolResult
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model, Reply
+from outlive.request import Request
 from outlive.stream import Arriving, TextArrived
 from outlive.testing.simulator import Simulator
 

@@ -16,7 +16,7 @@ from outlive.models.openai.form import request_form as openai_form
 from outlive.models.protocol import Model, Reply
 from outlive.models.sanitize import legal_id, valid_name
 from outlive.testing.simulator import Simulator, say
-from outlive.testing.simulator.signing import Signer
+from outlive.testing.simulator.anthropic.signing import Signer
 from tests.models.talking import asking, assistant, bash, claude, gpt, result, user
 
 TEXT = st.text(min_size=1, max_size=12).filter(str.strip)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from outlive.models.anthropic.model import AnthropicModel
-from outlive.models.headers import custom_headers
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model
 from outlive.models.resolve import Local, _local
+from outlive.models.sdk import custom_headers
 from outlive.testing import Simulator, say
 from tests.models.talking import CLAUDE, GPT, ask, asking, playing
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.context.engine import Request
 from outlive.messages import Text, ToolCall
 from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
 from outlive.models.protocol import Model, Reply
 from outlive.models.retry import LONGEST, PATIENCE, REST, Fallback, Retrying
+from outlive.request import Request
 from outlive.stream import Arriving, ModelWaits, TextArrived
 from outlive.testing.simulator import Fault, Simulator, call, say
 from tests.models.talking import BOTH, Making, ask, asked, asking, claude, gpt, playing

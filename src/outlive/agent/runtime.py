@@ -19,7 +19,6 @@ from outlive.agent.session import Session
 from outlive.agent.session_memory import SessionMemory
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import ToolSession
-from outlive.context.engine import Request
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import Compacted, Event, ModeChanged, ToolStarted, Unqueued, UsageReported, UserQueued
 from outlive.limits import Limit, Time
@@ -28,6 +27,7 @@ from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
 from outlive.models.protocol import Model, Reply
 from outlive.origin import tagged
+from outlive.request import Request
 from outlive.result import DeniedCall, RunResult
 from outlive.secrets import Masker, mask
 from outlive.stream import Live, ToolOutput

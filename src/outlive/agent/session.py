@@ -14,7 +14,7 @@ from outlive.agent.handoff import handoff_note
 from outlive.agent.masking import Mask, masked
 from outlive.agent.started import StartedCommands
 from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
-from outlive.context.engine import Engine, Request
+from outlive.context.engine import Engine
 from outlive.context.errors import ContextError, FloorError
 from outlive.context.policy import RICH, Policy
 from outlive.context.state_block import shortened
@@ -41,6 +41,7 @@ from outlive.events import (
 from outlive.instructions import standing
 from outlive.messages import Block, Image, Text, call_file
 from outlive.origin import by_user, own_words, user_words
+from outlive.request import Request
 from outlive.secrets import mask_value
 from outlive.state import WorkingState, made_way
 from outlive.stores.logs.lines import mended

@@ -5,10 +5,10 @@ Everything in this package is pure: no I/O, no clock, no model, no randomness. `
 
 the log    units.py, pieces.py        cut into what is kept together, shown or left out
            history.py, pages.py       all of that kept up to date; the log in pages with handles
-a pass     passes/                    when it is due, what stays, what goes and how it is shown
+a pass     passes/                    ladder.py decides; the rest: what stays, what goes and how it is shown
            policy.py                  its numbers
            contract.py                checked before a pass counts
-a request  view.py, validity.py       messages, and whether providers accept them
+a request  view.py, validity.py       what is shown now, and whether providers accept it
            tokens.py                  how large they are
            state_block.py, ledger/    the working state, and what was done, by rule
 around     summary.py                 summaries by a model

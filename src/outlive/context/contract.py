@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.pages import visible_pages
 from outlive.context.passes.plan import PassInput, PassPlan, current_request
 from outlive.context.pieces import Piece
 from outlive.context.validity import problems as request_problems
@@ -87,8 +87,3 @@ class _Finder:
         else:
             self._at = at
         return at >= 0
-
-
-def visible_pages(text: str) -> set[int]:
-    """The pages whose handles stand in a text."""
-    return set(map(int, HANDLE_IN_TEXT.findall(text)))

@@ -31,6 +31,7 @@ from outlive.origin import origin_of
 from outlive.state import WorkingState
 
 RECENT_NOTES = 5
+"""They stand in every request until the user speaks again."""
 SEEN = "seen"
 """Checkpoints of this label say what was seen of files, git and processes."""
 LEARNED = "learned"
@@ -51,8 +52,6 @@ class History:
         """What the user said that the model has not been told yet, by event."""
         self.system = ""
         self.tools: tuple[dict[str, object], ...] = ()
-        self.words = 0.0
-        """Tokens of all that the user said."""
         self.overhead = 0.0
         """Tokens of system prompt and tools, which no pass can change."""
         self.last_id = 0
@@ -76,9 +75,7 @@ class History:
                 self.overhead = estimate(event.system) + estimate(tools)
             case UserSaid():
                 self.heard_at = event.time
-                unit = user_unit(event)
-                self.words += unit.tokens
-                self._add(unit)
+                self._add(user_unit(event))
                 self.notes.clear()
                 for block in event.blocks:
                     if isinstance(block, Text) and origin_of(block) != "user":

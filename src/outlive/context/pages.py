@@ -23,8 +23,10 @@ from outlive.context.tokens import estimate
 from outlive.messages import Image, Opaque
 
 PAGE_TOKENS = 2900
+"""A page is had back with one small call. Pages of old logs are numbered by these two: they never change."""
 OWN_PAGE_TOKENS = 900
-_HANDLE = re.compile(r"@?h?([0-9]+)")
+"""Larger pieces have pages of their own."""
+HANDLE = re.compile(r"@?h?([0-9]+)")
 HANDLE_IN_TEXT = re.compile(r"@h([0-9]+)")
 
 
@@ -71,6 +73,11 @@ def describe(piece: Piece) -> str:
 def handle(number: int) -> str:
     """How a view writes a page number."""
     return f"@h{number}"
+
+
+def visible_pages(text: str) -> set[int]:
+    """The pages whose handles stand in a text."""
+    return set(map(int, HANDLE_IN_TEXT.findall(text)))
 
 
 class Pages:
@@ -158,7 +165,7 @@ class Pages:
 
     def get(self, ref: str | int) -> Page:
         """The page behind `@h12`, `h12`, `12`."""
-        match = _HANDLE.fullmatch(str(ref).strip())
+        match = HANDLE.fullmatch(str(ref).strip())
         number = int(match[1]) if match else 0
         if number in self._pages:
             return self._pages[number]

@@ -8,12 +8,12 @@ from struct import Struct as Packed
 from msgspec import Struct
 
 from outlive.context.passes.names import names
+from outlive.context.policy import LINE_PART, LONG_LINE
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS, estimate
 from outlive.messages import Image, Opaque, Origin, ToolCall
 
-LONG_LINE = 360
-SEGMENT = 200
 SHORT_VALUE = 160
+"""Characters of a value that stands on the first line of a call."""
 SPAN = Packed("=3I")
 _BREAKS = " ,;|>}\t"
 
@@ -161,9 +161,9 @@ def _cut_lines(piece: Piece) -> None:
 def _segments(text: str, start: int, end: int) -> list[tuple[int, int]]:
     found = []
     while start < end:
-        stop = min(start + SEGMENT, end)
+        stop = min(start + LINE_PART, end)
         if stop < end:
-            room = text[stop : min(stop + SEGMENT // 2, end)]
+            room = text[stop : min(stop + LINE_PART // 2, end)]
             stop += next((i + 1 for i, char in enumerate(room) if char in _BREAKS), len(room))
         if not text[start:stop].isspace():
             found.append((start, stop))

@@ -1,6 +1,7 @@
 """Policies: how eager the ladder is, as data. Shares are parts of the window; the numbers come from bench/context.
 
-Every number has a range, and some have an order among them: a policy that breaks one of these cannot be made.
+Every number of a policy has a range, and some have an order among them: a policy that breaks one of these cannot be
+made. The constants at the end are not for users to set.
 """
 
 from functools import cache
@@ -126,3 +127,136 @@ MAX = Policy(
     cold_tokens=100_000,
 )
 POLICIES = {policy.name: policy for policy in (LEAN, MEDIUM, RICH, MAX)}
+
+
+class Budget(Struct, frozen=True):
+    """The marks of one session, in tokens as the provider counts them."""
+
+    window: int
+    engage: int
+    payback: int
+    target: int
+    cold: int
+    tail: int
+    skeleton: int
+    words: int
+    lines: int
+    price: float
+    lines_of_past: float
+    recalled: int
+    recalled_units: int
+    spool: int
+    hard: int
+    state: int
+    gain: int
+
+
+def budget_for(window: int, policy: Policy) -> Budget:
+    """The marks of `policy` in a window of that many tokens."""
+    tail = max(policy.tail * window, min(policy.tail_tokens, TAIL_OF_SMALL_WINDOW * window))
+    return Budget(
+        window=window,
+        engage=round(policy.engage * window),
+        payback=policy.payback,
+        target=round(policy.target * window),
+        cold=round(min(policy.cold * window, policy.cold_tokens)),
+        tail=round(tail),
+        skeleton=round(policy.skeleton * window),
+        words=round(policy.words * window),
+        lines=round(min(policy.lines * window, policy.lines_tokens)),
+        price=policy.price,
+        lines_of_past=policy.lines_of_past,
+        recalled=round(policy.recalled * window),
+        recalled_units=policy.recalled_units,
+        spool=round(policy.spool * window),
+        hard=round(policy.hard * window),
+        state=round(max(policy.state * window, policy.state_tokens)),
+        gain=round(min(SMALLEST_GAIN * window, GAIN_TOKENS)),
+    )
+
+
+# -- when a pass engages
+
+SMALLEST_GAIN, GAIN_TOKENS = 0.06, 2_500
+"""A pass that frees less of the window than this, or less than so many tokens, is not worth a broken cache."""
+ASKED_GAIN = 0.02
+"""Of the window: what a pass that somebody asked for must free."""
+CACHE_WRITE = 12.5
+"""Cache-write price divided by cache-read price."""
+FOLDED_SHARE = 0.15
+"""Estimated digest tokens per folded token, besides the user's words."""
+ATTEMPTS = 2
+"""Passes for one request that the provider refuses as too long; a third would find nothing more."""
+
+# -- how far it goes
+
+SOON = 3
+"""Units within which a second pass shows that the first was not deep enough."""
+SHALLOW, DEEP = 0.92, 0.82
+"""Of the high-water mark: chosen lines may fill the view up to there; DEEP for a second pass so soon."""
+SAFE = 0.985
+"""Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
+TAIL_OF_SMALL_WINDOW = 0.27
+"""Of a small window: ten thousand tokens would leave no room for what came before."""
+TAIL_OF_REST = 0.6
+"""Of what the window has left: one more unit must not make the tail larger than this."""
+FEWEST_LINES = 0.03
+"""Of the window: what chosen lines get however crowded it is."""
+EXCESS = 0.02
+"""A plan this much above its goal is made a second time, with less room for lines."""
+POOL = 2.0
+"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
+PINNED_SHARE = 2 / 3
+"""Of the room for the user's words: results kept whole on request; the token count may be corrected later."""
+
+# -- how texts shrink
+
+STUB_GAIN = 0.85
+"""A result is only replaced when its stub is at most this part of it."""
+LONG_ANSWER, SHORT_ANSWER = 700.0, 420.0
+"""Tokens from which on an old answer is shortened, and what it is shortened to."""
+LABELLED = 60
+"""Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
+LONG_LINE, LINE_PART = 360, 200
+"""Characters from which on a line is chosen in parts, and the characters of a part."""
+WALL = 2_000.0
+"""Tokens above which a text of a harness is a wall. A memory is none: it is meant for all that follows."""
+SMALLEST_WORDS, SMALLEST_INJECTED = 120.0, 24.0
+"""Tokens that even the longest text of the user keeps, or of a harness."""
+SMALLEST_PREVIEW = 500.0
+"""Tokens: a preview should be worth reading, even if another result could be whole without it."""
+PREVIEW_HEAD = 0.6
+"""Of a preview: what its beginning gets; the rest is for the end."""
+DIGEST_ROOM = 0.12
+"""Of the window: where previews are needed anyway, they leave this much for a digest with some lines in it."""
+PASS_ROW, OBJECT_ROW, SHORTENED_ROW = 16.0, 16.0, 14.0
+"""Tokens of a pass in the state block, of a picture in the digest, of the mark below a shortened text."""
+
+# -- summaries of a model
+
+SUMMARY_TOKENS, SMALLEST_SUMMARY, SUMMARY_SHARE = 3_000, 500.0, 0.06
+"""What is asked for; what is allowed at least; what is allowed of the window."""
+SUMMARY_TRUST = 0.5
+"""Of its lines: if fewer survive the checks, the whole is not trusted."""
+
+# -- what a line is worth: the odds that a name in it is spelled by a later call. Set by hand from a regression on
+# recorded sessions; they matter far less than the rule that only the last mention counts.
+
+USED, USED_RECENTLY, TYPED, REPORTED = 10.0, 2.4, 3.3, 4.0
+"""A call spelled the name; lately; the user typed it; it stood in a sub-agent's report."""
+NUMBER, HEX, CAPITALS = 0.22, 0.15, 0.7
+"""It looks like a number, like a hash, or is all capitals."""
+RECENT = 60_000
+"""Tokens of log that count as recent."""
+FILE_RECENT, STALE_READ = 1.2, 0.35
+"""Its file was used recently; its file was changed after this look at it."""
+AGE_POWER, SIZE_POWER, TIMES_POWER = -0.38, -0.18, 0.6
+"""Of the log since, of the piece around it, and of how often it was seen."""
+CROWD_POWER = -0.4
+"""Names in a long list are used less often than names that stand alone."""
+LINE_USED = 1.8
+"""Another name of the line was spelled by a call."""
+EDITED, PRESERVED, OPEN_TASK, FOCUS, THOUGHT = 1.5, 3.0, 3.0, 3.0, 0.5
+"""Lines of a file edited lately, to be preserved, of an open task, of a manual pass's focus; lines of thinking."""
+EDITED_FILES = 6
+"""Files that count as edited lately."""

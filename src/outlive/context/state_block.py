@@ -5,14 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from outlive.context.ledger import Ledger, brief_paths
 from outlive.context.tokens import estimate
+from outlive.request import STATE_END, STATE_START
 from outlive.state import WorkingState
 
-TITLE = "<state>"
-END = "</state>"
-FILES = 8
-TASKS = 20
-COMPRESSION_ROWS = 3
-NOTES = 8
+FILES, TASKS, NOTES, COMPRESSION_ROWS = 8, 20, 8, 3
+"""Rows of each kind: the block stands in every request, and what it leaves out can be asked for."""
 LONGEST_FINISHED = 80
 """Characters of a finished step that is no longer in the plan."""
 LONGEST_NOTE = 600
@@ -42,7 +39,7 @@ def render_state(
     if not sections:
         return ""
     room = budget - sum(estimate(text) + 1 for _, text, must in sections if must) - 12
-    rows, left_out = [TITLE], []
+    rows, left_out = [STATE_START], []
     for name, text, must in sections:
         if not must:
             room -= estimate(text) + 1
@@ -53,7 +50,7 @@ def render_state(
             room += estimate(text) + 1
     if left_out:
         rows.append(f"(left out for room: {', '.join(left_out)})")
-    return "\n".join([*rows, END])
+    return "\n".join([*rows, STATE_END])
 
 
 def _sections(
@@ -87,9 +84,9 @@ def inset(text: str) -> str:
     return _TAG.sub("&lt;", _LINE_END.sub("\n    ", text))
 
 
-def shortened(note: str) -> str:
-    """A note as the block shows it."""
-    return note if len(note) <= LONGEST_NOTE else note[: LONGEST_NOTE - 1] + "…"
+def shortened(text: str, longest: int = LONGEST_NOTE) -> str:
+    """A note (or another text) as the block shows it."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _listed(title: str, items: Iterable[str]) -> str:
@@ -102,16 +99,14 @@ def plan_text(state: WorkingState) -> str:
     rows = []
     if state.finished:
         more = f" (and {state.finished_before} before)" if state.finished_before else ""
-        rows.append(f"Done before: {'; '.join(inset(_brief(text)) for text in state.finished)}{more}")
+        rows.append(
+            f"Done before: {'; '.join(inset(shortened(text, LONGEST_FINISHED)) for text in state.finished)}{more}"
+        )
     rows += ["Plan:"] if state.plan else []
     for number, step in enumerate(state.plan, 1):
         mark = "done" if step.done else "active" if number == state.current_step else "todo"
         rows.append(f"[{mark}] {number}. {inset(step.text)}")
     return "\n".join(rows)
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= LONGEST_FINISHED else text[: LONGEST_FINISHED - 1] + "…"
 
 
 def tasks_text(state: WorkingState) -> str:

@@ -12,14 +12,9 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from outlive.context.pages import HANDLE_IN_TEXT
+from outlive.context.policy import SMALLEST_SUMMARY, SUMMARY_SHARE, SUMMARY_TOKENS, SUMMARY_TRUST
 from outlive.context.tokens import estimate
 
-LARGEST = 3_000
-SHARE = 0.06
-"""Of the window: a summary may not be larger."""
-SMALLEST = 500.0
-WORTH = 0.5
-"""Of its lines: if fewer survive the checks, the whole is not trusted."""
 SECTIONS = ("Asked", "Decided", "Changed", "Verified", "Failed and why", "Open", "Next")
 _PROMPT = """Stop here and write a summary of this session for your own later use, in these sections: {sections}.
 Facts only, names and paths spelled exactly, at most {limit} tokens. Quote the user only word for word, in lines that
@@ -51,7 +46,7 @@ def ask(focus: str = "", previous: str = "") -> str:
     """The words that ask for a summary."""
     return _PROMPT.format(
         sections=", ".join(SECTIONS),
-        limit=LARGEST,
+        limit=SUMMARY_TOKENS,
         previous=f"\nUpdate this earlier summary instead of starting over:\n{previous}" if previous else "",
         focus=f"\nPay most attention to: {focus}" if focus else "",
     )
@@ -59,7 +54,7 @@ def ask(focus: str = "", previous: str = "") -> str:
 
 def largest(window: int) -> float:
     """How many tokens a summary may have."""
-    return min(LARGEST * 1.3, max(SMALLEST, SHARE * window))
+    return min(SUMMARY_TOKENS * 1.3, max(SMALLEST_SUMMARY, SUMMARY_SHARE * window))
 
 
 def checked(text: object, user_words: Iterable[str], *, limit: float, pages: int = 0) -> Checked:
@@ -74,7 +69,7 @@ def checked(text: object, user_words: Iterable[str], *, limit: float, pages: int
     for line in text.strip().splitlines():
         (dropped if _wrong(line, said, pages) else kept).append(line)
     solid = [line for line in kept if line.strip()]
-    if len(solid) < WORTH * (len(solid) + len(dropped)):
+    if len(solid) < SUMMARY_TRUST * (len(solid) + len(dropped)):
         return Checked("", tuple(dropped), "too much of it was not in the record")
     return Checked("\n".join(kept).strip(), tuple(dropped))
 

@@ -37,7 +37,7 @@ class Unit:
     blocks: tuple[Block, ...]
     pieces: list[Piece] = field(default_factory=list)
     calls: dict[str, Piece] = field(default_factory=dict)
-    results: dict[str, tuple[ToolFinished, Piece]] = field(default_factory=dict)
+    results: dict[str, ToolFinished] = field(default_factory=dict)
     pages: tuple[int, ...] = ()
     """Those of all its pieces, in their order."""
     objects: tuple[int, ...] = ()
@@ -53,11 +53,6 @@ class Unit:
         """Its pages and objects, after those of a piece have changed."""
         self.pages = tuple(dict.fromkeys(page for piece in self.pieces for page in piece.pages))
         self.objects = tuple(number for piece in self.pieces for number in piece.objects)
-
-    @property
-    def complete(self) -> bool:
-        """Every call has its result."""
-        return len(self.results) == len(self.calls)
 
 
 def user_unit(event: UserSaid) -> Unit:
@@ -109,7 +104,7 @@ def add_result(unit: Unit, event: ToolFinished) -> Piece:
     piece.call_id, piece.recalled = event.call_id, call.recalled and not event.is_error
     piece.is_error, piece.exit_code, piece.attached = event.is_error, event.exit_code, event.images
     unit.pieces.append(piece)
-    unit.results[event.call_id] = (event, piece)
+    unit.results[event.call_id] = event
     unit.extra += BLOCK_TOKENS + IMAGE_TOKENS * len(event.images)
     unit.last_event = max(unit.last_event, event.id)
     return piece

@@ -4,10 +4,22 @@ A projection says which units are folded into a digest and which blocks read dif
 pass in the log that was not undone, so the same log always gives the same view.
 """
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
-from outlive.context.units import Unit
+from outlive.context.errors import InvalidRequest
+from outlive.context.history import History
+from outlive.context.pages import visible_pages
+from outlive.context.passes.select import best, score
+from outlive.context.passes.stubs import handles
+from outlive.context.pieces import Line, Piece
+from outlive.context.policy import POOL, Budget, Policy, budget_for
+from outlive.context.state_block import render_state
+from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
+from outlive.context.units import Unit, steps_shown
+from outlive.context.validity import problems
 from outlive.events import Compacted
 from outlive.messages import Block, Message, Text, ToolResult
 
@@ -58,9 +70,9 @@ def _shown(event: int, number: int, block: Block, edits: Edits) -> Block | None:
 
 
 def _result(unit: Unit, call_id: str, edits: Edits) -> ToolResult:
-    if call_id not in unit.results:
+    event = unit.results.get(call_id)
+    if event is None:
         return ToolResult(call_id, INTERRUPTED, is_error=True)
-    event, _ = unit.results[call_id]
     text = edits.get((event.id, 0))
     if text is None:
         return ToolResult(call_id, event.text, event.is_error, event.images)
@@ -109,3 +121,180 @@ def with_state(messages: list[Message], block: str) -> tuple[Message, ...]:
     if block:
         join(request, [Message("user", (Text(block),))])
     return tuple(request)
+
+
+def digest_tokens(projection: Projection) -> float:
+    """Tokens of the digest with the pictures beside it."""
+    return estimate(projection.digest) + IMAGE_TOKENS * len(projection.pictures)
+
+
+def unit_tokens(unit: Unit, projection: Projection) -> float:
+    """Tokens of a unit as it is shown."""
+    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
+
+
+def shown_tokens(piece: Piece, projection: Projection) -> float:
+    """Tokens of a piece as it is shown."""
+    text = projection.edits.get(piece.key)
+    return piece.tokens if text is None else estimate(text)
+
+
+@dataclass(slots=True)
+class _Pass:
+    """A projection in force."""
+
+    projection: Projection
+    folded: int
+    pool: "array[int]"
+    """Ids of the folded lines that the next pass chooses from; only those of the newest pass are kept at hand."""
+
+
+class View:
+    """What the model is shown now, rendered as the log grows. All tokens are estimates, scaled by the meter."""
+
+    def __init__(self, window: int, policy: Policy) -> None:
+        self.window = window
+        self.policy = policy
+        self._start(History())
+
+    def _start(self, history: History) -> None:
+        self.history = history
+        self.meter = Meter()
+        self.pool: list[Line] = []
+        self.messages: list[Message] = []
+        """Without the state block."""
+        self.tokens = 0.0
+        """Of the messages."""
+        self._passes = [_Pass(Projection(), 0, array("I"))]
+        self._rendered = 0
+        self._checked = 0
+        self._late: list[str] = []
+
+    @property
+    def budget(self) -> Budget:
+        """The marks in estimated tokens, so that plans and views are counted alike."""
+        return budget_for(round(self.window / self.meter.ratio), self.policy)
+
+    @property
+    def projection(self) -> Projection:
+        """What is in force."""
+        return self._passes[-1].projection
+
+    @property
+    def folded(self) -> int:
+        """How many units are folded into the digest."""
+        return self._passes[-1].folded
+
+    def request_messages(self, block: str) -> tuple[Message, ...]:
+        """The history and, as its last words, the state block. Raises InvalidRequest."""
+        messages = with_state(self.messages, block)
+        if found := problems(messages, self._checked):
+            raise InvalidRequest("; ".join(found))
+        self._checked = max(0, len(messages) - 2)
+        return messages
+
+    def estimate(self, block: str = "") -> float:
+        """Tokens of the whole request, with this state block."""
+        return self.tokens + self.history.overhead + estimate(block)
+
+    def full(self) -> float:
+        """Tokens of the request as it would go out now."""
+        return self.estimate(self.state_block())
+
+    def is_cold(self, now: float | None) -> bool:
+        """Whether the provider's prompt cache has expired since the last request."""
+        asked = self.history.asked_at
+        moment = self.history.heard_at if now is None else now
+        return asked is not None and moment - asked > self.policy.cache_seconds
+
+    def state_block(self, *, compacted: bool = False) -> str:
+        """The state block, as it is or (`compacted`) as it will be at most after the next pass."""
+        history = self.history
+        shown = 0 if compacted else steps_shown(history.units, self.folded, len(history.state.recent_actions))
+        return render_state(
+            history.state,
+            history.ledger,
+            self.budget.state,
+            compacted=compacted or len(self._passes) > 1,
+            notes=[*history.notes, *self._late],
+            steps_shown=shown,
+        )
+
+    def breakdown(self) -> dict[str, int]:
+        """What fills the floor, in tokens."""
+        units = self.history.units
+        current = next((unit for unit in reversed(units) if unit.kind == "user"), None)
+        newest = next((unit for unit in reversed(units) if unit is not current), None)
+        parts = {
+            **self.fixed_parts(),
+            "current request": current.tokens if current else 0.0,
+            "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
+            "digest": estimate(self.projection.digest),
+        }
+        return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
+
+    def fixed_parts(self) -> dict[str, float]:
+        """Tokens of what stands around the history."""
+        system = estimate(self.history.system)
+        tools = self.history.overhead - system
+        return {"system": system, "tools": tools, "state": estimate(self.state_block())}
+
+    # -- changes
+
+    def render_new(self) -> None:
+        """Append the messages of units that came since."""
+        for unit in self.history.units[self._rendered :]:
+            join(self.messages, unit_messages(unit, self.projection.edits))
+            self.tokens += unit_tokens(unit, self.projection)
+        self._rendered = len(self.history.units)
+
+    def _render_all(self) -> None:
+        self.messages = opening(self.history.units, self.projection)
+        self.tokens = digest_tokens(self.projection)
+        self._rendered = self.folded
+        self._checked = 0
+        self.render_new()
+
+    def _came_late(self, unit: Unit) -> None:
+        """A result may come after its placeholder was shown, or even after its call was folded away."""
+        if unit.event <= self.projection.fold_to:
+            self._late.append(_late_note(unit.pieces[-1]))
+        elif self._rendered and unit.event <= self.history.units[self._rendered - 1].event:
+            self._render_all()
+
+    def _apply(self, projection: Projection) -> None:
+        units, now = self.history.units, self._passes[-1]
+        folded = now.folded
+        while folded < len(units) and units[folded].event <= projection.fold_to:
+            folded += 1
+        ids = now.pool
+        if folded > now.folded:
+            pieces = [piece for unit in units[now.folded : folded] for piece in unit.pieces]
+            self.pool = self._next_pool(pieces)
+            ids = array("I", (line.id for line in self.pool))
+            for piece in pieces:
+                piece.forget_lines()
+        self._passes.append(_Pass(projection, folded, ids))
+        self._render_all()
+        if projection.digest != now.projection.digest:
+            self._late = []  # a new digest has their handles
+
+    def _next_pool(self, folding: Iterable[Piece]) -> list[Line]:
+        """The folded lines that later passes choose from again."""
+        lines = chain(self.pool, (line for piece in folding for line in piece.lines))
+        budget = self.budget
+        return best(score(self.history.index, lines, lambda _: 1.0), POOL * max(budget.lines, budget.target))
+
+    def _undo(self, target: int) -> None:
+        """Back to the projection before; what had come late in the meantime is said again."""
+        self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
+        self.pool = self.history.index.find(self._passes[-1].pool)
+        self._render_all()
+        visible = visible_pages(self.projection.digest)
+        folded = (piece for unit in self.history.units[: self.folded] for piece in unit.pieces)
+        self._late = [_late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
+
+
+def _late_note(piece: Piece) -> str:
+    """What the state block says of a result whose call is folded away."""
+    return f"a result came late: {piece.label} {handles(piece)}"

@@ -2,6 +2,7 @@
 
 protocol.py             the interface of a model
 errors.py, failures.py  errors, and how providers report them
+too_long.py             how they say that a prompt is too long
 resolve.py              which model to use
 retry.py                wrappers that retry, or fall back to another model
 prices.py               windows, longest answers and prices of well-known models

@@ -2,12 +2,12 @@
 
 import re
 
-from outlive.context.state_block import END, TITLE
 from outlive.models.errors import RequestRefused
+from outlive.request import STATE_END, STATE_START
 
 LONGEST_ANSWER = 8 * 2**20
 """Characters of one answer, text and arguments together. Only a broken server sends more."""
-ECHO = re.compile(re.escape(TITLE))
+ECHO = re.compile(re.escape(STATE_START))
 CALL_OR_ECHO = re.compile(
     r"<state>|<think>|<tool_calls?>|<function=|\[TOOL_CALLS\]|<\||<｜"
     r"""|(?:```\w{0,8}\s{0,8})?\[?\{{1,2}\s{0,8}["'](?:name|type|function|tool_calls)["']"""
@@ -68,16 +68,18 @@ class AnswerText:
 
 def without_echo(text: str, state_block: str) -> str:
     """The text without echoes of the state block, which are recognised by their first line."""
-    known = {line.strip()[:200] for line in state_block.splitlines()} - {"", TITLE, END}
-    last_end = text.rfind(END)
+    known = {line.strip()[:200] for line in state_block.splitlines()} - {"", STATE_START, STATE_END}
+    last_end = text.rfind(STATE_END)
     kept: list[str] = []
     begin = at = 0
-    while known and (start := text.find(TITLE, at)) >= 0:
-        at = start + len(TITLE)
+    while known and (start := text.find(STATE_START, at)) >= 0:
+        at = start + len(STATE_START)
         first = _FIRST_LINE.match(text, at)
         if first and first[1].strip() in known:
             kept.append(text[begin:start])
-            begin = at = text.find(END, at) + len(END) if at <= last_end else _behind_known(text, at, known)
+            begin = at = (
+                text.find(STATE_END, at) + len(STATE_END) if at <= last_end else _behind_known(text, at, known)
+            )
     return "\n\n".join(filter(None, map(str.strip, [*kept, text[begin:]]))) if kept else text
 
 

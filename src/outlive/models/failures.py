@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from time import time
 
 from msgspec import Struct
 
-from outlive.context.passes.reactive import read_too_long
 from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.too_long import read_too_long
 
 MOST_NAMES = 8
 LONGEST_NAME, MOST_COMPARED = 100, 500
@@ -70,19 +71,14 @@ def nearest(wanted: str, names: Iterable[str]) -> str:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait according to the headers, which have milliseconds, seconds, or a date."""
-    try:
+    with suppress(KeyError, ValueError):
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        pass
     given = headers.get("retry-after", "")
-    try:
+    with suppress(ValueError):
         return max(0.0, float(given))
-    except ValueError:
-        pass
-    try:
+    with suppress(ValueError):
         return max(0.0, parsedate_to_datetime(given).timestamp() - time())
-    except ValueError:
-        return None
+    return None
 
 
 def said_in(body: object) -> dict[str, object]:

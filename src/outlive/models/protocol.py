@@ -9,8 +9,8 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from outlive.context.engine import Request
 from outlive.messages import Block
+from outlive.request import Request
 from outlive.stream import Arriving
 
 Stop = Literal["end", "tools", "length", "refusal", "other"]

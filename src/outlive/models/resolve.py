@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException
 from typing import Any
@@ -66,11 +66,13 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
     provider, name = parse(spec, environment)
     if provider == "anthropic":
         return anthropic.AnthropicModel(name, environment=environment)
-    if not environment.get(openai.KEY) and not environment.get(openai.ADDRESS):
-        here = _nearby(environment)
-        wanted = (name, f"{name}:latest")
-        return _local(next((one for one in here if one.name in wanted), None) or _absent(name, here), environment)
-    return openai.OpenAIModel(name, environment=environment)
+    if environment.get(openai.KEY) or environment.get(openai.ADDRESS):
+        return openai.OpenAIModel(name, environment=environment)
+    here = _nearby(environment)
+    if found := next((one for one in here if one.name in (name, f"{name}:latest")), None):
+        return _local(found, environment)
+    there = f"; on this machine there is {', '.join(one.name for one in here)}" if here else ""
+    raise NotSetUp(f"openai:{name} needs {openai.KEY}, or {openai.ADDRESS} of the server that has it{there}")
 
 
 def _found(environment: Mapping[str, str]) -> Model:
@@ -95,11 +97,6 @@ def _first_at(address: str, environment: Mapping[str, str]) -> Model:
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
         )
     return openai.OpenAIModel(there[0].name, environment=environment, window=there[0].window)
-
-
-def _absent(name: str, here: Sequence[Local]) -> Local:
-    there = f"; on this machine there is {', '.join(one.name for one in here)}" if here else ""
-    raise NotSetUp(f"openai:{name} needs {openai.KEY}, or {openai.ADDRESS} of the server that has it{there}")
 
 
 def _local(model: Local, environment: Mapping[str, str]) -> Model:

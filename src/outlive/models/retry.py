@@ -6,9 +6,9 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from outlive.context.engine import Request
 from outlive.models.errors import Unavailable
 from outlive.models.protocol import Model, Price, Reply
+from outlive.request import Request
 from outlive.stream import Arriving, ModelWaits
 
 ATTEMPTS = 10
@@ -32,17 +32,10 @@ class Retrying:
         rng: Callable[[], float] = random.random,
     ) -> None:
         self.model = model
+        self.name, self.window = model.name, model.window
         self.attempts = attempts
         self._sleep = sleep
         self._rng = rng
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def window(self) -> int:
-        return self.model.window
 
     @property
     def price(self) -> Price | None:
@@ -59,7 +52,8 @@ class Retrying:
             except Unavailable as error:
                 seconds = self._wait(attempt, error.retry_after)
                 if attempt == self.attempts or seconds > PATIENCE:
-                    raise _gave_up(error, attempt) from error
+                    tries = "once" if attempt == 1 else f"{attempt} times"
+                    raise Unavailable(f"{error} (tried {tries})", error.retry_after) from error
                 waits = ModelWaits(str(error), round(seconds, 3), attempt)
             yield waits
             await self._sleep(waits.seconds)
@@ -83,14 +77,7 @@ class Fallback:
         self._clock = clock
         self._rests_until = 0.0
         self._answering = first
-
-    @property
-    def name(self) -> str:
-        return self.first.name
-
-    @property
-    def window(self) -> int:
-        return self.first.window
+        self.name, self.window = first.name, first.window
 
     @property
     def price(self) -> Price | None:
@@ -120,8 +107,3 @@ class Fallback:
             await self.first.close()
         finally:
             await self.second.close()
-
-
-def _gave_up(error: Unavailable, attempts: int) -> Unavailable:
-    tries = "once" if attempts == 1 else f"{attempts} times"
-    return Unavailable(f"{error} (tried {tries})", error.retry_after)

@@ -73,3 +73,9 @@ def lost(error: Exception, address: str = "") -> str:
     """Why there is no answer, in few words."""
     cause = error.__cause__ or error
     return f"no connection{address} ({str(cause).strip() or type(cause).__name__})"
+
+
+def custom_headers(text: str) -> dict[str, str]:
+    """`ANTHROPIC_CUSTOM_HEADERS` or `OPENAI_CUSTOM_HEADERS`: `Name: value`, one a line; other lines are skipped."""
+    pairs = (line.partition(":") for line in text.split("\n"))
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon and name.strip()}

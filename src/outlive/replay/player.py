@@ -9,12 +9,12 @@ from typing import Self
 from msgspec import Struct
 
 from outlive.agent.session import Session
-from outlive.context.engine import Request
 from outlive.context.errors import FloorError
 from outlive.context.policy import Policy
 from outlive.events import VERSION, Checkpointed, Compacted, Event, SessionStarted
 from outlive.messages import Message, ToolResult
 from outlive.replay.recording import Recording
+from outlive.request import Request
 from outlive.stores.logs.lines import REPLAY
 from outlive.stores.logs.protocol import LogStore, SessionExists, UnknownSession
 

@@ -36,11 +36,7 @@ _HOME = {
 _ASSERTING = {"tasks", "log_store", "memory_store"}
 """Modules with assertions; only these need pytest."""
 
-__all__ = [
-    *("Clock", "Fault", "LogStoreConformance", "MemoryStoreConformance", "ScriptedModel", "Simulator"),
-    "TaskStoreConformance",
-    *("call", "calls", "say", "think"),
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 
-from outlive.context.engine import Request
 from outlive.context.validity import problems
 from outlive.messages import Block, Text, Thinking, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.request import Request
 from outlive.stream import Arriving, TextArrived
 from outlive.testing.simulator.steps import Call, Part, Say, Step, call, calls, say, think
 

@@ -13,10 +13,10 @@ from msgspec import Struct
 from outlive.agent.runtime import AgentParts, Runtime
 from outlive.agent.session import Session
 from outlive.cli.chat.talk import OpenAgent, Surroundings
-from outlive.context.engine import Request
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
 from outlive.models.protocol import Price, Reply
+from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived

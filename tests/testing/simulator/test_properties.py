@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outlive.testing import Simulator, say
+from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import KNOWN
 from outlive.testing.simulator.seen import ReportedUsage
-from outlive.testing.simulator.signing import Signer
 from outlive.testing.simulator.tokens import tokens_of
 from tests.testing.simulator.talking import (
     FUNCTION,

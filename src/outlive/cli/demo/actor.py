@@ -12,10 +12,10 @@ from outlive.cli.agent.headless import run_headless
 from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
 from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
-from outlive.context.engine import Request
 from outlive.messages import Message, Text, plain_text, tool_calls
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.request import Request
 from outlive.stream import Arriving, TextArrived
 from outlive.testing.scripted import numbered, reply_of
 

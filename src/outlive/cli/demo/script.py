@@ -7,8 +7,8 @@ an interrupted call it looks first.
 import re
 
 from outlive.cli.demo.project import MONTHS, PYTHON, TESTS
-from outlive.context.engine import Request
 from outlive.messages import ToolResult, plain_text
+from outlive.request import Request
 from outlive.testing import call, calls, say
 from outlive.testing.simulator import Step
 

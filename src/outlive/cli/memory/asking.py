@@ -8,9 +8,9 @@ import click
 from outlive.agent.runtime import whole_reply
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
-from outlive.context.engine import Request
 from outlive.messages import Message, Text, plain_text
 from outlive.models.resolve import resolve
+from outlive.request import Request
 
 
 def asker(model: str) -> Callable[[str], str]:

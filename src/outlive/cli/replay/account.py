@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from outlive.cli.replay.costs import LIFETIME, OUTPUT, READ, WRITE, Cache, RequestCost, Texts
-from outlive.context.engine import Engine, Request
+from outlive.context.engine import Engine
 from outlive.context.passes.departures import Left, pieces_left
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.context.view import Projection, projection_of
@@ -12,6 +12,7 @@ from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.player import Replay, ReplayStep
 from outlive.replay.recording import Recording
+from outlive.request import Request
 
 KINDS = ("system", "digest", "user", "assistant", "calls", "results", "shrunk", "state")
 """In the order of a request; `shrunk` is the rest of results that were shortened."""

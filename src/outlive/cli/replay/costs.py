@@ -6,9 +6,9 @@ from os.path import commonprefix
 
 from msgspec import Struct
 
-from outlive.context.engine import Request
 from outlive.context.tokens import CHARS_PER_TOKEN, IMAGE_TOKENS
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from outlive.request import Request
 
 WRITE, READ, OUTPUT = 1.25, 0.1, 5.0
 LIFETIME = 300.0

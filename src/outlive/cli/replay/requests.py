@@ -5,9 +5,9 @@ from typing import Protocol
 import msgspec
 
 from outlive.cli.echo import echo_exact
-from outlive.context.engine import Request
 from outlive.messages import Message
 from outlive.models.anthropic.form import message_form
+from outlive.request import Request
 
 _encode = msgspec.json.Encoder().encode
 

@@ -44,27 +44,20 @@ class Run:
     """Only these packages, binaries, projects …"""
     odd: bool = False
     """Whether it has an option of `_ODD`."""
+    at: int = 0
+    """The index of its program in the line."""
 
     @property
     def whole(self) -> bool:
         return not (self.targets or self.names or self.picked or self.odd)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A run and the index of its program in the line."""
-
-    run: Run
-    at: int
-
-
-def runs_of(line: CommandLine) -> list[Placed]:
+def runs_of(line: CommandLine) -> list[Run]:
     """The checks of a line, in order."""
-    found = ((at, _run(simple)) for at, simple in enumerate(line.programs))
-    return [Placed(run, at) for at, run in found if run is not None]
+    return [run for index, simple in enumerate(line.programs) if (run := _run(simple, index))]
 
 
-def _run(simple: Program) -> Run | None:
+def _run(simple: Program, index: int) -> Run | None:
     words = unwrapped(simple.words)
     found = family_of(words) if words and not _NO_RUN.intersection(words) else None
     if found is None:
@@ -88,7 +81,7 @@ def _run(simple: Program) -> Run | None:
             odd = True
     if family == "cargo":
         names, targets = [*names, *targets], []
-    return Run(family, tuple(words), simple.folder, tuple(targets), tuple(names), tuple(picked), odd)
+    return Run(family, tuple(words), simple.folder, tuple(targets), tuple(names), tuple(picked), odd, index)
 
 
 def covers(run: Run, name: str, found_by: Run, family: str) -> bool:

@@ -11,10 +11,10 @@ from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, out
 from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
 from outlive.messages import ToolCall
 
-LONGEST = 160
+LONGEST, MANY = 160, 200
+"""Characters of a row, and rows of a kind that are kept; only the newest are shown."""
 LONGEST_LINE = 400
 """Characters of an output line that are searched for the outcome of a check."""
-MANY = 200
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
 _FRAME = re.compile(
     r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
@@ -126,14 +126,12 @@ class Ledger:
         """Record the outcomes of a command's checks."""
         text = "\n".join(row[:LONGEST_LINE] for row in text.splitlines() if row.strip())
         checks = runs_of(line)
-        each = [outcome(line, placed, text, exit_code, went_well=well) for placed in checks]
+        each = [outcome(line, run, text, exit_code, went_well=well) for run in checks]
         ended = of_line(line, checks, each, exit_code) if checks else "unknown"
-        self.commands.append(
-            LedgerCommand(_first_line(call), exit_code, event, tuple(placed.run for placed in checks), ended)
-        )
+        self.commands.append(LedgerCommand(_first_line(call), exit_code, event, tuple(checks), ended))
         del self.commands[:-MANY]
-        for placed, how in zip(checks, each, strict=True):
-            self._tests(placed.run, event, text, how)
+        for run, how in zip(checks, each, strict=True):
+            self._tests(run, event, text, how)
 
     def _tests(self, run: Run, event: int, text: str, ended: Outcome) -> None:
         failing = {} if ended == "passed" else {name[:LONGEST]: family for family, name in failing_tests(run, text)}

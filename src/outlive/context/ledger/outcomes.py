@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from outlive.context.ledger.checks import Placed, Run
+from outlive.context.ledger.checks import Run
 from outlive.context.ledger.shell import CommandLine
 
 Outcome = Literal["passed", "failed", "unknown"]
@@ -135,21 +135,21 @@ def _named(table: dict[str, re.Pattern[str]], run: Run, text: str) -> Iterator[t
                 yield family, _DURATION.sub("", next(filter(None, found.groups()))).strip()
 
 
-def outcome(line: CommandLine, placed: Placed, text: str, exit_code: int | None, *, went_well: bool) -> Outcome:
+def outcome(line: CommandLine, run: Run, text: str, exit_code: int | None, *, went_well: bool) -> Outcome:
     """The outcome of one check. `went_well`: the harness reports only exit codes other than 0, and reported none."""
     if exit_code is None and went_well and not _NOT_RUN.search(text):
         exit_code = 0
-    by_code = _by_code(line, placed.at, exit_code)
-    return by_code if by_code != "unknown" else _by_text(line, placed, text)
+    by_code = _by_code(line, run.at, exit_code)
+    return by_code if by_code != "unknown" else _by_text(line, run, text)
 
 
-def of_line(line: CommandLine, checks: list[Placed], each: list[Outcome], exit_code: int | None) -> Outcome:
+def of_line(line: CommandLine, checks: list[Run], each: list[Outcome], exit_code: int | None) -> Outcome:
     """The combined outcome of all checks of a line."""
     if "failed" in each:
         return "failed"
     if all(one == "passed" for one in each):
         return "passed"
-    at = {placed.at for placed in checks}
+    at = {run.at for run in checks}
     others = [s for n, s in enumerate(line.programs) if n not in at and s.program not in _TRIVIAL]
     chained = all(simple.then in ("&&", "") for simple in line.programs)
     return "failed" if exit_code and chained and line.plain and not others else "unknown"
@@ -177,11 +177,11 @@ def _by_code(line: CommandLine, at: int, exit_code: int | None) -> Outcome:
     return "failed"
 
 
-def _by_text(line: CommandLine, placed: Placed, text: str) -> Outcome:
-    kinds = _SUMMARY_OF.get(placed.run.family, _ANY)
-    if any(_SUMMARIES[kind][1].search(text) for kind in kinds) or any(failing_tests(placed.run, text)):
+def _by_text(line: CommandLine, run: Run, text: str) -> Outcome:
+    kinds = _SUMMARY_OF.get(run.family, _ANY)
+    if any(_SUMMARIES[kind][1].search(text) for kind in kinds) or any(failing_tests(run, text)):
         return "failed"
-    filters = _filters(line, placed.at)
+    filters = _filters(line, run.at)
     passed = [kind for kind in kinds if _SUMMARIES[kind][0].search(text[-LAST:] if kind == "rustc" else text)]
     if filters - _WHOLE and passed == ["go"]:
         return "unknown"

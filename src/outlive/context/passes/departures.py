@@ -12,6 +12,7 @@ from outlive.context.view import Projection
 from outlive.events import Compacted
 
 WORDS = 80
+"""Characters of a text that tell a reader which it is."""
 _KINDS = {"said": "answer: ", "thought": "thinking: ", "call": "call: ", "user": "user: "}
 
 

@@ -8,16 +8,13 @@ from outlive.context.pages import handle
 from outlive.context.passes.select import Choice
 from outlive.context.passes.stubs import attached, outcome, render_lines
 from outlive.context.pieces import Line, Piece, describe_object
+from outlive.context.policy import OBJECT_ROW
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
 
 LABEL = 56
 """Characters: the whole call is behind the handle, and worth showing only as a line of its own."""
-LABELLED = 60
-"""Units whose handles are named even where no line of them is kept: what was looked at lately, at a glance."""
 SINCE_CHANGED = "(changed since)"
-OBJECT_ROW = 16.0
-"""Tokens that the row of a picture takes."""
 HEAD = (
     "[Earlier in this session, condensed by rule: log events {first} to {last}. For reference; it contains no new "
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
@@ -56,11 +53,11 @@ def write_digest(
     units: Sequence[Unit],
     choice: Choice,
     words: Callable[[Piece], str],
-    facts: str = "",
-    summary: str = "",
+    stale: Callable[[Piece], bool],
+    facts: str,
+    summary: str,
     *,
-    labels: int = LABELLED,
-    stale: Callable[[Piece], bool] = lambda _: False,
+    labels: int,
 ) -> str:
     """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it.
 

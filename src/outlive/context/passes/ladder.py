@@ -1,4 +1,4 @@
-"""The ladder: which rung is due, from cheap to expensive, and how far it goes.
+"""The ladder: decides which rung is due, from cheap to expensive, and how far it goes.
 
 `spool` when something too large arrives; one pass of `micro`, `snip` and `collapse` above the high-water mark (or
 earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts.
@@ -6,112 +6,285 @@ earlier, when the cache is cold anyway); `auto` on request; `reactive` when the 
 
 from collections.abc import Callable
 
+from outlive.context import policy
 from outlive.context.contract import broken
-from outlive.context.errors import BrokenContract
-from outlive.context.history import History
-from outlive.context.passes.break_even import left_by_pass, mark
-from outlive.context.passes.budget import Budget
-from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
+from outlive.context.errors import BrokenContract, FloorError
+from outlive.context.ledger import facts
+from outlive.context.passes.plan import (
+    PassDepth,
+    PassInput,
+    PassPlan,
+    floor_tokens,
+    plan_pass,
+    tail_of,
+    view_tokens,
+)
+from outlive.context.passes.protect import guarded
 from outlive.context.passes.receipts import make_receipt
 from outlive.context.passes.spool import spool
-from outlive.context.view import Projection, conversation
-from outlive.events import Compacted, ViewEdit
+from outlive.context.passes.user_words import at_most
+from outlive.context.policy import Budget
+from outlive.context.tokens import estimate
+from outlive.context.view import Projection, View, conversation, digest_tokens, shown_tokens, unit_tokens
+from outlive.events import Compacted, Renewed, ViewEdit
 
-SOON = 3
-"""Units within which a second pass shows that the first was not deep enough."""
-SHALLOW, DEEP = 0.92, 0.82
-"""Of the high-water mark: chosen lines may fill the view up to there."""
-
-
-def usual(budget: Budget, since: int) -> PassDepth:
-    """Under pressure, or with a cold cache; deeper when the last pass was only `since` units ago."""
-    depth = SHALLOW if since > SOON else DEEP
-    return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=depth * budget.engage)
+FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
+"""The newest unit and nothing else stays whole."""
 
 
-def deep(budget: Budget, rung: str) -> PassDepth:
-    """All but the tail is folded."""
-    return PassDepth(rung, budget.target, budget.tail, 0.0, budget.lines)
+class Ladder:
+    """Decides and plans the passes of one session. `commit` takes in the event that puts a pass in force."""
+
+    def __init__(self, view: View, commit: Callable[[Compacted], None]) -> None:
+        self.problems: tuple[str, ...] = ()
+        """Why the last planned pass did not happen."""
+        self._view = view
+        self._commit = commit
+        self._after_pass = 0.0
+        """Tokens of the view when the last pass was made."""
+        self._passed_at = -policy.SOON - 1
+        """Units at that time."""
+        self._asked = 0.0
+        """Tokens of the last request that was answered."""
+        self._tried = 0
+        """`_grown` at the last answer."""
+        self._answers = 0
+        self._refusals = 0
+        self._settled: tuple[int, int, str] | None = None
+
+    # -- what happened
+
+    def answered(self) -> None:
+        """The model answered the view as it is."""
+        self._asked = self._view.estimate()
+        self._tried = self._grown()
+        self._answers += 1
+        self._refusals = 0
+
+    def passed(self, event: Compacted | Renewed) -> None:
+        """A pass is in force."""
+        self._passed_at = len(self._view.history.units)
+        self._start_count()
+        if isinstance(event, Compacted):
+            self._settled = self._now(event.focus) if "auto" in event.receipt.rungs else None
+
+    def undone(self) -> None:
+        """A pass was taken back; it is not made again at once."""
+        self._settled = None
+        self._start_count()
+
+    def _start_count(self) -> None:
+        """Count growth towards the next pass from here."""
+        self._after_pass, self._tried, self._answers = self._view.tokens, 0, 0
+
+    def _grown(self) -> int:
+        """What came since the last pass, in steps of the smallest gain that is worth one."""
+        return int((self._view.tokens - self._after_pass) / max(self._view.budget.gain, 1))
+
+    def _now(self, focus: str) -> tuple[int, int, str]:
+        """Key of a requested pass: the same request with nothing new since does nothing."""
+        units = self._view.history.units
+        return len(units), units[-1].last_event if units else 0, focus
+
+    # -- when
+
+    def due(self, now: float | None, total: float) -> str:
+        """Why a pass is due for a request of `total` tokens, or nothing.
+
+        Without a new step of growth since the last answer no pass is tried again, so one that cannot help is not
+        planned each turn, and nobody has to find out where a pass would engage.
+        """
+        budget, grown = self._view.budget, self._grown()
+        if total > budget.hard:
+            return "limit"
+        if not grown:
+            return ""
+        if total > budget.cold and self._view.is_cold(now):
+            return "cold"
+        return "pressure" if grown > self._tried and total > self._high_water(self._time_to_pay()) else ""
+
+    def next_pass(self) -> float:
+        """At how many tokens the next pass engages, as it looks now; shortly after a pass it waits longer."""
+        budget = self._view.budget
+        return min(self._high_water(budget.payback), budget.hard)
+
+    def _time_to_pay(self) -> float:
+        """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
+
+        At an even growth it is cheapest to pass where carrying the rest along has cost as much as the pass will.
+        """
+        return min(self._view.budget.payback, self._answers / 2)
+
+    def _high_water(self, requests: float) -> float:
+        """Where a pass engages: at its share of the window, or earlier if it pays within so many requests."""
+        budget = self._view.budget
+        if not requests:
+            return budget.engage
+        left = left_by_pass(self.given(compacted=True))
+        arrived = max(self._view.estimate() - self._asked, 0.0)
+        pays = pays_from(left, self._view.history.overhead, arrived, requests)
+        return min(budget.engage, max(pays, left + budget.gain))
+
+    # -- the rungs
+
+    def relieve(self, now: float | None, block: str) -> list[Compacted]:
+        """Make the passes that are due before a request with this state block. Raises FloorError."""
+        view, hard = self._view, self._view.budget.hard
+        if view.history.mid_batch and view.estimate(block) <= hard:
+            return []
+        made = self._spool_arrived()
+        total = view.estimate(block)
+        reason = self.due(now, total)
+        if not reason:
+            return made
+        best: tuple[PassPlan, float] | None = None
+        for depth in (self._usual(), FLOOR):
+            best = self._plan(depth, reason) or best
+            if (best[1] if best else total) <= hard:
+                break
+        if best:
+            made.append(self._make(best[0], reason, after=best[1]))
+        if view.full() <= hard:
+            return made
+        unseen = sum(shown_tokens(piece, view.projection) for piece in view.history.unseen())
+        if plan := self._previews(self.given(), unseen + policy.SAFE * hard - view.full(), again=True):
+            made.append(self._make(plan, "limit"))
+        if view.full() > view.window / view.meter.ratio:
+            raise FloorError(view.window, view.breakdown(), made)
+        return made
+
+    def asked(self, focus: str, summary: str) -> Compacted | None:
+        """All but the tail is folded, because somebody asked; None when there is nothing to gain."""
+        if self._view.history.mid_batch or (self._settled == self._now(focus) and not summary):
+            return None
+        budget = self._view.budget
+        depth = PassDepth("auto", budget.target, budget.tail, 0.0, budget.lines)
+        found = self._plan(depth, "asked", focus, summary)
+        return self._make(found[0], "asked", focus, found[1]) if found else None
+
+    def refused(self) -> Compacted:
+        """The provider refused the request as too long: down to the floor, twice at most. Raises FloorError."""
+        self._refusals += 1
+        found = self._plan(FLOOR, "refused") if self._refusals <= policy.ATTEMPTS else None
+        if found is None:
+            raise FloorError(self._view.window, self._view.breakdown())
+        return self._make(found[0], "refused", after=found[1])
+
+    def _usual(self) -> PassDepth:
+        """Under pressure, or with a cold cache; deeper when the last pass was only a few units ago."""
+        budget = self._view.budget
+        depth = policy.SHALLOW if len(self._view.history.units) - self._passed_at > policy.SOON else policy.DEEP
+        fill_to = depth * budget.engage
+        return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
+
+    def _spool_arrived(self) -> list[Compacted]:
+        """Previews, but only when what arrived does not fit beside the least that must stay."""
+        budget = self._view.budget
+        arrived = sum(piece.tokens for piece in self._view.history.unseen())
+        if arrived <= budget.spool:
+            return []
+        given = self.given(compacted=True)
+        room = arrived + policy.SAFE * budget.hard - floor_tokens(given)
+        if arrived <= room:
+            return []
+        plan = self._previews(given, room, policy.DIGEST_ROOM * budget.window)
+        return [self._make(plan, "arrival")] if plan else []
+
+    def _previews(self, given: PassInput, room: float, spare: float = 0.0, *, again: bool = False) -> PassPlan | None:
+        """Rung 0 for what has just arrived; nothing that was sent before changes."""
+        old = given.projection
+        arrived = [piece for piece in self._view.history.unseen() if again or piece.key not in old.edits]
+        previews = spool(arrived, room, spare)
+        if not previews:
+            return None
+        projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
+        return PassPlan(projection, given.folded, ("spool",), shrunk=len(previews))
+
+    # -- planning and committing
+
+    def given(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
+        """What a pass may look at; `compacted` counts the state block as it will be at most after it."""
+        view, history = self._view, self._view.history
+        block = estimate(view.state_block(compacted=compacted)) + policy.PASS_ROW * compacted
+        return PassInput(
+            units=history.units,
+            index=history.index,
+            projection=view.projection,
+            folded=view.folded,
+            pool=view.pool,
+            overhead=history.overhead + block,
+            budget=view.budget,
+            guard=guarded(history.state, history.ledger, focus),
+            facts=facts(history.ledger),
+            summary=summary or view.projection.summary,
+        )
+
+    def _plan(
+        self, depth: PassDepth, reason: str, focus: str = "", summary: str = ""
+    ) -> tuple[PassPlan, float] | None:
+        """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
+        before = self._view.estimate()
+        try:
+            plan, after = self._attempt(self.given(focus, summary, compacted=True), depth, before)
+        except BrokenContract as error:
+            self.problems = error.problems
+            return None
+        return None if before - after < _worth(self._view.budget, reason) else (plan, after)
+
+    def _attempt(self, given: PassInput, depth: PassDepth, before: float) -> tuple[PassPlan, float]:
+        plan = plan_pass(given, depth)
+        if depth.rung:
+            plan.rungs = (*plan.rungs, depth.rung)
+        after = view_tokens(given, plan)
+        messages = conversation(given.units, plan.projection)
+        if problems := broken(given, plan, messages, self._view.history.unseen(), before, after):
+            raise BrokenContract(problems)
+        return plan, after
+
+    def _make(self, plan: PassPlan, reason: str, focus: str = "", after: float = 0.0) -> Compacted:
+        """Commit a plan."""
+        given, history, projection = self.given(focus), self._view.history, plan.projection
+        after = after or view_tokens(given, plan)
+        event = Compacted(
+            id=history.last_id + 1,
+            time=history.last_time,
+            parent=history.last_id,
+            fold_to=projection.fold_to,
+            digest=projection.digest,
+            edits=tuple(ViewEdit(event, block, text) for (event, block), text in sorted(projection.edits.items())),
+            receipt=make_receipt(history, given, plan, reason, self._view.estimate(), after),
+            focus=focus,
+            summary=projection.summary,
+            pages=history.pages.unlogged(),
+            pictures=projection.pictures,
+        )
+        self._commit(event)
+        return event
 
 
-def floor(rung: str = "reactive") -> PassDepth:
-    """The newest unit and nothing else stays whole."""
-    return PassDepth(rung, 0.0, 0.0, 0.0, 0.0, squeeze=True)
+def _worth(budget: Budget, reason: str) -> float:
+    """What a pass must free to be made."""
+    if reason in ("refused", "limit"):
+        return 1.0
+    return min(budget.gain, policy.ASKED_GAIN * budget.window) if reason == "asked" else budget.gain
 
 
-def due(budget: Budget, total: float, grown: int, tried: int, engage: Callable[[], float], *, cold: bool) -> str:
-    """Why a pass is due, or nothing.
+def pays_from(after: float, fixed: float, arrived: float, requests: float) -> float:
+    """Request size above which a pass pays for itself within `requests` further requests.
 
-    `grown` counts what came since the last pass in steps of the smallest worthwhile gain; `tried` is where it stood
-    at the last answer. Without a new step no pass is tried again, so one that cannot help is not planned each turn,
-    and nobody has to find out where a pass would `engage`.
+    The pass leaves `after` tokens and writes them to the cache. The `fixed` part (system prompt, tools) is read from
+    the cache either way, and what `arrived` since the last request is written either way.
     """
-    if total > budget.hard:
-        return "limit"
-    if not grown:
-        return ""
-    if cold and total > budget.cold:
-        return "cold"
-    return "pressure" if grown > tried and total > engage() else ""
+    written = max(after - fixed - arrived, 0.0)
+    return (policy.CACHE_WRITE * written + fixed + arrived + requests * after) / (requests + 1)
 
 
-def time_to_pay(budget: Budget, answers: int) -> float:
-    """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
-
-    At an even growth it is cheapest to pass where carrying the rest along has cost as much as the pass will.
-    """
-    return min(budget.payback, answers / 2)
-
-
-def high_water(given: PassInput, fixed: float, arrived: float, requests: float) -> float:
-    """Where a pass engages: at its share of the window, or where it pays (`payback.mark`) if that is earlier."""
-    budget = given.budget
-    if not requests:
-        return budget.engage
-    left = left_by_pass(given)
-    return min(budget.engage, max(mark(left, fixed, arrived, requests), left + budget.gain))
-
-
-def attempt(history: History, given: PassInput, depth: PassDepth, before: float) -> tuple[PassPlan, float]:
-    """Plan a pass and hold it to its contract."""
-    plan = plan_pass(given, depth)
-    if depth.rung:
-        plan.rungs = (*plan.rungs, depth.rung)
-    after = view_tokens(given, plan)
-    messages = conversation(given.units, plan.projection)
-    if problems := broken(given, plan, messages, history.unseen(), before, after):
-        raise BrokenContract(problems)
-    return plan, after
-
-
-def compacted(
-    history: History, given: PassInput, plan: PassPlan, reason: str, before: float, after: float, focus: str
-) -> Compacted:
-    """The event that commits a plan."""
-    edits = tuple(ViewEdit(event, block, text) for (event, block), text in sorted(plan.projection.edits.items()))
-    return Compacted(
-        id=history.last_id + 1,
-        time=history.last_time,
-        parent=history.last_id,
-        fold_to=plan.projection.fold_to,
-        digest=plan.projection.digest,
-        edits=edits,
-        receipt=make_receipt(history, given, plan, reason, before, after),
-        focus=focus,
-        summary=plan.projection.summary,
-        pages=history.pages.unlogged(),
-        pictures=plan.projection.pictures,
-    )
-
-
-def spooled(
-    history: History, given: PassInput, room: float, spare: float = 0.0, *, again: bool = False
-) -> PassPlan | None:
-    """Rung 0 for what has just arrived; nothing that was sent before changes."""
-    arrived = [piece for piece in history.unseen() if again or piece.key not in given.projection.edits]
-    previews = spool(arrived, room, spare)
-    if not previews:
-        return None
-    old = given.projection
-    projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
-    return PassPlan(projection, len(given.units), given.folded, ("spool",), shrunk=len(previews))
+def left_by_pass(given: PassInput) -> float:
+    """Estimate the tokens that a pass would leave, a full tail at least. Linear in the units of the view."""
+    start = tail_of(given, given.budget.tail)
+    tokens = given.overhead + digest_tokens(given.projection)
+    for unit in given.units[given.folded : start]:
+        words = sum(min(piece.tokens, at_most(piece)) for piece in unit.pieces if piece.kind == "user")
+        tokens += words + policy.FOLDED_SHARE * (unit.tokens - words)
+    tail = sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
+    return tokens + max(tail, given.budget.tail)

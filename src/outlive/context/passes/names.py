@@ -9,13 +9,14 @@ import sys
 from functools import lru_cache
 from itertools import chain
 
+from outlive.context.policy import CAPITALS, HEX, NUMBER
+
 _TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./\-]{3,}[A-Za-z0-9_]")
 _INNER = re.compile(r".[A-Z0-9_./]")
 _NUMBER = re.compile(r"[0-9][0-9._\-/]*")
 _HEX = re.compile(r"(?=.*[0-9])[0-9a-f\-]{7,}")
-NUMBER, HEX, CAPITALS = 0.22, 0.15, 0.7
-SHORTEST = 5
-LONGEST = 200
+SHORTEST, LONGEST = 5, 200
+"""Characters of a name; what is longer is data."""
 
 
 @lru_cache(maxsize=1 << 14)

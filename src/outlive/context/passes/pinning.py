@@ -4,23 +4,21 @@ Whatever is kept here stays whole through every pass, so it is little: a bounded
 room that passes leave for it (`protect.preserved`) only a part, because the token count may be corrected later.
 """
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from outlive.context.engine import Engine
 from outlive.context.errors import ContextError
-from outlive.context.pages import handle
+from outlive.context.pages import HANDLE, handle
 from outlive.context.passes.protect import Guarded, preserved
 from outlive.context.pieces import Piece
+from outlive.context.policy import PINNED_SHARE
 from outlive.context.units import Unit
 from outlive.context.view import Projection
 
 MOST = 20
 """References: they are listed in every request."""
-ROOM = 2 / 3
-_HANDLE = re.compile(r"@?h?([0-9]+)")
 
 
 class KeepRefused(ContextError):
@@ -42,7 +40,7 @@ class Kept(Struct, frozen=True):
 
 def room_to_keep(engine: Engine) -> int:
     """How many tokens may be kept whole in all."""
-    return engine.meter.tokens(ROOM * engine.budget.words)
+    return engine.meter.tokens(PINNED_SHARE * engine.budget.words)
 
 
 def kept(engine: Engine) -> tuple[Kept, ...]:
@@ -100,7 +98,7 @@ def _known(units: Sequence[Unit], text: str, pages: int) -> str:
     ref = _normal(units, text)
     if _named(units, ref):
         return ref
-    if (found := _HANDLE.fullmatch(ref)) is None:
+    if (found := HANDLE.fullmatch(ref)) is None:
         raise KeepRefused(f"no result has the call id {text[:80]!r}; give a handle such as @h12, or the id of a call")
     if 1 <= int(found[1]) <= pages:
         raise KeepRefused(
@@ -123,7 +121,7 @@ def _let_go(units: Sequence[Unit], refs: Sequence[str], text: str) -> set[str]:
 
 def _normal(units: Sequence[Unit], text: str) -> str:
     text = text.strip()
-    found = _HANDLE.fullmatch(text)
+    found = HANDLE.fullmatch(text)
     if found and not any(text in unit.results for unit in units):
         return handle(int(found[1]))
     return text

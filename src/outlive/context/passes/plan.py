@@ -5,37 +5,23 @@ is older still is folded into the digest (`collapse`). All of it shares one budg
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
-from outlive.context.passes.budget import Budget
-from outlive.context.passes.digest import LABELLED, fixed_cost, opening_cost, write_digest
+from outlive.context import policy
+from outlive.context.passes.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
-from outlive.context.passes.select import Choice, Scored, best, score, take
+from outlive.context.passes.select import Choice, score, take
 from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
+from outlive.context.policy import Budget
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection
+from outlive.context.view import Projection, digest_tokens, unit_tokens
 
 Cap = Callable[[Piece], float]
-
-POOL = 2.0
-"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
-LONG_SAID = 700.0
-"""Tokens from which on an old answer is shortened."""
-STUB_GAIN = 0.85
-"""A result is only replaced when its stub is at most this part of it."""
-LARGEST_TAIL = 0.6
-"""Of what the window has left: one more unit must not make the tail larger than this."""
-FEWEST_LINES = 0.03
-"""Of the window: what chosen lines get however crowded it is."""
-SAFE = 0.985
-"""Of the hard limit: a squeezed view stays below this, because a plan is an estimate."""
-SHORTENED = 14.0
-"""Tokens that a shortened text of the user takes besides its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,36 +63,30 @@ class PassPlan:
     """What a pass would do."""
 
     projection: Projection
-    tail_start: int
     folded: int
     rungs: tuple[str, ...]
     shrunk: int = 0
     lines: int = 0
-    problems: list[str] = field(default_factory=list)
 
 
-def tail_start(units: list[Unit], folded: int, tail: float, most: float) -> int:
-    """The first unit of the tail: whole recent units of at least `tail` tokens, at most `most`.
+def tail_of(given: PassInput, tail: float) -> int:
+    """The first unit of the tail that a pass leaves: whole recent units of at least `tail` tokens.
 
     What the model has not answered yet is always in it, and so is the answer that it belongs to.
     """
+    units, folded = given.units, given.folded
     start = len(units)
     while start > folded and units[start - 1].kind == "user":
         start -= 1
     start = max(start - 1, folded)
     size = sum(unit.tokens for unit in units[start:])
+    most = max(tail, (given.budget.hard - given.overhead) * policy.TAIL_OF_REST)
     while start > folded and size < tail:
         size += units[start - 1].tokens
         if size > most:
             break
         start -= 1
     return start
-
-
-def tail_of(given: PassInput, tail: float) -> int:
-    """The first unit of the tail that a pass leaves."""
-    most = max(tail, (given.budget.hard - given.overhead) * LARGEST_TAIL)
-    return tail_start(given.units, given.folded, tail, most)
 
 
 def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
@@ -124,7 +104,7 @@ def fold_boundary(given: PassInput, start: int, skeleton: float) -> int:
 def bare_tokens(unit: Unit) -> float:
     """A unit whose results are only headers."""
     results = sum(min(piece.tokens, estimate(header(piece))) for piece in unit.pieces if piece.kind == "result")
-    rest = sum(min(piece.tokens, LONG_SAID) for piece in unit.pieces if piece.kind == "said")
+    rest = sum(min(piece.tokens, policy.LONG_ANSWER) for piece in unit.pieces if piece.kind == "said")
     return unit.extra + results + rest + sum(p.tokens for p in unit.pieces if p.kind not in ("result", "said"))
 
 
@@ -150,9 +130,9 @@ def request_tokens(given: PassInput, boundary: int) -> float:
 
 def floor_tokens(given: PassInput) -> float:
     """The least that a pass can come to: the newest unit whole, all else as handles, the user's words cut short."""
-    start = tail_start(given.units, given.folded, 0.0, 0.0)
+    start = tail_of(given, 0.0)
     least = words_caps(given, start, 0.0)
-    kept = sum(min(piece.tokens, least(piece) + SHORTENED) + 3 for piece in _words(given.units[:start]))
+    kept = sum(min(piece.tokens, least(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(given.units[:start]))
     pinned = sum(piece.tokens for piece in pinned_pieces(given, start, squeeze=True).values())
     return held_tokens(given, start, start) + kept + pinned
 
@@ -165,12 +145,12 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     pinned = pinned_pieces(given, start, squeeze=depth.squeeze)
     folding = given.units[:boundary]
     fixed = held_tokens(given, start, boundary) + sum(piece.tokens for piece in pinned.values())
-    limit = SAFE * budget.hard if depth.squeeze else float("inf")
+    limit = policy.SAFE * budget.hard if depth.squeeze else float("inf")
     cap = words_caps(given, start, min(budget.words, max(limit - fixed - request_tokens(given, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(given, boundary, start, cap) if piece.key not in pinned]
-    fixed += sum(min(piece.tokens, cap(piece) + SHORTENED) + 3 for piece in _words(folding))
+    fixed += sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(folding))
     worth = min(depth.lines, budget.lines_of_past * tokens_before(given, start))
-    least = min(FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
+    least = min(policy.FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(depth.target - fixed, min(worth, depth.fill_to - fixed), least)
     goal = max(depth.target, fixed + room)
     fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
@@ -178,9 +158,9 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     for _ in range(2):
         choice = take(scored, room, opening_cost, budget.price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        plan = _render(given, boundary, start, cap, shrinkable, choice, labels=0 if depth.squeeze else LABELLED)
+        plan = _render(given, boundary, cap, shrinkable, choice, labels=0 if depth.squeeze else policy.LABELLED)
         excess = view_tokens(given, plan) - goal
-        if excess < 0.02 * goal or room <= least:
+        if excess < policy.EXCESS * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
@@ -238,7 +218,7 @@ def pictures_of(units: Iterable[Unit], request: Piece | None) -> tuple[tuple[int
 
 
 def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterable[Piece]:
-    limits = {"result": 0.0, "said": LONG_SAID}
+    limits = {"result": 0.0, "said": policy.LONG_ANSWER}
     for unit in given.units[boundary:start]:
         for piece in unit.pieces:
             limit = cap(piece) if piece.kind == "user" else limits.get(piece.kind, piece.tokens)
@@ -247,15 +227,14 @@ def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterab
 
 
 def _render(
-    given: PassInput, boundary: int, start: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+    given: PassInput, boundary: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
 ) -> PassPlan:
-    edits = {
-        key: text for key, text in given.projection.edits.items() if key[0] >= _first_event(given.units, boundary)
-    }
+    first = _first_event(given.units, boundary)
+    edits = {key: text for key, text in given.projection.edits.items() if key[0] >= first}
     shrunk: list[Piece] = []
     for piece in shrinkable:
         text = _short(piece, choice, cap)
-        if estimate(text) < STUB_GAIN * piece.tokens:
+        if estimate(text) < policy.STUB_GAIN * piece.tokens:
             edits[piece.key] = text
             shrunk.append(piece)
         else:
@@ -271,16 +250,15 @@ def _render(
                 return given.projection.edits.get(piece.key, piece.text)
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        digest = write_digest(
-            folding, choice, words, given.facts, given.summary, labels=labels, stale=given.index.is_stale
-        )
+        facts, summary = given.facts, given.summary
+        digest = write_digest(folding, choice, words, given.index.is_stale, facts, summary, labels=labels)
         fold_to = folding[-1].event
         pictures = pictures_of(folding, current)
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
     projection = Projection(0, fold_to, digest, edits, given.summary, pictures)
-    return PassPlan(projection, start, boundary, rungs, len(shrunk), choice.count)
+    return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:
@@ -290,7 +268,7 @@ def _first_event(units: list[Unit], boundary: int) -> int:
 def _short(piece: Piece, choice: Choice, cap: Cap) -> str:
     if piece.kind == "result":
         return stub(piece, choice.of(piece))
-    return shorten(piece, cap(piece) if piece.kind == "user" else LONG_SAID * 0.6, choice.of(piece))
+    return shorten(piece, cap(piece) if piece.kind == "user" else policy.SHORT_ANSWER, choice.of(piece))
 
 
 def view_tokens(given: PassInput, plan: PassPlan) -> float:
@@ -299,26 +277,3 @@ def view_tokens(given: PassInput, plan: PassPlan) -> float:
     for unit in given.units[plan.folded :]:
         total += unit_tokens(unit, plan.projection)
     return total
-
-
-def digest_tokens(projection: Projection) -> float:
-    """Tokens of the digest with the pictures beside it."""
-    return estimate(projection.digest) + IMAGE_TOKENS * len(projection.pictures)
-
-
-def unit_tokens(unit: Unit, projection: Projection) -> float:
-    """Tokens of a unit as it is shown."""
-    return unit.extra + sum(shown_tokens(piece, projection) for piece in unit.pieces)
-
-
-def shown_tokens(piece: Piece, projection: Projection) -> float:
-    """Tokens of a piece as it is shown."""
-    text = projection.edits.get(piece.key)
-    return piece.tokens if text is None else estimate(text)
-
-
-def next_pool(given: PassInput, boundary: int) -> list[Line]:
-    """The folded lines that later passes choose from again."""
-    fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
-    scored: Scored = score(given.index, candidates(given, fresh, (), lambda _: 0.0, {}), lambda _: 1.0)
-    return best(scored, POOL * max(given.budget.lines, given.budget.target))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from outlive.context import policy
 from outlive.context.ledger import Ledger
 from outlive.context.pages import handle
 from outlive.context.passes.names import names
@@ -16,10 +17,6 @@ from outlive.context.units import Unit
 from outlive.state import WorkingState
 
 Pinned = dict[tuple[int, int], Piece]
-
-EDITED_FILES = 6
-EDITED, PRESERVED, OPEN_TASK, FOCUS = 1.5, 3.0, 3.0, 3.0
-THOUGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ def guarded(state: WorkingState, ledger: Ledger, focus: str = "") -> Guarded:
     subjects = [task.subject for task in state.tasks]
     return Guarded(
         refs=frozenset(state.preserved_refs),
-        edited=frozenset(islice(reversed(ledger.written), EDITED_FILES)),
+        edited=frozenset(islice(reversed(ledger.written), policy.EDITED_FILES)),
         named=tuple(dict.fromkeys(name for subject in subjects for name in names(subject))),
         focus=tuple(word for word in focus.lower().split() if len(word) > 3),
     )
@@ -50,15 +47,15 @@ def weigher(guard: Guarded) -> Callable[[Piece], float]:
     """How much more the lines of a piece count because something points at it."""
 
     def weigh(piece: Piece) -> float:
-        weight = THOUGHT if piece.kind == "thought" else 1.0
+        weight = policy.THOUGHT if piece.kind == "thought" else 1.0
         if piece.file and piece.file in guard.refs:
-            weight *= PRESERVED
+            weight *= policy.PRESERVED
         if piece.file and piece.file in guard.edited:
-            weight *= EDITED
+            weight *= policy.EDITED
         if guard.named and _spells(piece, guard.named):
-            weight *= OPEN_TASK
+            weight *= policy.OPEN_TASK
         if guard.focus and any(word in piece.text.lower() for word in guard.focus):
-            weight *= FOCUS
+            weight *= policy.FOCUS
         return weight
 
     return weigh

@@ -1,10 +1,13 @@
 """Receipts: what a pass did, so that a person can see it and a dashboard can show it."""
 
-from outlive.context.contract import visible_pages
+from collections.abc import Iterable
+
 from outlive.context.history import History
+from outlive.context.pages import visible_pages
 from outlive.context.passes.plan import PassInput, PassPlan
 from outlive.context.tokens import estimate
-from outlive.context.view import Projection
+from outlive.context.units import Unit
+from outlive.context.view import Projection, shown_tokens
 from outlive.events import Receipt
 
 KINDS = {
@@ -22,7 +25,9 @@ def make_receipt(
 ) -> Receipt:
     """The receipt of a plan. A cold cache costs nothing more; a warm one is rewritten from the first change on."""
     projection = plan.projection
-    around = around_history(history, given)
+    system = estimate(history.system)
+    parts = {"system": system, "tools": history.overhead - system, "state": given.overhead - history.overhead}
+    around = {name: round(tokens) for name, tokens in parts.items() if round(tokens)}
     shown = visible_pages(projection.digest).union(*map(visible_pages, projection.edits.values()))
     own = {page: page for unit in given.units for page in unit.pages}  # receipts share the numbers that units have
     return Receipt(
@@ -30,8 +35,8 @@ def make_receipt(
         reason=reason,
         before=round(before),
         after=round(after),
-        kinds_before=around | by_kind(given, given.projection, given.folded),
-        kinds_after=around | by_kind(given, projection, plan.folded),
+        kinds_before=around | by_kind(given.units[given.folded :], given.projection),
+        kinds_after=around | by_kind(given.units[plan.folded :], projection),
         units_shrunk=plan.shrunk,
         units_folded=plan.folded - given.folded,
         lines_kept=plan.lines,
@@ -40,19 +45,11 @@ def make_receipt(
     )
 
 
-def around_history(history: History, given: PassInput) -> dict[str, int]:
-    """Tokens of what stands around the history, which no pass changes."""
-    system = estimate(history.system)
-    parts = {"system": system, "tools": history.overhead - system, "state": given.overhead - history.overhead}
-    return {name: round(tokens) for name, tokens in parts.items() if round(tokens)}
-
-
-def by_kind(given: PassInput, projection: Projection, folded: int) -> dict[str, int]:
+def by_kind(units: Iterable[Unit], projection: Projection) -> dict[str, int]:
     """Tokens of a history by what they are."""
     sums: dict[str, float] = {"digest": estimate(projection.digest)}
-    for unit in given.units[folded:]:
+    for unit in units:
         for piece in unit.pieces:
-            text = projection.edits.get(piece.key)
-            kind = KINDS.get(piece.kind, piece.kind)
-            sums[kind] = sums.get(kind, 0.0) + (piece.tokens if text is None else estimate(text))
+            kind = KINDS[piece.kind]
+            sums[kind] = sums.get(kind, 0.0) + shown_tokens(piece, projection)
     return {kind: round(tokens) for kind, tokens in sums.items() if tokens}

@@ -1,40 +1,24 @@
 """The odds that a name will be spelled by a later tool call: the value of keeping the line of its last mention.
 
-The factors multiply. They were set by hand from a regression and adjusted on recorded sessions; bench/context shows
-that they matter far less than the rule that only the last mention counts. Lines compete by these odds, and leave when
-their odds per token fall below the price of the policy (0.006: of such tokens one in five thousand is needed again).
+The factors multiply (policy.py). Lines compete by these odds, and leave when their odds per token fall below the
+price of the policy (0.006: of such tokens one in five thousand is needed again).
 """
 
+from outlive.context import policy
 from outlive.context.passes.name_index import NameIndex, NameRecord
 from outlive.context.passes.names import shape_odds
 from outlive.context.pieces import Line, Piece
-
-USED = 10.0
-USED_RECENTLY = 2.4
-TYPED = 3.3
-REPORTED = 4.0
-FILE_RECENT = 1.2
-STALE_READ = 0.35
-AGE_POWER = -0.38
-SIZE_POWER = -0.18
-TIMES_POWER = 0.6
-CROWD_POWER = -0.4
-"""Names in a long list are used less often than names that stand alone."""
-LINE_USED = 1.8
-"""Another name of the line was spelled by a call."""
-RECENT = 60_000
-"""Tokens of log that count as recent."""
 
 
 def piece_odds(index: NameIndex, piece: Piece) -> float:
     """What a name's place says: how old it is, how much stood beside it, whether its file still matters."""
     age = max(index.tokens - piece.at, 1000.0) / 1000.0
-    odds: float = age**AGE_POWER * (max(piece.tokens, 50.0) / 50.0) ** SIZE_POWER
+    odds: float = age**policy.AGE_POWER * (max(piece.tokens, 50.0) / 50.0) ** policy.SIZE_POWER
     if piece.file:
-        if index.tokens - index.file_used.get(piece.file, -1e9) < RECENT:
-            odds *= FILE_RECENT
+        if index.tokens - index.file_used.get(piece.file, -1e9) < policy.RECENT:
+            odds *= policy.FILE_RECENT
         if index.is_stale(piece):
-            odds *= STALE_READ
+            odds *= policy.STALE_READ
     return odds
 
 
@@ -42,15 +26,15 @@ def name_odds(index: NameIndex, name: str, seen: NameRecord) -> float:
     """What is known about the name itself."""
     odds = shape_odds(name)
     if seen.times > 1:
-        odds *= seen.times**TIMES_POWER
+        odds *= seen.times**policy.TIMES_POWER
     if seen.used:
-        odds *= USED
-        if index.tokens - seen.used_at < RECENT:
-            odds *= USED_RECENTLY
+        odds *= policy.USED
+        if index.tokens - seen.used_at < policy.RECENT:
+            odds *= policy.USED_RECENTLY
     if seen.typed:
-        odds *= TYPED
+        odds *= policy.TYPED
     if seen.reported:
-        odds *= REPORTED
+        odds *= policy.REPORTED
     return odds
 
 
@@ -67,5 +51,5 @@ def line_value(index: NameIndex, line: Line, place: float) -> float:
     if not live:
         return 0.0
     if live > 1:
-        place *= live**CROWD_POWER
-    return value * place * (LINE_USED if used else 1.0)
+        place *= live**policy.CROWD_POWER
+    return value * place * (policy.LINE_USED if used else 1.0)

@@ -28,10 +28,6 @@ class Choice:
     def of(self, piece: Piece) -> list[Line]:
         return self.by_piece.get(piece.key, [])
 
-    def pieces(self) -> Iterable[Piece]:
-        """All of which something stays."""
-        return (kept[0].piece for kept in self.by_piece.values() if kept)
-
 
 def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh) -> Scored:
     """Lines with any value, the densest first; ties go to the newer line."""

@@ -5,10 +5,7 @@ from collections.abc import Sequence
 from outlive.context.passes.stubs import GAP, header
 from outlive.context.passes.user_words import allowance, shorten
 from outlive.context.pieces import Line, Piece
-
-HEAD_SHARE = 0.6
-SMALLEST = 500.0
-"""Tokens: a preview should be worth reading, even if another result could be whole without it."""
+from outlive.context.policy import PREVIEW_HEAD, SMALLEST_PREVIEW
 
 
 def spool(pieces: Sequence[Piece], room: float, spare: float = 0.0) -> dict[tuple[int, int], str]:
@@ -20,7 +17,7 @@ def spool(pieces: Sequence[Piece], room: float, spare: float = 0.0) -> dict[tupl
     whole = _whole([piece.tokens for piece in ordered], room)
     rest = ordered[whole:]
     left = room - sum(piece.tokens for piece in ordered[:whole])
-    left = max(left - spare, min(left, SMALLEST * len(rest)))
+    left = max(left - spare, min(left, SMALLEST_PREVIEW * len(rest)))
     cap = allowance([piece.tokens for piece in rest], left)
     return {piece.key: preview(piece, cap) for piece in rest if piece.tokens > cap}
 
@@ -31,7 +28,7 @@ def _whole(sizes: Sequence[float], room: float) -> int:
         return len(sizes)
     for count, size in enumerate(sizes):
         room -= size
-        if room < SMALLEST * (len(sizes) - count - 1):
+        if room < SMALLEST_PREVIEW * (len(sizes) - count - 1):
             return count
     return len(sizes)
 
@@ -41,7 +38,7 @@ def preview(piece: Piece, room: float) -> str:
     if piece.kind == "user":
         return shorten(piece, room - 10 - 2 * len(piece.pages))
     room = max(room - 40 - 2 * len(piece.pages), 40)
-    head, used = _fill(piece.lines, room * HEAD_SHARE)
+    head, used = _fill(piece.lines, room * PREVIEW_HEAD)
     tail, _ = _fill(list(reversed(piece.lines[len(head) :])), room - used)
     middle = [GAP] if len(head) + len(tail) < len(piece.lines) else []
     title = header(piece)[:-1] + " · preview, the rest by handle]"

@@ -9,20 +9,17 @@ from itertools import chain
 
 from outlive.context.passes.stubs import GAP, handles
 from outlive.context.pieces import Line, Piece
+from outlive.context.policy import SMALLEST_INJECTED, SMALLEST_WORDS, WALL
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.instructions import standing
 
-SMALLEST, SMALLEST_INJECTED = 120.0, 24.0
-"""Tokens that even the longest text keeps."""
-WALL = 2_000.0
-"""Tokens above which a text of a harness is a wall. A memory is none: it is meant for all that follows."""
 READ_FOR_RULES = 1_000
 """Lines of a wall that are read for standing instructions: each takes a tenth of a millisecond."""
 CHEAPEST = 4 / CHARS_PER_TOKEN
 """Tokens of a line of one character: there is no smaller one."""
 
 
-def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST) -> float:
+def allowance(sizes: Sequence[float], total: float, smallest: float = SMALLEST_WORDS) -> float:
     """The size above which texts are shortened, so that all of them together fit into `total`."""
     if sum(sizes) <= total:
         return float("inf")

@@ -6,7 +6,6 @@ The SDK is slow to import, so it is imported when a model is created. Retries ar
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from outlive.context.engine import Request
 from outlive.messages import Block, Opaque, Text, Thinking
 from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
@@ -14,12 +13,12 @@ from outlive.models.anthropic.request import opens_with_thought, request_form
 from outlive.models.anthropic.thinking import read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, nearest, said_in
-from outlive.models.headers import custom_headers
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import kept_call, own_ids, whole, writable
-from outlive.models.sdk import CONNECTING, SdkModel, lost
+from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
+from outlive.request import Request
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
 if TYPE_CHECKING:

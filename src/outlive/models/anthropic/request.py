@@ -4,10 +4,10 @@ Pure translation. Breakpoints are on the last block of the stable prefix (system
 before the state block, and at the end of the previous request, so that a batch of any length finds the cached prefix.
 """
 
-from outlive.context.engine import Request
 from outlive.messages import Text
 from outlive.models.anthropic.form import NOTHING, Form, message_form
 from outlive.models.sanitize import apart, legal_id, valid_name
+from outlive.request import Request
 
 LONGEST_ID, LONGEST_NAME = 64, 128
 FAILED = "[failed without a word]"

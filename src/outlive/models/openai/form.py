@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from outlive.context.engine import Request
 from outlive.messages import Block, Image, Message, Text, ToolCall, ToolResult
 from outlive.models.repair import read_arguments
 from outlive.models.sanitize import apart, legal_id, valid_name
+from outlive.request import Request
 
 LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"

@@ -10,19 +10,18 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from outlive.context.engine import Request
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
 from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
 from outlive.models.errors import ModelError, NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, nearest, said_in
-from outlive.models.headers import custom_headers
 from outlive.models.openai.form import request_form
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import LONGEST_NAME, kept_call, whole, writable
-from outlive.models.sdk import CONNECTING, SdkModel, lost
+from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
 from outlive.models.text_calls import FoundCalls, calls_in
+from outlive.request import Request
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
 if TYPE_CHECKING:

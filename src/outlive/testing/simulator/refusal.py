@@ -1,7 +1,9 @@
-"""Refused requests: the exception of the rules, and the record for tests."""
+"""Refused requests: the exception of the rules, the record for tests, and the rule for schemas of tools."""
 
 from dataclasses import dataclass
 from typing import Any
+
+KINDS = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 
 @dataclass(frozen=True)
@@ -28,3 +30,17 @@ class Refusal:
     message: str
     code: str | None
     body: Any
+
+
+def is_schema(schema: Any) -> bool:
+    """Whether a schema has no unknown type, no bad properties, and a `required` that lists names."""
+    if not isinstance(schema, dict):
+        return isinstance(schema, bool)
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        return False
+    kind = schema.get("type", [])
+    if not all(one in KINDS for one in (kind if isinstance(kind, list) else [kind])):
+        return False
+    inner = schema.get("items", True)
+    return isinstance(properties, dict) and all(map(is_schema, properties.values())) and is_schema(inner)

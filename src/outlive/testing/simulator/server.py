@@ -5,10 +5,25 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
-from outlive.testing.simulator.reply import WireReply
+
+@dataclass(frozen=True)
+class WireReply:
+    """A status with a body or the events of a stream; perhaps slow, perhaps cut off."""
+
+    status: int
+    body: bytes = b""
+    events: tuple[bytes, ...] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: int | None = None
+    """Close the connection after so many events (a body: after half of it)."""
+    within_line: bool = False
+    """Close it in the middle of the next event."""
+
 
 Handle: TypeAlias = Callable[[str, str, Mapping[str, str], bytes | None], WireReply]
 """Maps method, path, headers (lower-case names) and body (None if too large) to a reply."""

@@ -11,22 +11,21 @@ import msgspec
 
 from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
+from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, RuleBroken
-from outlive.testing.simulator.reply import WireReply
 from outlive.testing.simulator.schedule import Faults
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
-from outlive.testing.simulator.server import Server
-from outlive.testing.simulator.side import Side
-from outlive.testing.simulator.signing import Signer
+from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.tokens import compact, tokens_of
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
+Side: TypeAlias = AnthropicSide | OpenAISide
 MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
 LARGEST = 32 * 1024 * 1024
 
@@ -57,8 +56,8 @@ class Simulator:
         """Every request that broke a rule."""
         self._play = Play(script, brain)
         known = {model.name: model for model in models}
-        self._anthropic: Side = AnthropicSide(known, Signer(key or ""))
-        self._openai: Side = OpenAISide(known)
+        self._anthropic = AnthropicSide(known, Signer(key or ""))
+        self._openai = OpenAISide(known)
         self._cache = PromptCache(clock, cache_minimum)
         self._lock = threading.Lock()
         self._replies = 0
@@ -189,7 +188,7 @@ class Simulator:
     def _billed(self, side: Side, request: SeenRequest, pieces: list[CachedPiece], answer: Answer) -> Answer:
         """Add the usage to request and answer. A stream that breaks is billed too."""
         account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
-        usage = replace(account(side.salt(request.body), pieces), output=answer.output_tokens)
+        usage = replace(account(f"{side.name} {request.model}", pieces), output=answer.output_tokens)
         request.usage = usage
         return replace(answer, usage=usage)
 

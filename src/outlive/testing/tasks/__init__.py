@@ -17,12 +17,11 @@ import pytest
 from outlive.stores.tasks.protocol import TaskStore
 from outlive.testing.tasks.graph import Graph
 from outlive.testing.tasks.reading import ReadingConformance
-from outlive.testing.tasks.sharing import Sharing
 from outlive.testing.tasks.support import Clock, OpenStore
 from outlive.testing.tasks.writing import Writing
 
 
-class TaskStoreConformance(ReadingConformance, Graph, Writing, Sharing):
+class TaskStoreConformance(ReadingConformance, Graph, Writing):
     """Subclass it and override the fixture `open_store`; see the package docstring."""
 
     @pytest.fixture

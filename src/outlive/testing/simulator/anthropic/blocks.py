@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.signing import Signer
 
 REQUIRED: dict[str, dict[str, type]] = {
     "text": {"text": str},

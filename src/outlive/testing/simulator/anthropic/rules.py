@@ -6,11 +6,10 @@ from typing import Any
 
 from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.anthropic.turns import MergedTurn, check_pairs, check_thinking_kept, turns_of
 from outlive.testing.simulator.models import ADAPTIVE, BETWEEN, BUDGET, OFF, SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.schema import is_schema
-from outlive.testing.simulator.signing import Signer
+from outlive.testing.simulator.refusal import RuleBroken, is_schema
 
 VERSIONS = ("2023-01-01", "2023-06-01", "2026-10-21")
 REQUIRED: dict[str, type] = {"model": str, "messages": list}

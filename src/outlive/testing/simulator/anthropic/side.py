@@ -8,13 +8,12 @@ from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, answ
 from outlive.testing.simulator.anthropic import wire
 from outlive.testing.simulator.anthropic.prompt import pieces_of
 from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules, thinks
+from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.anthropic.turns import goes_on, turns_of
-from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
-from outlive.testing.simulator.signing import Signer
 from outlive.testing.simulator.steps import Step
 
 UNPROMPTED = Thought("Let me think about this.")
@@ -24,6 +23,9 @@ class AnthropicSide:
     """The Messages API."""
 
     name = "anthropic"
+    pieces = staticmethod(pieces_of)
+    whole = staticmethod(wire.whole)
+    error_event = staticmethod(wire.error_event)
 
     def __init__(self, models: Mapping[str, SimulatedModel], signer: Signer) -> None:
         self._models = models
@@ -44,12 +46,6 @@ class AnthropicSide:
         if version not in VERSIONS:
             raise RuleBroken(f'anthropic-version: "{version}" is not a valid version')
         self._rules.check(body, version, counting=path.endswith("/count_tokens"))
-
-    def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
-        return pieces_of(body)
-
-    def salt(self, body: dict[str, Any]) -> str:
-        return f"anthropic {body['model']}"
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
         return RuleBroken(f"prompt is too long: {used} tokens > {limit} maximum")
@@ -84,14 +80,8 @@ class AnthropicSide:
     def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         return wire.error_body(refused.status, refused.message, refused.kind, request_id)
 
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        return wire.whole(answer)
-
     def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
         return wire.events(answer)
-
-    def error_event(self, body: dict[str, Any]) -> bytes:
-        return wire.error_event(body)
 
     def models(self, name: str, window: int) -> dict[str, Any]:
         mine = {model.name: model for model in self._models.values() if model.provider == self.name}

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.schema import is_schema
+from outlive.testing.simulator.refusal import RuleBroken, is_schema
 
 FIELDS = frozenset(
     (
@@ -86,9 +85,12 @@ def _wanted(value: Any, param: str, kind: type) -> None:
         )
 
 
-def _needed(thing: dict[str, Any], name: str, param: str) -> Any:
+def _needed(thing: dict[str, Any], name: str, where: str = "", kind: type = object) -> Any:
+    """Return a required field, which has to be of that type."""
+    param = f"{where}.{name}" if where else name
     if name not in thing:
         raise _refused(param, "missing_required_parameter", f"Missing required parameter: '{param}'.")
+    _wanted(thing[name], param, kind)
     return thing[name]
 
 
@@ -105,9 +107,8 @@ def _check_fields(body: dict[str, Any]) -> None:
     if unknown:
         several = "s" if len(unknown) > 1 else ""
         raise RuleBroken(f"Unrecognized request argument{several} supplied: {', '.join(unknown)}")
-    _wanted(_needed(body, "model", "model"), "model", str)
-    _wanted(_needed(body, "messages", "messages"), "messages", list)
-    if not body["messages"]:
+    _needed(body, "model", kind=str)
+    if not _needed(body, "messages", kind=list):
         _empty("messages")
 
 
@@ -150,8 +151,7 @@ def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
 def _check_message(message: Any, index: int) -> None:
     where = f"messages[{index}]"
     _wanted(message, where, dict)
-    role = _needed(message, "role", f"{where}.role")
-    _wanted(role, f"{where}.role", str)
+    role = _needed(message, "role", where, str)
     if role not in ROLES:
         raise _refused(
             f"{where}.role",
@@ -167,7 +167,7 @@ def _check_message(message: Any, index: int) -> None:
             param=f"messages.[{index}].name",
         )
     if role == "tool":
-        _wanted(_needed(message, "tool_call_id", f"{where}.tool_call_id"), f"{where}.tool_call_id", str)
+        _needed(message, "tool_call_id", where, str)
     if message.get("tool_calls") is not None:
         _check_calls(message["tool_calls"], f"{where}.tool_calls")
 
@@ -189,19 +189,13 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
     if not content:
         _empty(where)
     for number, part in enumerate(content):
-        _wanted(part, f"{where}[{number}]", dict)
-        kind = _needed(part, "type", f"{where}[{number}].type")
-        _wanted(kind, f"{where}[{number}].type", str)
-        if kind not in PARTS[role]:
-            listed = ", ".join(f"'{name}'" for name in sorted(PARTS[role]))
-            raise _refused(
-                f"{where}[{number}].type",
-                "invalid_value",
-                f"Invalid value: '{kind}'. Supported values are: {listed}.",
-            )
+        place = f"{where}[{number}]"
+        _wanted(part, place, dict)
+        kind = _needed(part, "type", place, str)
+        _choice(kind, f"{place}.type", tuple(sorted(PARTS[role])))
         if kind == "text":
-            _wanted(_needed(part, "text", f"{where}[{number}].text"), f"{where}[{number}].text", str)
-            _known(part, frozenset({"type", "text", "prompt_cache_breakpoint"}), f"{where}[{number}]")
+            _needed(part, "text", place, str)
+            _known(part, frozenset({"type", "text", "prompt_cache_breakpoint"}), place)
 
 
 def _check_calls(calls: Any, where: str) -> None:
@@ -211,19 +205,16 @@ def _check_calls(calls: Any, where: str) -> None:
     for number, call in enumerate(calls):
         place = f"{where}[{number}]"
         _wanted(call, place, dict)
-        _wanted(_needed(call, "id", f"{place}.id"), f"{place}.id", str)
-        _short(call["id"], f"{place}.id", LONGEST_ID)
-        kind = _needed(call, "type", f"{place}.type")
+        _short(_needed(call, "id", place, str), f"{place}.id", LONGEST_ID)
+        kind = _needed(call, "type", place)
         if kind == "custom":
             continue
         _choice(kind, f"{place}.type", ("function", "custom"))
         _known(call, frozenset({"id", "type", "function"}), place)
-        function = _needed(call, "function", f"{place}.function")
-        _wanted(function, f"{place}.function", dict)
+        function = _needed(call, "function", place)
         _known(function, frozenset({"name", "arguments"}), f"{place}.function")
-        _check_name(_needed(function, "name", f"{place}.function.name"), f"{place}.function.name")
-        arguments = _needed(function, "arguments", f"{place}.function.arguments")
-        _wanted(arguments, f"{place}.function.arguments", str)
+        _check_name(function, f"{place}.function")
+        _needed(function, "arguments", f"{place}.function", str)
 
 
 def _short(text: str, param: str, longest: int) -> None:
@@ -236,8 +227,8 @@ def _short(text: str, param: str, longest: int) -> None:
         )
 
 
-def _check_name(name: Any, param: str) -> None:
-    _wanted(name, param, str)
+def _check_name(function: dict[str, Any], where: str) -> None:
+    name, param = _needed(function, "name", where, str), f"{where}.name"
     _short(name, param, LONGEST_NAME)
     if not NAME.fullmatch(name):
         raise _refused(
@@ -292,14 +283,13 @@ def _check_tools(body: dict[str, Any]) -> None:
     for index, tool in enumerate(tools):
         where = f"tools[{index}]"
         _wanted(tool, where, dict)
-        kind = _needed(tool, "type", f"{where}.type")
+        kind = _needed(tool, "type", where)
         if kind == "custom":
             continue
         _choice(kind, f"{where}.type", ("function", "custom"))
-        function = _needed(tool, "function", f"{where}.function")
-        _wanted(function, f"{where}.function", dict)
+        function = _needed(tool, "function", where)
         _known(function, frozenset({"name", "description", "parameters", "strict"}), f"{where}.function")
-        _check_name(_needed(function, "name", f"{where}.function.name"), f"{where}.function.name")
+        _check_name(function, f"{where}.function")
         _check_schema(function, f"{where}.function.parameters")
 
 

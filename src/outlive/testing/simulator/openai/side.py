@@ -10,11 +10,11 @@ from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
-from outlive.testing.simulator.openai.prompt import pieces_of
 from outlive.testing.simulator.openai.rules import OpenAIRules
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Say, Step
+from outlive.testing.simulator.tokens import compact, content_characters, json_characters, tool_characters
 
 NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
@@ -26,6 +26,8 @@ class OpenAISide:
     """The chat completions API."""
 
     name = "openai"
+    whole = staticmethod(wire.whole)
+    error_event = staticmethod(wire.error_event)
 
     def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
@@ -49,10 +51,14 @@ class OpenAISide:
         self._rules.check(body)
 
     def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
-        return list(pieces_of(body))
-
-    def salt(self, body: dict[str, Any]) -> str:
-        return f"openai {body['model']}"
+        """The prompt in cache order: tools, then messages."""
+        pieces = [CachedPiece(compact(tool), tool_characters(tool)) for tool in body.get("tools") or []]
+        for message in body["messages"]:
+            functions = [call.get("function", call) for call in message.get("tool_calls") or ()]
+            called = sum(len(one.get("name", "")) + len(one["arguments"]) for one in functions if "arguments" in one)
+            called += sum(json_characters(one) for one in functions if "arguments" not in one)
+            pieces.append(CachedPiece(compact(message), content_characters(message.get("content")) + called))
+        return pieces
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
         return RuleBroken(
@@ -82,14 +88,8 @@ class OpenAISide:
     def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
         return wire.error_body(refused.status, refused.message, refused.kind, refused.param, refused.code)
 
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        return wire.whole(answer)
-
     def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
         return wire.events(answer, with_usage=bool((body.get("stream_options") or {}).get("include_usage")))
-
-    def error_event(self, body: dict[str, Any]) -> bytes:
-        return wire.error_event(body)
 
     def models(self, name: str, window: int) -> dict[str, Any]:
         mine = {model.name: model for model in self._models.values() if model.provider == self.name}
