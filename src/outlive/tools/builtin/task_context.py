@@ -1,12 +1,11 @@
 """Shared by the task tools: keys beside ids, claims of the session, and the tasks in the state block."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeVar
 
-from outlive.errors import LeaseError, OutliveError, UnknownTask
+from outlive.errors import LeaseError, UnknownTask
 from outlive.events import OpenTask, TasksSeen
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
@@ -19,14 +18,6 @@ RENEW = 600.0
 MOST = 36
 """Open tasks in the state block."""
 READY = 12
-T = TypeVar("T")
-_FOR_MODELS = {
-    "unknown_task": "task_list with all",
-    "cycle": "task_update with removeBlockedBy",
-    "complete_blocked": "task_update with removeBlockedBy",
-    "has_dependents": "task_update with removeBlockedBy",
-}
-"""What helps, by the code of an error."""
 
 
 @dataclass(slots=True)
@@ -56,14 +47,6 @@ def _earlier_claims(context: ToolContext) -> dict[int, int]:
     return {task.id: task.lease.token for task in held if task.lease is not None}
 
 
-def asked(change: Callable[[], T]) -> T:
-    """Run a graph operation; errors mention tools instead of the command line."""
-    try:
-        return change()
-    except OutliveError as error:
-        raise ToolError(error.told(_FOR_MODELS)) from error
-
-
 def looks_like_id(ref: Ref) -> bool:
     try:
         parse_id(ref)
@@ -80,8 +63,8 @@ def find(context: ToolContext, ref: Ref) -> Ref:
     if (known := work_of(context).keys.get(name)) is not None:
         return known
     tasks = context.graph.find(TaskQuery(sort="id"))
-    keyed = [task.id for task in tasks if task.metadata.get("key") == name and _made_here(task, context)]
-    if keyed:
+    made_here = (task for task in tasks if task.metadata.get("session") == context.session.id)
+    if keyed := [task.id for task in made_here if task.metadata.get("key") == name]:
         return keyed[-1]
     exact = [task.id for task in tasks if task.subject == name]
     if len(exact) > 1:
@@ -92,15 +75,6 @@ def find(context: ToolContext, ref: Ref) -> Ref:
 
 def find_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
     return tuple(find(context, ref) for ref in refs)
-
-
-def made_here(context: ToolContext, key: str | None) -> dict[str, Any]:
-    """The metadata of a task that this session creates."""
-    return {"session": context.session.id} | ({} if key is None else {"key": key})
-
-
-def _made_here(task: Task, context: ToolContext) -> bool:
-    return bool(task.metadata.get("session") == context.session.id)
 
 
 def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
