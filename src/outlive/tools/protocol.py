@@ -36,6 +36,14 @@ Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
+def encoded(text: str, what: str) -> bytes:
+    """The text in UTF-8. Raises ToolError if it is not valid; `what` names it."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{what} is not valid text: it holds half of a character at {error.start}") from None
+
+
 class ToolOutcome(Struct, frozen=True):
     """The result of a call."""
 

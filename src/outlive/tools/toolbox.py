@@ -63,7 +63,8 @@ class Toolbox:
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
                 f"it takes {_takes(tool.input)}"
             )
-        if tool.longest and (size := _longest_text(call.input)) > tool.longest:
+        size = max((len(str(value)) for value in call.input.values()), default=0) if tool.longest else 0
+        if size > tool.longest:
             raise ToolError(
                 f"{call.name}: a text in its input has {size:,} characters, at most {tool.longest:,} can be"
             )
@@ -72,11 +73,6 @@ class Toolbox:
         except msgspec.ValidationError as error:
             where = str(error).replace("`$.", "`").replace(" - at `$`", "")
             raise ToolError(f"{call.name}: {where}; it takes {_takes(tool.input)}") from None
-
-
-def _longest_text(given: dict[str, Any]) -> int:
-    """Characters of the longest value in an input; a list counts as one value."""
-    return max((len(str(value)) for value in given.values()), default=0)
 
 
 def schema(kind: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from outlive.events import Process, ToolStarted
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
-from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome, encoded
 
 TIMEOUT = 120.0
 LONGEST_TIMEOUT = 3600.0
@@ -113,11 +113,7 @@ def _check(given: BashInput) -> None:
         raise ToolError("the command is empty")
     if "\0" in given.command:
         raise ToolError("the command holds a NUL character, which no shell can take; use printf '\\0' inside of it")
-    try:
-        size = len(given.command.encode())
-    except UnicodeEncodeError:
-        raise ToolError("the command is not valid text: it holds half of a character") from None
-    if size > LONGEST:
+    if (size := len(encoded(given.command, "the command"))) > LONGEST:
         raise ToolError(f"the command has {size:,} bytes, at most {LONGEST:,} fit; write a script file, then run it")
     if given.timeout is not None and not 0 < given.timeout <= LONGEST_TIMEOUT:
         raise ToolError(

@@ -93,12 +93,12 @@ class Fence:
             raise ToolError(why)
         return real
 
-    def open_inside(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    def open_inside(self, path: str, flags: int = os.O_RDONLY) -> int:
         """Open the file that `path` names and return the descriptor, which the caller closes."""
         real = self.editable(path) if flags & _WRITES else self.inside(path)
         folder, name = self._walk(path, real, make=False)
         try:
-            return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+            return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise ToolError(_swapped(path)) from None

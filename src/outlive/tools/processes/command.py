@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from outlive.events import Process
-from outlive.secrets import Masker, mask
+from outlive.secrets import Masker
 from outlive.tools.permissions.sandbox import Launch, passing_shell
 from outlive.tools.processes.output import Edges, MaskedBytes, Spool
 from outlive.tools.processes.process_table import MARK, carries, exists, identify
@@ -46,17 +46,16 @@ class RunningCommand:
         text: str,
         cwd: Path,
         env: Mapping[str, str],
-        timeout: float | None = None,
-        spool: Spool | None = None,
-        mask: Masker = mask,
-        live: Callable[[bytes], None] | None = None,
-        record: Callable[[Process], object] = lambda _: None,
+        timeout: float | None,
+        spool: Spool,
+        mask: Masker,
+        live: Callable[[bytes], None] | None,
+        record: Callable[[Process], object],
     ) -> None:
         """`record` is called with the process before the command does anything."""
         self.text = text
         self.timed_out = False
-        self.began = time.monotonic()
-        self.spool = spool or Spool(None)
+        self.spool = spool
         self.live = live
         """Called with masked output on the reading thread; None once nobody watches."""
         self._masked = MaskedBytes(mask.stream())
@@ -66,7 +65,7 @@ class RunningCommand:
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
         self._launch = launch
-        self._marked = env.get(MARK, "")
+        self._marked = env[MARK]
         out = self._start(cwd, env, record)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
@@ -132,7 +131,10 @@ class RunningCommand:
             return False
         except PermissionError:
             return self.held
-        return not exists(self.pid) and _lives(self.pid)
+        if exists(self.pid):
+            return False
+        groups = [row.group for row in running_processes()]  # without zombies
+        return not groups or self.pid in groups
 
     @property
     def exit_code(self) -> int | None:
@@ -149,15 +151,14 @@ class RunningCommand:
 
     async def finished(self) -> None:
         """Wait until it has ended. Cancelling the wait does not end it."""
-        loop = asyncio.get_running_loop()
-        told: asyncio.Future[None] = loop.create_future()
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: object) -> None:
             with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(_resolve, told)
+                loop.call_soon_threadsafe(done.set)
 
         self._ended.add_done_callback(tell)
-        await told
+        await done.wait()
 
     # -- ending
 
@@ -240,14 +241,3 @@ class RunningCommand:
         if self._stopping.is_set():
             self._stopped.wait(2 * GRACE)
         self._ended.set_result(None)
-
-
-def _resolve(told: "asyncio.Future[None]") -> None:
-    if not told.done():
-        told.set_result(None)
-
-
-def _lives(group: int) -> bool:
-    """Whether anything in the group still runs; zombies do not count."""
-    found = [row.group for row in running_processes()]
-    return not found or group in found

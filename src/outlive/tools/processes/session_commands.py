@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -24,11 +24,9 @@ SPOOLS = ".task_outputs/commands"
 
 
 class Processes:
-    """Starts commands and tracks those that still run. `hidden` are variables that commands do not see; `mask` masks
-    their output before it is kept or shown."""
+    """Starts commands and tracks those that still run. `mask` masks their output before it is kept or shown."""
 
-    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
-        self._hidden = hidden
+    def __init__(self, *, mask: Masker = mask) -> None:
         self._mask = mask
         self._running: set[RunningCommand | Orphan] = set()
         self._handles: dict[str, RunningCommand | Orphan] = {}
@@ -39,10 +37,10 @@ class Processes:
         text: str,
         root: Path,
         *,
-        marked: str = "",
-        timeout: float | None = None,
-        live: Callable[[bytes], None] | None = None,
-        record: Callable[[Process], object] = lambda _: None,
+        marked: str,
+        timeout: float | None,
+        live: Callable[[bytes], None] | None,
+        record: Callable[[Process], object],
     ) -> RunningCommand:
         """Run a command in `root` until it ends or the session does, with or without a handle.
 
@@ -52,7 +50,7 @@ class Processes:
         for gone in ended:
             gone.forget()
         self._running -= ended
-        shown = {name: value for name, value in os.environ.items() if name not in self._hidden}
+        shown = {name: value for name, value in os.environ.items() if name not in PROVIDER_KEYS}
         command = RunningCommand(
             launch,
             text=text,
