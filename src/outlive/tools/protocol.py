@@ -141,7 +141,8 @@ class Tool(ABC, Generic[Input]):
 
     def subject(self, given: Input) -> str:
         """The subject of the call for rules and people, such as the command or the path."""
-        return str(getattr(given, self.about)) if self.about else ""
+        found = getattr(given, self.about) if self.about else None
+        return "" if found is None else str(found)
 
     def paths(self, given: Input) -> tuple[str, ...]:
         """The paths in the call, as written."""

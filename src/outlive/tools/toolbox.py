@@ -25,13 +25,6 @@ class Toolbox:
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._tools)
-
     def narrowed(self, names: Iterable[str] | None) -> "Toolbox":
         """A toolbox with only those of `names` that this one has; None for all."""
         wanted = None if names is None else set(names)

@@ -4,6 +4,7 @@ import asyncio
 import codecs
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -153,11 +154,9 @@ def _streamed(context: ToolContext) -> Callable[[bytes], None]:
         text = decoder.decode(data)
         if shown >= LIVE:
             text += "\n[… more output, not shown while it runs]\n"
-        if text and not loop.is_closed():
-            try:
+        if text:
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(context.output, context.call_id, text)
-            except RuntimeError:  # the loop was just closed
-                shown = LIVE
 
     return live
 

@@ -146,19 +146,13 @@ def _note(
 def _skip(file: BinaryIO, lines: int) -> bool:
     """Skip so many lines, block by block; returns whether there were that many."""
     while lines > 0:
-        start = file.tell()
         block = file.read(1 << 20)
         if not block:
             return False
-        found = block.count(b"\n")
-        if found < lines:
-            lines -= found
-            continue
-        at = -1
-        for _ in range(lines):
-            at = block.index(b"\n", at + 1)
-        file.seek(start + at + 1)
-        return True
+        *skipped, rest = block.split(b"\n", lines)
+        lines -= len(skipped)
+        if not lines:
+            file.seek(-len(rest), os.SEEK_CUR)
     return True
 
 

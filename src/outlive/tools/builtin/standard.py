@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from outlive.tools.builtin.add_directive import AddDirective
 from outlive.tools.builtin.bash import Bash, BashOutput
 from outlive.tools.builtin.edit_file import EditFile
 from outlive.tools.builtin.glob import Glob
@@ -10,9 +9,9 @@ from outlive.tools.builtin.grep import Grep
 from outlive.tools.builtin.load_skill import LoadSkill
 from outlive.tools.builtin.memory import Forget, MemorySearch, Remember
 from outlive.tools.builtin.read_file import ReadFile
+from outlive.tools.builtin.state import AddDirective, UpdatePlan
 from outlive.tools.builtin.subagent import SubagentTool
 from outlive.tools.builtin.tasks import TaskClaim, TaskComplete, TaskCreate, TaskGet, TaskList, TaskUpdate
-from outlive.tools.builtin.update_plan import UpdatePlan
 from outlive.tools.builtin.view import Compact, Keep, Recall
 from outlive.tools.builtin.write_file import WriteFile
 from outlive.tools.protocol import Tool

@@ -9,7 +9,7 @@ from outlive.errors import LeaseError, UnknownTask
 from outlive.events import OpenTask, TasksSeen
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
-from outlive.tasks.refs import Ref, parse_id
+from outlive.tasks.refs import Ref, parse_id, some
 from outlive.tools.protocol import ToolContext, ToolError
 
 LEASE = timedelta(hours=1)
@@ -47,17 +47,17 @@ def _earlier_claims(context: ToolContext) -> dict[int, int]:
     return {task.id: task.lease.token for task in held if task.lease is not None}
 
 
-def looks_like_id(ref: Ref) -> bool:
+def is_id(ref: Ref) -> bool:
+    """Whether it has the form of an id, such as `12` or `#12`."""
     try:
-        parse_id(ref)
+        return bool(parse_id(ref))
     except UnknownTask:
         return False
-    return True
 
 
-def find(context: ToolContext, ref: Ref) -> Ref:
+def resolve(context: ToolContext, ref: Ref) -> Ref:
     """The id for an id, for a key of this session, or for the exact subject of one task."""
-    if isinstance(ref, int) or looks_like_id(ref):
+    if isinstance(ref, int) or is_id(ref):
         return ref
     name = ref.strip()
     if (known := work_of(context).keys.get(name)) is not None:
@@ -73,11 +73,11 @@ def find(context: ToolContext, ref: Ref) -> Ref:
     return exact[0] if exact else ref
 
 
-def find_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
-    return tuple(find(context, ref) for ref in refs)
+def resolve_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(resolve(context, ref) for ref in refs)
 
 
-def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
+def claim(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
     """Claim a task for the session; returns it and whether it was ours already (then the lease is extended)."""
     work = work_of(context)
     if ref is not None:
@@ -107,14 +107,13 @@ def keep_claims(context: ToolContext) -> list[str]:
     return lost
 
 
-def saw(context: ToolContext, *tasks: Task) -> None:
-    """Record tasks as touched, and log the open tasks of the session if they changed."""
+def note_task(context: ToolContext, touched: Task) -> None:
+    """Record a task as touched, and log the open tasks of the session if they changed."""
     work = work_of(context)
-    for task in tasks:
-        work.touched.pop(task.id, None)
-        work.touched[task.id] = None
-        if task.status != "in_progress":
-            work.tokens.pop(task.id, None)
+    work.touched.pop(touched.id, None)
+    work.touched[touched.id] = None
+    if touched.status != "in_progress":
+        work.tokens.pop(touched.id, None)
     earlier = [task.id for task in context.session.state.tasks]
     found = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
     now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
@@ -137,7 +136,7 @@ def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Ite
     return list({task.id: task for task in open_ones}.values())[:MOST]
 
 
-def in_a_line(task: Task) -> str:
+def one_line(task: Task) -> str:
     """`#12 Write the parser (in_progress, waits for #3)`."""
     about = [task.status, *([f"owner {task.owner}"] if task.owner else [])]
     if task.blocked_by and not task.finished:
@@ -148,5 +147,4 @@ def in_a_line(task: Task) -> str:
 
 
 def _ids(numbers: tuple[int, ...]) -> str:
-    more = f" and {len(numbers) - 8} more" if len(numbers) > 8 else ""
-    return ", ".join(f"#{number}" for number in numbers[:8]) + more
+    return some([f"#{number}" for number in numbers], 8)

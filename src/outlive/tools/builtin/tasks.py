@@ -12,8 +12,8 @@ from outlive.tasks import rules
 from outlive.tasks.drawing.marks import MARKS, words
 from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
 from outlive.tasks.lookup import OPEN
-from outlive.tasks.refs import Ref
-from outlive.tools.builtin.task_context import LEASE, claimed, find, find_all, in_a_line, looks_like_id, saw, work_of
+from outlive.tasks.refs import Ref, some
+from outlive.tools.builtin.task_context import LEASE, claim, is_id, note_task, one_line, resolve, resolve_all, work_of
 from outlive.tools.protocol import SHORT, Effect, Input, Tool, ToolContext, ToolError, ToolOutcome
 
 LONGEST_KEY = 60
@@ -75,20 +75,20 @@ class TaskCreate(TaskTool[TaskCreateInput]):
         task = context.graph.create(
             given.subject,
             description=given.description,
-            blocked_by=find_all(context, given.add_blocked_by),
-            blocks=find_all(context, given.add_blocks),
+            blocked_by=resolve_all(context, given.add_blocked_by),
+            blocks=resolve_all(context, given.add_blocks),
             metadata={"session": context.session.id} | ({"key": key} if key else {}),
         )
         if key:
             work_of(context).keys[key] = task.id
-        saw(context, task)
-        return f"created {in_a_line(context.graph.get(task.id))}" + (f", key {key}" if key else "")
+        note_task(context, task)
+        return f"created {one_line(context.graph.get(task.id))}" + (f", key {key}" if key else "")
 
 
 def _checked_key(key: str, context: ToolContext) -> str:
     if not key:
         return ""
-    if looks_like_id(key) or len(key) > LONGEST_KEY or not key.isprintable():
+    if is_id(key) or len(key) > LONGEST_KEY or not key.isprintable():
         raise ToolError(f"{key[:LONGEST_KEY]!r} cannot be a key: a short name that does not look like an id")
     if (taken := work_of(context).keys.get(key)) is not None:
         raise ToolError(f"the key {key!r} belongs to task #{taken} already; take another one")
@@ -128,20 +128,20 @@ class TaskUpdate(TaskTool[TaskUpdateInput]):
         }
         for name in ("add_blocked_by", "add_blocks", "remove_blocked_by"):
             if refs := getattr(given, name):
-                fields[name] = find_all(context, refs)
+                fields[name] = resolve_all(context, refs)
         if not fields and given.status is UNSET:
             raise ToolError("nothing to change: give a subject, a description, a status or dependencies")
         task = _change(given, context, fields)
-        saw(context, task)
-        return f"updated {in_a_line(context.graph.get(task.id))}"
+        note_task(context, task)
+        return f"updated {one_line(context.graph.get(task.id))}"
 
 
 def _change(given: TaskUpdateInput, context: ToolContext, fields: dict[str, Any]) -> Task:
     """Apply the change; a claim is a separate operation and is released if the rest is refused."""
-    task = context.graph.get(find(context, given.task_id))
+    task = context.graph.get(resolve(context, given.task_id))
     token = work_of(context).tokens.get(task.id)
     if given.status == "in_progress":
-        started, ours_before = claimed(context, task.id)
+        started, ours_before = claim(context, task.id)
         try:
             return context.graph.update(task.id, **fields) if fields else started
         except BaseException:
@@ -200,8 +200,8 @@ class TaskGet(TaskTool[TaskGetInput]):
     effect = "look"
 
     def answer(self, given: TaskGetInput, context: ToolContext) -> str:
-        task = context.graph.get(find(context, given.task_id))
-        rows = [in_a_line(task)]
+        task = context.graph.get(resolve(context, given.task_id))
+        rows = [one_line(task)]
         if task.lease is not None:
             rows.append(rules.held(task))
         finished = [number for number in task.depends_on if number not in task.blocked_by]
@@ -230,18 +230,16 @@ class TaskClaim(TaskTool[TaskClaimInput]):
         "renewed. Refused for tasks that are blocked, finished or held by another."
     )
     input = TaskClaimInput
+    about = "task_id"
     longest = SHORT
 
-    def subject(self, given: TaskClaimInput) -> str:
-        return "" if given.task_id is None else str(given.task_id)
-
     def answer(self, given: TaskClaimInput, context: ToolContext) -> str:
-        ref = None if given.task_id is None else find(context, given.task_id)
-        task, ours_before = claimed(context, ref)
-        saw(context, task)
+        ref = None if given.task_id is None else resolve(context, given.task_id)
+        task, ours_before = claim(context, ref)
+        note_task(context, task)
         minutes = round(LEASE.total_seconds() / 60)
         how = "it is yours already, for another" if ours_before else "claimed, for"
-        text = f"{how} {minutes} minutes: {in_a_line(task)}"
+        text = f"{how} {minutes} minutes: {one_line(task)}"
         return f"{text}\n{task.description}" if task.description else text
 
 
@@ -260,11 +258,9 @@ class TaskComplete(TaskTool[TaskCompleteInput]):
     about = "task_id"
 
     def answer(self, given: TaskCompleteInput, context: ToolContext) -> str:
-        number = context.graph.get(find(context, given.task_id)).id
+        number = context.graph.get(resolve(context, given.task_id)).id
         token = work_of(context).tokens.get(number)
         done = context.graph.complete(number, result=given.result, owner=context.owner, token=token)
-        saw(context, done.task)
-        ready = ", ".join(f"#{task.id} {task.subject}" for task in done.unblocked[:10])
-        more = f" and {len(done.unblocked) - 10} more" if len(done.unblocked) > 10 else ""
-        text = f"completed #{done.task.id} {done.task.subject}"
-        return text + (f"; now ready: {ready}{more}" if ready else "")
+        note_task(context, done.task)
+        ready = some([f"#{task.id} {task.subject}" for task in done.unblocked], 10)
+        return f"completed #{done.task.id} {done.task.subject}" + (f"; now ready: {ready}" if ready else "")
