@@ -37,13 +37,9 @@ class Hook:
     """A command for an event."""
 
     command: str
-    matcher: re.Pattern[str] | None = None
-    timeout: float = TIMEOUT
-
-    def wants(self, about: Mapping[str, Any]) -> bool:
-        """Whether the matcher, such as `bash|edit_file`, matches the whole name of the tool."""
-        tool = about.get("tool")
-        return self.matcher is None or tool is None or self.matcher.fullmatch(str(tool)) is not None
+    matcher: re.Pattern[str] | None
+    """Such as `bash|edit_file`, for the whole name of a tool."""
+    timeout: float
 
 
 class CommandHooks:
@@ -60,8 +56,9 @@ class CommandHooks:
     async def fire(self, event: str, **about: Any) -> HookAnswer:
         """Run the hooks of an event."""
         context: list[str] = []
+        tool = about.get("tool")
         for hook in self._hooks.get(event, ()):
-            if not hook.wants(about):
+            if hook.matcher and tool is not None and not hook.matcher.fullmatch(str(tool)):
                 continue
             answer = await self._ask(hook, event, about)
             context += [answer.context] if answer.context else []
