@@ -87,15 +87,18 @@ def _start(
     def record(process: Process) -> None:
         context.session.log(ToolStarted, calls=(context.call_id,), process=process)
 
-    return context.processes.start(
+    command = RunningCommand(
         context.sandbox.launch(text),
-        text,
-        context.root,
+        text=text,
+        root=context.root,
         marked=mark(context.session.id, context.call_id),
         timeout=timeout,
+        mask=context.mask,
         live=live,
         record=record,
     )
+    context.processes.add(command)
+    return command
 
 
 def _ending(command: RunningCommand | Orphan) -> str:
