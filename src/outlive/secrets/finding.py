@@ -75,7 +75,9 @@ def _key_end(text: str, at: int, form: forms.Form) -> int:
 
 def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
     """Values after a name such as password, token or key. Names are searched from `start`."""
-    yield from _in_urls(text, start)
+    for at in _places(text, "://", start):
+        if (match := _tried(forms.URL.match, text, at)) and not judging.PLACEHOLDER.fullmatch(match[1][:JUDGED]):
+            yield Secret(match.start(1), match.end(1), "password in a URL")
     yield from _in_headers(text, lowered, start)
     for at in _places(lowered, "aws", start):
         if not text[at - 1 : at].isalnum() and (match := _tried(forms.AWS.match, text, at + 3)):
@@ -86,12 +88,6 @@ def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
     yield from _assigned(text, lowered, start)
     for rule in forms.SPOKEN:
         yield from _spoken(rule, text, lowered, start)
-
-
-def _in_urls(text: str, start: int) -> Iterator[Secret]:
-    for at in _places(text, "://", start):
-        if (match := _tried(forms.URL.match, text, at)) and not judging.PLACEHOLDER.fullmatch(match[1][:JUDGED]):
-            yield Secret(match.start(1), match.end(1), "password in a URL")
 
 
 def _in_headers(text: str, lowered: str, start: int) -> Iterator[Secret]:

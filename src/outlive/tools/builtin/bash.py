@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.events import Process, ToolStarted
+from outlive.events import ToolStarted
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
@@ -83,10 +83,6 @@ def _start(
     text: str, context: ToolContext, timeout: float | None, live: Callable[[bytes], None] | None = None
 ) -> RunningCommand:
     """Start a command once its process is in the log, so that a resumed session can find it."""
-
-    def record(process: Process) -> None:
-        context.session.log(ToolStarted, calls=(context.call_id,), process=process)
-
     command = RunningCommand(
         context.sandbox.launch(text),
         text=text,
@@ -95,7 +91,7 @@ def _start(
         timeout=timeout,
         mask=context.mask,
         live=live,
-        record=record,
+        record=lambda process: context.session.log(ToolStarted, calls=(context.call_id,), process=process),
     )
     context.processes.add(command)
     return command

@@ -8,6 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.closest_match import why_not_found
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
@@ -84,8 +85,6 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MANY))
     if not found:
-        from outlive.tools.files.closest_match import why_not_found
-
         raise ToolError(f"old_text is not in {given.path}: {why_not_found(text, given.old_text, given.new_text)}")
     lines = tuple(text.count("\n", 0, at) + 1 for at in found)
     if len(found) > 1 and not given.replace_all:

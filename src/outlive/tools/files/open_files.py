@@ -3,11 +3,13 @@
 import hashlib
 import os
 import stat
+from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from msgspec import Struct
 
+from outlive.tools.files.workspace import files_below
 from outlive.tools.protocol import ToolContext, ToolError
 
 HASHED = 32 * 2**20
@@ -103,10 +105,6 @@ def _check_regular(path: str, state: os.stat_result) -> None:
 
 def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
     """Raise ToolError with the names of similar files."""
-    from difflib import get_close_matches
-
-    from outlive.tools.files.workspace import files_below
-
     hint = ""
     if not real.parent.is_dir():
         there = next(folder for folder in real.parents if folder.is_dir())
