@@ -13,7 +13,7 @@ _SEQUENCE = re.compile(
     r"|\x1b[()*+#][0-9A-Za-z]|\x1b[=>78cDEHMNOZ]"
 )
 _COLOUR = re.compile(r"(\x1b\[(?:[0-2]|3[1-7]|9[1-7])m)")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: "␡"}
 _UNSEEN = re.compile(
     "[\x80-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -22,8 +22,7 @@ _UNSEEN = re.compile(
 
 def clean(text: str) -> str:
     """Keep line ends and tabs; show other control characters as pictures (`␛`) and direction marks as `�`."""
-    text = _CONTROL.sub(lambda found: _picture(found[0]), text.replace("\r\n", "\n"))
-    return _UNSEEN.sub("\ufffd", text)
+    return _UNSEEN.sub("\ufffd", text.replace("\r\n", "\n").translate(_PICTURES))
 
 
 def clean_output(text: str) -> str:
@@ -48,7 +47,3 @@ def one_line(text: str, longest: int | None = None) -> str:
 def encodable(text: str) -> str:
     """Replace surrogates, which stand for undecodable bytes and cannot be encoded, by `?`."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _picture(control: str) -> str:
-    return "␡" if control == "\x7f" else chr(0x2400 + ord(control))

@@ -11,7 +11,7 @@ import pytest
 
 from outlive.errors import ConfigError
 from outlive.events import Process
-from outlive.tools.hooks import MOST_OUTPUT, CommandHooks, no_hooks
+from outlive.tools.hooks import MOST_OUTPUT, CommandHooks
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
@@ -70,7 +70,6 @@ def test_other_events_do_not_run_it(tmp_path: Path) -> None:
     hooks = CommandHooks({"Stop": [{"command": "touch ran"}]}, tmp_path)
     assert asyncio.run(hooks.fire("PreToolUse", tool="bash")) == HookAnswer()
     assert not (tmp_path / "ran").exists()
-    assert asyncio.run(no_hooks.fire("Stop")) == HookAnswer()
 
 
 FAILING = ["exit 1", "no-such-program", "echo nonsense", "echo '[1]'", "echo '{\"block\": 1}'", "kill -9 $$"]

@@ -35,7 +35,7 @@ from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.builtin.memory_protocol import MEMORIES
+from outlive.tools.builtin.memory import MEMORIES
 from outlive.tools.builtin.standard import standard_tools
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks

@@ -99,7 +99,7 @@ class Runtime:
         self.spending = Spending()
         self.limits: tuple[Limit, ...] = ()
         """Those of the present run."""
-        self.processes = Processes(mask=parts.mask)
+        self.processes = Processes()
         self._watchers: list[Watcher] = []
         self._busy = False
         self._compaction: str | None = None

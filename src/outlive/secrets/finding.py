@@ -5,36 +5,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from outlive.secrets.forms import (
-    ASSIGNED,
-    AUTH,
-    AWS,
-    BEFORE,
-    MESSAGE,
-    NAMES,
-    PHRASE,
-    SHORTEST_KEY,
-    SPOKEN,
-    TOKEN,
-    URL,
-    VALUE,
-    Form,
-    SpokenValue,
-    beginnings,
-    marked,
-)
-from outlive.secrets.judging import (
-    ORDINARY,
-    PATH,
-    PLACEHOLDER,
-    bare,
-    holds_a_pair,
-    is_presented,
-    is_said,
-    is_strong,
-    kinds,
-    worth_hiding,
-)
+from outlive.secrets import forms, judging
 
 JUDGED = 256
 """Characters of a value that decide whether it is a secret; all of it is masked."""
@@ -69,9 +40,9 @@ def plain(text: str) -> str:
 
 def by_form(text: str, start: int) -> Iterator[Secret]:
     """Keys with a format of their own that begin at `start` or later."""
-    if SHORTEST_KEY.search(text, start) is None:
+    if forms.SHORTEST_KEY.search(text, start) is None:
         return
-    begins, groups = beginnings()
+    begins, groups = forms.beginnings()
     done = start
     for hit in begins.finditer(text, start):
         if hit.start() < done:
@@ -81,7 +52,7 @@ def by_form(text: str, start: int) -> Iterator[Secret]:
                 yield Secret(hit.start(), end, form.kind)
                 done = end
                 break
-    for form in marked():
+    for form in forms.marked():
         for at in _places(text, form.mark, start):
             for begin in (at - length for length in form.lengths if at - length >= start):
                 head = _tried(form.head.fullmatch, text, begin, at)
@@ -89,14 +60,14 @@ def by_form(text: str, start: int) -> Iterator[Secret]:
                     yield Secret(begin, end, form.kind)
 
 
-def _key_end(text: str, at: int, form: Form) -> int:
+def _key_end(text: str, at: int, form: forms.Form) -> int:
     """The end of the key whose mark is at `at`; 0 for ordinary words and placeholders."""
     begin = at + len(form.mark)
     match = _tried(form.rest.match, text, begin, begin + LONGEST_FORM)
     if match is None:
         return 0
     key = text[at : min(match.end(), at + JUDGED)]
-    if ORDINARY.fullmatch(key) or PLACEHOLDER.fullmatch(key):
+    if judging.ORDINARY.fullmatch(key) or judging.PLACEHOLDER.fullmatch(key):
         return 0
     whole = _tried(form.rest.match, text, begin) if match.end() == begin + LONGEST_FORM else match
     return (whole or match).end()
@@ -104,72 +75,69 @@ def _key_end(text: str, at: int, form: Form) -> int:
 
 def by_words(text: str, lowered: str, start: int) -> Iterator[Secret]:
     """Values after a name such as password, token or key. Names are searched from `start`."""
-    yield from _in_urls(text, start)
+    for at in _places(text, "://", start):
+        if (match := _tried(forms.URL.match, text, at)) and not judging.PLACEHOLDER.fullmatch(match[1][:JUDGED]):
+            yield Secret(match.start(1), match.end(1), "password in a URL")
     yield from _in_headers(text, lowered, start)
     for at in _places(lowered, "aws", start):
-        if not text[at - 1 : at].isalnum() and (match := _tried(AWS.match, text, at + 3)):
+        if not text[at - 1 : at].isalnum() and (match := _tried(forms.AWS.match, text, at + 3)):
             yield Secret(match.start(1), match.end(1), "AWS secret key")
     for at in (at for word in ("PASS", "SECRET", "TOKEN") for at in _places(text, word, start)):
-        if (match := _tried(PHRASE.match, text, at)) and not MESSAGE.search(match["value"]):
+        if (match := _tried(forms.PHRASE.match, text, at)) and not forms.MESSAGE.search(match["value"]):
             yield Secret(match.start("value"), match.end("value"), "pass phrase")
     yield from _assigned(text, lowered, start)
-    for rule in SPOKEN:
+    for rule in forms.SPOKEN:
         yield from _spoken(rule, text, lowered, start)
-
-
-def _in_urls(text: str, start: int) -> Iterator[Secret]:
-    for at in _places(text, "://", start):
-        if (match := _tried(URL.match, text, at)) and not PLACEHOLDER.fullmatch(match[1][:JUDGED]):
-            yield Secret(match.start(1), match.end(1), "password in a URL")
 
 
 def _in_headers(text: str, lowered: str, start: int) -> Iterator[Secret]:
     for scheme in ("bearer", "basic"):
         for at in _places(lowered, scheme, start):
-            if not text[at - 1 : at].isalnum() and (match := _tried(TOKEN.match, text, at)):
+            if not text[at - 1 : at].isalnum() and (match := _tried(forms.TOKEN.match, text, at)):
                 value = match[1][:JUDGED]
-                if is_presented(value, scheme) and not PLACEHOLDER.fullmatch(value):
+                if judging.is_presented(value, scheme) and not judging.PLACEHOLDER.fullmatch(value):
                     yield Secret(match.start(1), match.end(1), "authorization header")
     for at in (at for name in ('"auth"', '"_auth"') for at in _places(text, name, start)):
-        if (match := _tried(AUTH.match, text, at)) and holds_a_pair(match[1]):
+        if (match := _tried(forms.AUTH.match, text, at)) and judging.holds_a_pair(match[1]):
             yield Secret(match.start(1), match.end(1), "registry login")
 
 
 def _assigned(text: str, lowered: str, start: int) -> Iterator[Secret]:
-    for name in NAMES:
+    for name in forms.NAMES:
         done = start
         for at in _places(lowered, name, start):
-            if at < done or not (head := _tried(ASSIGNED.match, text, at)) or _in_label(text, at):
+            if at < done or not (head := _tried(forms.ASSIGNED.match, text, at)) or _in_label(text, at):
                 continue
-            value = _tried(VALUE.match, text, head.end(), head.end() + JUDGED)
+            value = _tried(forms.VALUE.match, text, head.end(), head.end() + JUDGED)
             quoted = bool(head["quote"])
             if value is None or (
                 quoted and len(value[0]) < JUDGED and not text.startswith(head["quote"], value.end())
             ):
                 continue
             done = value.end()
-            known = value[0] if quoted else bare(value[0])
+            known = value[0] if quoted else judging.bare(value[0])
             told = not quoted and head["sign"].lower().rstrip(":") in ("is", "was", "ist", "war")
-            if is_said(head["name"], known) if told else worth_hiding(head["name"], known, quoted):
-                long = len(value[0]) == JUDGED and _tried(VALUE.match, text, head.end())
+            if judging.is_said(head["name"], known) if told else judging.worth_hiding(head["name"], known, quoted):
+                long = len(value[0]) == JUDGED and _tried(forms.VALUE.match, text, head.end())
                 done = long.end() if long else head.end() + len(known)
                 yield Secret(head.end(), done, "password or key")
 
 
-def _spoken(rule: SpokenValue, text: str, lowered: str, start: int) -> Iterator[Secret]:
+def _spoken(rule: forms.SpokenValue, text: str, lowered: str, start: int) -> Iterator[Secret]:
     for at in (at for hint in rule.hints for at in _places(lowered, hint, start)):
         found = _tried(rule.after.match, text, at)
         if found and rule.before:
-            line = max(0, at - BEFORE, text.rfind("\n", max(0, at - BEFORE), at) + 1)
+            line = max(0, at - forms.BEFORE, text.rfind("\n", max(0, at - forms.BEFORE), at) + 1)
             before = _tried(rule.before.match, text, line, at)
             found = found if before and found.lastgroup else before  # some rules have the value first
         if found is None or found.lastgroup is None or _in_label(text, at):
             continue
         begin, end = found.span(found.lastgroup)
-        value = bare(text[begin : min(end, begin + JUDGED)])
-        if PLACEHOLDER.fullmatch(value) or PATH.fullmatch(value) or len(value) < 4:
+        value = judging.bare(text[begin : min(end, begin + JUDGED)])
+        if judging.PLACEHOLDER.fullmatch(value) or judging.PATH.fullmatch(value) or len(value) < 4:
             continue
-        if found.lastgroup == "value" or (is_strong(value) and (found.lastgroup == "strong" or kinds(value) >= 3)):
+        mixed = found.lastgroup == "strong" or judging.kinds(value) >= 3
+        if found.lastgroup == "value" or (mixed and judging.is_strong(value)):
             yield Secret(begin, end if end - begin > JUDGED else begin + len(value), rule.kind)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints, overload
 
 import msgspec
@@ -71,26 +72,14 @@ def tool(
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 
-def tool(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str = "",
-    description: str = "",
-    effect: Effect = "run",
-    parallel: bool = False,
-) -> Any:
+def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Make a tool of a function: `@tool`, or `@tool(effect="look")` for one that changes nothing.
 
     `effect` is what permissions go by; the default `run` needs the user's word in every mode but `bypass`. A
     parameter of type `ToolContext` is filled in and not shown to the model. What the function returns is text, a
     `ToolOutcome`, or a value that is sent as JSON; what it raises is answered to the model.
     """
-
-    def made(function: Callable[..., Any]) -> FunctionTool[..., Any]:
-        return FunctionTool(function, name=name, description=description, effect=effect, parallel=parallel)
-
-    return made if function is None else made(function)
+    return partial(FunctionTool, **options) if function is None else FunctionTool(function, **options)
 
 
 def _input(function: Callable[..., Any], name: str) -> tuple[type[Struct], str]:

@@ -37,23 +37,9 @@ class Hook:
     """A command for an event."""
 
     command: str
-    matcher: re.Pattern[str] | None = None
-    timeout: float = TIMEOUT
-
-    def wants(self, about: Mapping[str, Any]) -> bool:
-        """Whether the matcher, such as `bash|edit_file`, matches the whole name of the tool."""
-        tool = about.get("tool")
-        return self.matcher is None or tool is None or self.matcher.fullmatch(str(tool)) is not None
-
-
-class NoHooks:
-    """No-op hooks."""
-
-    async def fire(self, event: str, **about: Any) -> HookAnswer:
-        return HookAnswer()
-
-
-no_hooks = NoHooks()
+    matcher: re.Pattern[str] | None
+    """Such as `bash|edit_file`, for the whole name of a tool."""
+    timeout: float
 
 
 class CommandHooks:
@@ -70,8 +56,9 @@ class CommandHooks:
     async def fire(self, event: str, **about: Any) -> HookAnswer:
         """Run the hooks of an event."""
         context: list[str] = []
+        tool = about.get("tool")
         for hook in self._hooks.get(event, ()):
-            if not hook.wants(about):
+            if hook.matcher and tool is not None and not hook.matcher.fullmatch(str(tool)):
                 continue
             answer = await self._ask(hook, event, about)
             context += [answer.context] if answer.context else []
@@ -135,24 +122,23 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
         cwd=root,
         start_new_session=True,
     )
+    assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018 - started with pipes
     with WATCHDOG.watching(process.pid):
-        return await _talked(process, hook, b"\n" + given)
-
-
-async def _talked(process: asyncio.subprocess.Process, hook: Hook, given: bytes) -> tuple[int, bytes, bytes]:
-    talk = asyncio.gather(_write(process.stdin, given), _bounded(process.stdout), _bounded(process.stderr))
-    try:
-        async with asyncio.timeout(hook.timeout):
-            code = await _end(process)
-            _kill(process.pid)
-            _, out, err = await talk
-            return code, out, err
-    finally:
-        if process.returncode is None:  # else its number may be reused
-            _kill(process.pid)
-        talk.cancel()
-        await asyncio.gather(talk, return_exceptions=True)
-        await _end(process)
+        talk = asyncio.gather(
+            _write(process.stdin, b"\n" + given), _bounded(process.stdout), _bounded(process.stderr)
+        )
+        try:
+            async with asyncio.timeout(hook.timeout):
+                code = await _end(process)
+                _kill(process.pid)
+                _, out, err = await talk
+                return code, out, err
+        finally:
+            if process.returncode is None:  # else its number may be reused
+                _kill(process.pid)
+            talk.cancel()
+            await asyncio.gather(talk, return_exceptions=True)
+            await _end(process)
 
 
 async def _end(process: asyncio.subprocess.Process) -> int:
@@ -167,9 +153,8 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
+async def _write(pipe: asyncio.StreamWriter, given: bytes) -> None:
     """Write the input; the hook need not read it."""
-    assert pipe is not None  # noqa: S101 - started with pipes
     with suppress(BrokenPipeError, ConnectionResetError):
         pipe.write(given)
         await pipe.drain()
@@ -178,9 +163,8 @@ async def _write(pipe: asyncio.StreamWriter | None, given: bytes) -> None:
         await pipe.wait_closed()
 
 
-async def _bounded(pipe: asyncio.StreamReader | None) -> bytes:
+async def _bounded(pipe: asyncio.StreamReader) -> bytes:
     """The first bytes of a pipe; the rest is read and dropped, so that the writer does not block."""
-    assert pipe is not None  # noqa: S101 - started with pipes
     kept = bytearray()
     while part := await pipe.read(MOST_OUTPUT):
         kept += part[: MOST_OUTPUT + 1 - len(kept)]

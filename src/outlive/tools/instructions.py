@@ -30,10 +30,7 @@ class Instructions:
         seen: set[str] = set()
         room = LARGEST_ALL
         for path in self._files():
-            found = self._read(path, room)
-            if found is None:
-                continue
-            text, digest = found
+            text, digest = _read(path, room)
             if text and digest not in seen:
                 texts.append(f"[instructions from {path}]\n{text}")
                 room -= len(text)
@@ -50,10 +47,10 @@ class Instructions:
         for folder in [*below, real] if real.is_dir() and real != self.root else below:
             for file in _in(folder, self._top()):
                 stamp = _stamp(file)
-                found = None if self._nested.get(file) == stamp else self._read(file, LARGEST_ALL)
+                text = "" if self._nested.get(file) == stamp else _read(file, LARGEST_ALL)[0]
                 self._nested[file] = stamp
-                if found and found[0]:
-                    texts.append(f"[instructions from {file}, for what is below it]\n{found[0]}")
+                if text:
+                    texts.append(f"[instructions from {file}, for what is below it]\n{text}")
         return "\n\n".join(texts)
 
     def _files(self) -> Iterator[Path]:
@@ -65,21 +62,19 @@ class Instructions:
     def _top(self) -> Path:
         return _up_to_git(self.root)[-1]
 
-    def _read(self, path: Path, room: int) -> tuple[str, str] | None:
-        """The bounded text and its hash; None if the file is gone."""
-        stamp = _stamp(path)
-        if stamp is None:
-            return None
-        try:
-            with open_to_read(path.resolve()) as file:
-                raw = file.read(READ)
-        except OSError as error:
-            return f"(cannot be read: {error.strerror})", ""
-        text = raw.decode("utf-8", errors="replace").strip()
-        return _cut(text, room, unread=stamp[0] - len(raw)), sha256(raw).hexdigest()
+
+def _read(path: Path, room: int) -> tuple[str, str]:
+    """The bounded text of a file and its hash."""
+    try:
+        with open_to_read(path.resolve()) as file:
+            raw = file.read(READ)
+            unread = os.fstat(file.fileno()).st_size - len(raw)
+    except OSError as error:
+        return f"(cannot be read: {error.strerror})", ""
+    return _cut(raw.decode("utf-8", errors="replace").strip(), room, unread=unread), sha256(raw).hexdigest()
 
 
-def _cut(text: str, room: int, *, unread: int = 0) -> str:
+def _cut(text: str, room: int, *, unread: int) -> str:
     limit = max(0, min(LARGEST_FILE, room))
     if len(text) <= limit:
         return text

@@ -36,6 +36,14 @@ Input = TypeVar("Input", bound=Struct)
 E_ = TypeVar("E_", bound=KnownEvent)
 
 
+def encoded(text: str, what: str) -> bytes:
+    """The text in UTF-8. Raises ToolError if it is not valid; `what` names it."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{what} is not valid text: it holds half of a character at {error.start}") from None
+
+
 class ToolOutcome(Struct, frozen=True):
     """The result of a call."""
 
@@ -133,7 +141,8 @@ class Tool(ABC, Generic[Input]):
 
     def subject(self, given: Input) -> str:
         """The subject of the call for rules and people, such as the command or the path."""
-        return str(getattr(given, self.about)) if self.about else ""
+        found = getattr(given, self.about) if self.about else None
+        return "" if found is None else str(found)
 
     def paths(self, given: Input) -> tuple[str, ...]:
         """The paths in the call, as written."""

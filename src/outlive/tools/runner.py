@@ -16,9 +16,6 @@ from outlive.messages import ToolCall
 from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
 from outlive.tools.toolbox import Toolbox
 
-LONG = 16 * 1024
-"""Characters of an outcome from which on it is masked in a thread."""
-
 
 class Verdict(Struct, frozen=True):
     """Whether a call may run; if not, the reason for the model."""
@@ -56,13 +53,10 @@ class Runner:
 
     def groups(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
         """The calls in order; neighbours that may run in parallel form one group."""
-        for safe, neighbours in groupby(calls, self._parallel):
+        parallel = {tool.name for tool in self.toolbox if tool.parallel}
+        for together, neighbours in groupby(calls, lambda call: call.name in parallel):
             group = list(neighbours)
-            yield from [group] if safe else ([call] for call in group)
-
-    def _parallel(self, call: ToolCall) -> bool:
-        tool = self.toolbox.find(call.name)
-        return tool is not None and tool.parallel
+            yield from [group] if together else ([call] for call in group)
 
     async def run(self, call: ToolCall) -> tuple[ToolOutcome, float]:
         """Run a call and return its outcome and duration in seconds."""
@@ -82,12 +76,15 @@ class Runner:
         tool, given = self.toolbox.read(call)
         before = await self.hooks.fire("PreToolUse", tool=call.name, input=call.input)
         if before.blocked:
-            return _denied(f"a hook of the user blocked this call: {before.blocked}", Denial("hook"))
+            reason = f"a hook of the user blocked this call: {before.blocked}"
+            return ToolOutcome(reason, is_error=True, denied=Denial("hook"))
         context = replace(self.context, call_id=call.id)
         verdict = await self.gate.allows(tool, given, context)
         if not verdict.allowed:
-            return _denied(verdict.reason, verdict.denial)
-        outcome = await _masked(await tool.run(given, context), context)
+            return ToolOutcome(verdict.reason, is_error=True, denied=verdict.denial)
+        outcome = await tool.run(given, context)
+        text = await asyncio.to_thread(context.mask, outcome.text)  # a long one takes a moment
+        outcome = with_fields(outcome, text=text)
         if not outcome.is_error and (
             rules := [text for path in tool.paths(given) if (text := context.rules_of(path))]
         ):
@@ -97,14 +94,3 @@ class Runner:
         )
         said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome
-
-
-def _denied(reason: str, denial: Denial) -> ToolOutcome:
-    return ToolOutcome(reason, is_error=True, denied=denial)
-
-
-async def _masked(outcome: ToolOutcome, context: ToolContext) -> ToolOutcome:
-    """The outcome with its secrets masked; a long text in a thread, to keep the loop free."""
-    if len(outcome.text) < LONG:
-        return with_fields(outcome, text=context.mask(outcome.text))
-    return with_fields(outcome, text=await asyncio.to_thread(context.mask, outcome.text))

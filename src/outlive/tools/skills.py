@@ -1,5 +1,6 @@
 """Skills: `skills/*/SKILL.md`. The prompt has only their names and descriptions until one is loaded."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,13 +81,12 @@ class Skills:
 
     def _files(self) -> Iterator[Path]:
         for place in self._places:
-            if place.is_dir():
-                yield from sorted(path for path in place.glob("*/SKILL.md") if self._may_be_read(path, place))
-
-    def _may_be_read(self, path: Path, place: Path) -> bool:
-        """Whether the file is inside its place: symlinks out of the workspace do not count."""
-        limit = self.root if place.is_relative_to(self.root) else place
-        return path.is_file() and path.resolve().is_relative_to(limit.resolve())
+            if not place.is_dir():
+                continue
+            limit = (self.root if place.is_relative_to(self.root) else place).resolve()
+            for path in sorted(place.glob("*/SKILL.md")):
+                if path.is_file() and path.resolve().is_relative_to(limit):  # no symlink leads out
+                    yield path
 
 
 def _skill(path: Path) -> Skill:
@@ -127,9 +127,4 @@ def _head(text: str) -> dict[str, str]:
         elif ":" in line and not line.startswith("#"):
             key, _, value = (part.strip() for part in line.partition(":"))
             values[key] = "" if value in ("|", ">", "|-", ">-", "|+", ">+") else value
-    return {key: _unquoted(value) for key, value in values.items()}
-
-
-def _unquoted(value: str) -> str:
-    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'"
-    return value[1:-1] if quoted else value
+    return {key: value[1:-1] if re.fullmatch(r"([\"']).*\1", value) else value for key, value in values.items()}

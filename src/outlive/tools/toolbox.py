@@ -25,13 +25,6 @@ class Toolbox:
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._tools)
-
     def narrowed(self, names: Iterable[str] | None) -> "Toolbox":
         """A toolbox with only those of `names` that this one has; None for all."""
         wanted = None if names is None else set(names)
@@ -63,7 +56,8 @@ class Toolbox:
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
                 f"it takes {_takes(tool.input)}"
             )
-        if tool.longest and (size := _longest_text(call.input)) > tool.longest:
+        size = max((len(str(value)) for value in call.input.values()), default=0) if tool.longest else 0
+        if size > tool.longest:
             raise ToolError(
                 f"{call.name}: a text in its input has {size:,} characters, at most {tool.longest:,} can be"
             )
@@ -72,11 +66,6 @@ class Toolbox:
         except msgspec.ValidationError as error:
             where = str(error).replace("`$.", "`").replace(" - at `$`", "")
             raise ToolError(f"{call.name}: {where}; it takes {_takes(tool.input)}") from None
-
-
-def _longest_text(given: dict[str, Any]) -> int:
-    """Characters of the longest value in an input; a list counts as one value."""
-    return max((len(str(value)) for value in given.values()), default=0)
 
 
 def schema(kind: Any) -> dict[str, Any]:

@@ -1,18 +1,19 @@
-"""`bash`: run a shell command, in the foreground or in the background."""
+"""`bash`: run a shell command in the foreground or background; `bash_output`: look at a background command."""
 
 import asyncio
 import codecs
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.events import Process, ToolStarted
+from outlive.events import ToolStarted
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
 from outlive.tools.processes.process_table import mark
-from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome, encoded
 
 TIMEOUT = 120.0
 LONGEST_TIMEOUT = 3600.0
@@ -82,22 +83,21 @@ def _start(
     text: str, context: ToolContext, timeout: float | None, live: Callable[[bytes], None] | None = None
 ) -> RunningCommand:
     """Start a command once its process is in the log, so that a resumed session can find it."""
-
-    def record(process: Process) -> None:
-        context.session.log(ToolStarted, calls=(context.call_id,), process=process)
-
-    return context.processes.start(
+    command = RunningCommand(
         context.sandbox.launch(text),
-        text,
-        context.root,
+        text=text,
+        root=context.root,
         marked=mark(context.session.id, context.call_id),
         timeout=timeout,
+        mask=context.mask,
         live=live,
-        record=record,
+        record=lambda process: context.session.log(ToolStarted, calls=(context.call_id,), process=process),
     )
+    context.processes.add(command)
+    return command
 
 
-def ending(command: RunningCommand | Orphan) -> str:
+def _ending(command: RunningCommand | Orphan) -> str:
     """The exit code in words, such as `exit code 137 (SIGKILL)`; empty for 0."""
     code = command.exit_code
     if code is None:
@@ -113,11 +113,7 @@ def _check(given: BashInput) -> None:
         raise ToolError("the command is empty")
     if "\0" in given.command:
         raise ToolError("the command holds a NUL character, which no shell can take; use printf '\\0' inside of it")
-    try:
-        size = len(given.command.encode())
-    except UnicodeEncodeError:
-        raise ToolError("the command is not valid text: it holds half of a character") from None
-    if size > LONGEST:
+    if (size := len(encoded(given.command, "the command"))) > LONGEST:
         raise ToolError(f"the command has {size:,} bytes, at most {LONGEST:,} fit; write a script file, then run it")
     if given.timeout is not None and not 0 < given.timeout <= LONGEST_TIMEOUT:
         raise ToolError(
@@ -132,7 +128,7 @@ def _how_it_ended(command: RunningCommand, timeout: float) -> str:
             f"[timed out after {timeout:g} s: it and all it started were ended; what it had done stays done. "
             "Give a longer timeout, or run it with background]"
         )
-    ended = ending(command)
+    ended = _ending(command)
     return f"[{ended}]" if ended else ""
 
 
@@ -157,10 +153,46 @@ def _streamed(context: ToolContext) -> Callable[[bytes], None]:
         text = decoder.decode(data)
         if shown >= LIVE:
             text += "\n[… more output, not shown while it runs]\n"
-        if text and not loop.is_closed():
-            try:
+        if text:
+            with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(context.output, context.call_id, text)
-            except RuntimeError:  # the loop was just closed
-                shown = LIVE
 
     return live
+
+
+class BashOutputInput(Struct, frozen=True, forbid_unknown_fields=True):
+    handle: Annotated[str, Meta(description="The handle that bash returned, such as bg1.")]
+    kill: Annotated[bool, Meta(description="End the command and all it started.")] = False
+
+
+class BashOutput(Tool[BashOutputInput]):
+    name = "bash_output"
+    description = (
+        "Show what a background command printed since the last look, and whether it still runs. With kill, end it. "
+        "It does not wait for output and cannot send input."
+    )
+    input = BashOutputInput
+    about = "handle"
+    longest = SHORT
+    effect = "look"
+
+    async def run(self, given: BashOutputInput, context: ToolContext) -> ToolOutcome:
+        command = context.processes.get(given.handle)
+        was_running = command.running or command.left_behind or command.held
+        if given.kill and was_running:
+            await asyncio.to_thread(command.end)
+        runs = command.running
+        if not runs:
+            await command.finished()  # the last output may not have arrived yet
+        text = command.take().rstrip("\n") or "(nothing new)"
+        state = _state(command, runs=runs, ended_now=given.kill and was_running)
+        return ToolOutcome(f"{text}\n[{given.handle.strip()}: {state}]", exit_code=command.exit_code)
+
+
+def _state(command: RunningCommand | Orphan, *, runs: bool, ended_now: bool) -> str:
+    if runs:
+        return f"runs, process {command.pid}"
+    how = _ending(command) or "exit code 0"
+    ended = "ended on your word" if ended_now else "timed out" if command.timed_out else "finished"
+    rest = "; what it started still runs" if command.left_behind or command.held else ""
+    return f"{ended}, {how}{rest}"

@@ -8,9 +8,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.closest_match import why_not_found
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
-from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
 LISTED = 12
 MANY = 50
@@ -74,7 +75,8 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
         )
     if given.old_text == given.new_text:
         raise ToolError("old_text and new_text are the same: nothing would change")
-    _check_text(given)
+    encoded(given.old_text, "old_text")
+    encoded(given.new_text, "new_text")
     before = look(context, given.path)
     if not before.exists:
         missing(context, given.path, before.real)
@@ -83,8 +85,6 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
     old, new = _with_line_ends(text, given.old_text, given.new_text)
     found = list(islice(_places(text, old), MANY))
     if not found:
-        from outlive.tools.files.closest_match import why_not_found
-
         raise ToolError(f"old_text is not in {given.path}: {why_not_found(text, given.old_text, given.new_text)}")
     lines = tuple(text.count("\n", 0, at) + 1 for at in found)
     if len(found) > 1 and not given.replace_all:
@@ -94,13 +94,6 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
             "give more of the text around the one you mean, or replace_all"
         )
     return _Edit(before, how, text, text.replace(old, new), text.count(old), lines)
-
-
-def _check_text(given: EditFileInput) -> None:
-    try:
-        (given.old_text + given.new_text).encode()
-    except UnicodeEncodeError:
-        raise ToolError("old_text or new_text is not valid text: it holds half of a character") from None
 
 
 def _decoded(before: Before) -> tuple[Coding, str]:

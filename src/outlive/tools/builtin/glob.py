@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from outlive.printable import encodable
 from outlive.tools.files.path_patterns import PathPattern, split_fixed
 from outlive.tools.files.workspace import files_below
 from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
@@ -62,7 +63,7 @@ def _find(given: GlobInput, context: ToolContext) -> ToolOutcome:
     if not dated:
         text = f"no file matches {given.pattern} in {context.fence.shown(folder)}"
         return ToolOutcome("\n".join(filter(None, [text, listing.note])))
-    rows = [name.encode("utf-8", "replace").decode() for _, name in sorted(dated)[:MOST]]
+    rows = [encodable(name) for _, name in sorted(dated)[:MOST]]
     more = len(dated) - len(rows)
     if more:
         rows.append(f"[{more:,} more, older; narrow the pattern]")

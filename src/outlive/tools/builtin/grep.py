@@ -14,6 +14,7 @@ from typing import IO, Annotated, Any, BinaryIO
 
 from msgspec import Meta, Struct
 
+from outlive.printable import encodable
 from outlive.secrets import KeyLines, shown
 from outlive.tools.builtin import grep_worker
 from outlive.tools.files.path_patterns import PathPattern
@@ -192,18 +193,19 @@ class _Found:
 
     def take(self, kind: str, data: dict[str, Any]) -> bool:
         """Whether more is wanted."""
-        if kind == "match" and (self.matches >= self._limit or self._used >= MOST):
-            self.full = True
-            return False
-        if kind == "match":
-            self.matches += 1
-        elif self.matches >= self._limit and self._starts_block(data):
-            return True  # context before a match beyond the limit
         file, number = os.fsdecode(_bytes(data["path"])).removeprefix("./"), data["line_number"]
-        if file != self._file:
+        new_file, gap = file != self._file, number > self._last + 1
+        if kind == "match":
+            if self.matches >= self._limit or self._used >= MOST:
+                self.full = True
+                return False
+            self.matches += 1
+        elif self.matches >= self._limit and (new_file or gap):
+            return True  # context before a match beyond the limit
+        if new_file:
             self._open_keys(file)
-            self._add(_printed(self._context.fence.shown(self._folder / file)))
-        elif number > self._last + 1:
+            self._add(encodable(self._context.fence.shown(self._folder / file)))
+        elif gap:
             self._add("   --")
         self._file, self._last = file, number
         start = data["submatches"][0]["start"] if data["submatches"] else 0
@@ -238,10 +240,6 @@ class _Found:
             self._source.close()
         self._source = self._keys = None
 
-    def _starts_block(self, data: dict[str, Any]) -> bool:
-        same = os.fsdecode(_bytes(data["path"])).removeprefix("./") == self._file
-        return not same or data["line_number"] > self._last + 1
-
     def _add(self, row: str) -> None:
         self.rows.append(row)
         self._used += len(row) + 1
@@ -260,7 +258,3 @@ def _said(process: "subprocess.Popen[bytes]") -> Iterator[tuple[str, dict[str, A
 
 def _bytes(value: dict[str, str]) -> bytes:
     return os.fsencode(value["text"]) if "text" in value else base64.b64decode(value["bytes"])
-
-
-def _printed(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()

@@ -92,8 +92,7 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
     if count == 0:
         return f"({given.path} is empty)"
     begin = file.tell()
-    if not _skip(file, given.offset - 2):
-        raise ToolError(_past_end(given, count, size))
+    _skip(file, given.offset - 2)
     before = _line(file)[0] if given.offset > 1 else b""
     lines: list[str] = []
     notes: dict[int, str] = {}
@@ -107,7 +106,8 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
             notes[len(lines)] = f" [… the line is cut: it has {len(raw) + cut:,} bytes]"
         used += min(len(lines[-1]), LONGEST_LINE) + 7
     if not lines:
-        raise ToolError(_past_end(given, count, size))
+        has = f"has {count:,} lines" if count is not None else f"({size_text(size)}) has fewer lines"
+        raise ToolError(f"{given.path} {has}; there is no line {given.offset:,}")
     note = _note(given, len(lines), count, size, total, file)
     file.seek(begin)
     keys = KeyLines(file)
@@ -119,11 +119,6 @@ def _lines(given: ReadFileInput, file: BinaryIO, total: Sum | None, size: int, m
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-
-
-def _past_end(given: ReadFileInput, count: int | None, size: int) -> str:
-    has = f"has {count:,} lines" if count is not None else f"({size_text(size)}) has fewer lines"
-    return f"{given.path} {has}; there is no line {given.offset:,}"
 
 
 def _note(
@@ -143,23 +138,13 @@ def _note(
     return [f"[{'; '.join(parts)}]"] if parts else []
 
 
-def _skip(file: BinaryIO, lines: int) -> bool:
-    """Skip so many lines, block by block; returns whether there were that many."""
-    while lines > 0:
-        start = file.tell()
-        block = file.read(1 << 20)
-        if not block:
-            return False
-        found = block.count(b"\n")
-        if found < lines:
-            lines -= found
-            continue
-        at = -1
-        for _ in range(lines):
-            at = block.index(b"\n", at + 1)
-        file.seek(start + at + 1)
-        return True
-    return True
+def _skip(file: BinaryIO, lines: int) -> None:
+    """Skip so many lines, or all that there are, block by block."""
+    while lines > 0 and (block := file.read(1 << 20)):
+        *skipped, rest = block.split(b"\n", lines)
+        lines -= len(skipped)
+        if not lines:
+            file.seek(-len(rest), os.SEEK_CUR)
 
 
 def _line(file: BinaryIO) -> tuple[bytes, int]:

@@ -1,16 +1,15 @@
 """Shared by the task tools: keys beside ids, claims of the session, and the tasks in the state block."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeVar
 
-from outlive.errors import LeaseError, OutliveError, UnknownTask
+from outlive.errors import LeaseError, UnknownTask
 from outlive.events import OpenTask, TasksSeen
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
-from outlive.tasks.refs import Ref, parse_id
+from outlive.tasks.refs import Ref, parse_id, some
 from outlive.tools.protocol import ToolContext, ToolError
 
 LEASE = timedelta(hours=1)
@@ -19,14 +18,6 @@ RENEW = 600.0
 MOST = 36
 """Open tasks in the state block."""
 READY = 12
-T = TypeVar("T")
-_FOR_MODELS = {
-    "unknown_task": "task_list with all",
-    "cycle": "task_update with removeBlockedBy",
-    "complete_blocked": "task_update with removeBlockedBy",
-    "has_dependents": "task_update with removeBlockedBy",
-}
-"""What helps, by the code of an error."""
 
 
 @dataclass(slots=True)
@@ -56,32 +47,24 @@ def _earlier_claims(context: ToolContext) -> dict[int, int]:
     return {task.id: task.lease.token for task in held if task.lease is not None}
 
 
-def asked(change: Callable[[], T]) -> T:
-    """Run a graph operation; errors mention tools instead of the command line."""
+def is_id(ref: Ref) -> bool:
+    """Whether it has the form of an id, such as `12` or `#12`."""
     try:
-        return change()
-    except OutliveError as error:
-        raise ToolError(error.told(_FOR_MODELS)) from error
-
-
-def looks_like_id(ref: Ref) -> bool:
-    try:
-        parse_id(ref)
+        return bool(parse_id(ref))
     except UnknownTask:
         return False
-    return True
 
 
-def find(context: ToolContext, ref: Ref) -> Ref:
+def resolve(context: ToolContext, ref: Ref) -> Ref:
     """The id for an id, for a key of this session, or for the exact subject of one task."""
-    if isinstance(ref, int) or looks_like_id(ref):
+    if isinstance(ref, int) or is_id(ref):
         return ref
     name = ref.strip()
     if (known := work_of(context).keys.get(name)) is not None:
         return known
     tasks = context.graph.find(TaskQuery(sort="id"))
-    keyed = [task.id for task in tasks if task.metadata.get("key") == name and _made_here(task, context)]
-    if keyed:
+    made_here = (task for task in tasks if task.metadata.get("session") == context.session.id)
+    if keyed := [task.id for task in made_here if task.metadata.get("key") == name]:
         return keyed[-1]
     exact = [task.id for task in tasks if task.subject == name]
     if len(exact) > 1:
@@ -90,20 +73,11 @@ def find(context: ToolContext, ref: Ref) -> Ref:
     return exact[0] if exact else ref
 
 
-def find_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
-    return tuple(find(context, ref) for ref in refs)
+def resolve_all(context: ToolContext, refs: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(resolve(context, ref) for ref in refs)
 
 
-def made_here(context: ToolContext, key: str | None) -> dict[str, Any]:
-    """The metadata of a task that this session creates."""
-    return {"session": context.session.id} | ({} if key is None else {"key": key})
-
-
-def _made_here(task: Task, context: ToolContext) -> bool:
-    return bool(task.metadata.get("session") == context.session.id)
-
-
-def claimed(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
+def claim(context: ToolContext, ref: Ref | None) -> tuple[Task, bool]:
     """Claim a task for the session; returns it and whether it was ours already (then the lease is extended)."""
     work = work_of(context)
     if ref is not None:
@@ -133,14 +107,13 @@ def keep_claims(context: ToolContext) -> list[str]:
     return lost
 
 
-def saw(context: ToolContext, *tasks: Task) -> None:
-    """Record tasks as touched, and log the open tasks of the session if they changed."""
+def note_task(context: ToolContext, touched: Task) -> None:
+    """Record a task as touched, and log the open tasks of the session if they changed."""
     work = work_of(context)
-    for task in tasks:
-        work.touched.pop(task.id, None)
-        work.touched[task.id] = None
-        if task.status != "in_progress":
-            work.tokens.pop(task.id, None)
+    work.touched.pop(touched.id, None)
+    work.touched[touched.id] = None
+    if touched.status != "in_progress":
+        work.tokens.pop(touched.id, None)
     earlier = [task.id for task in context.session.state.tasks]
     found = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
     now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
@@ -163,7 +136,7 @@ def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Ite
     return list({task.id: task for task in open_ones}.values())[:MOST]
 
 
-def in_a_line(task: Task) -> str:
+def one_line(task: Task) -> str:
     """`#12 Write the parser (in_progress, waits for #3)`."""
     about = [task.status, *([f"owner {task.owner}"] if task.owner else [])]
     if task.blocked_by and not task.finished:
@@ -174,5 +147,4 @@ def in_a_line(task: Task) -> str:
 
 
 def _ids(numbers: tuple[int, ...]) -> str:
-    more = f" and {len(numbers) - 8} more" if len(numbers) > 8 else ""
-    return ", ".join(f"#{number}" for number in numbers[:8]) + more
+    return some([f"#{number}" for number in numbers], 8)

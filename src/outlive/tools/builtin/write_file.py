@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import coding
-from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome
+from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
 
 class WriteFileInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,7 +31,7 @@ class WriteFile(Tool[WriteFileInput]):
 
     async def run(self, given: WriteFileInput, context: ToolContext) -> ToolOutcome:
         before = _checked(given, context)
-        raw = _encoded(given.content)
+        raw = encoded(given.content, "the content")
         if before.exists and before.raw == raw:
             return ToolOutcome(f"{given.path} has exactly this content already; nothing was written")
         outcome = await asyncio.to_thread(self._outcome, given, before, raw)
@@ -49,7 +49,7 @@ class WriteFile(Tool[WriteFileInput]):
 
 def _checked(given: WriteFileInput, context: ToolContext) -> Before:
     before = look(context, given.path)
-    if before.exists and before.raw != _encoded(given.content):
+    if before.exists and before.raw != encoded(given.content, "the content"):
         if before.real not in context.seen and before.raw:
             raise ToolError(
                 f"{given.path} exists and you have not read it in this session, so it was not replaced; "
@@ -57,13 +57,6 @@ def _checked(given: WriteFileInput, context: ToolContext) -> Before:
             )
         refuse_changed(context, before)
     return before
-
-
-def _encoded(content: str) -> bytes:
-    try:
-        return content.encode()
-    except UnicodeEncodeError as error:
-        raise ToolError(f"the content is not valid text: half of a character at {error.start}") from None
 
 
 def _old(before: Before) -> str:

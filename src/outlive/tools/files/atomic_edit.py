@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from outlive.tools.files.open_files import HASHED, check_regular, digest_of, size_text
+from outlive.tools.files.open_files import HASHED, digest_of, open_existing, size_text
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.processes.process_table import exists
 from outlive.tools.protocol import ToolContext, ToolError
@@ -37,13 +37,11 @@ def look(context: ToolContext, path: str) -> Before:
     if path.endswith("/"):
         raise ToolError(f"{path} names a folder; name the file")
     try:
-        check_regular(path, os.lstat(real))
-        descriptor = context.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK)
+        file = open_existing(context, path, real)
     except FileNotFoundError:
         return Before(path, real)
-    with os.fdopen(descriptor, "rb") as file:
+    with file:
         state = os.fstat(file.fileno())
-        check_regular(path, state)
         if state.st_size > HASHED:
             raise ToolError(f"{path} has {size_text(state.st_size)}, too large to be changed here; use bash")
         return Before(path, real, file.read(), state)

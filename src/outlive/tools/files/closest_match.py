@@ -27,7 +27,8 @@ Grams = Counter[str]
 
 def why_not_found(text: str, wanted: str, replacement: str) -> str:
     """The message for a model whose `wanted` is not in `text`."""
-    if _all_numbered(wanted) and _NUMBERED.sub("", wanted) in text:
+    numbered = all(_NUMBERED.match(line) for line in wanted.split("\n") if line.strip())
+    if numbered and _NUMBERED.sub("", wanted) in text:
         return "the line numbers and tabs of read_file are not part of the file; leave them out of old_text"
     searched = wanted.split("\n")
     if places := _whitespace_differs(text, wanted):
@@ -46,10 +47,6 @@ def why_not_found(text: str, wanted: str, replacement: str) -> str:
         ]
         return "the nearest places are\n" + "\n".join(blocks)
     return "nothing in the file comes near; read_file it again"
-
-
-def _all_numbered(wanted: str) -> bool:
-    return all(_NUMBERED.match(line) for line in wanted.split("\n") if line.strip())
 
 
 def _whitespace_differs(text: str, wanted: str) -> list[int]:

@@ -30,10 +30,6 @@ _CLASSES = {
 }
 
 
-class NeverMatches(ValueError):
-    """A pattern that git accepts but that matches no path, such as an unclosed bracket."""
-
-
 class Automaton:
     """Matches all patterns of a layout at once. Begin with `start` and `advance` over the codes of a path."""
 
@@ -122,7 +118,7 @@ class Layout:
         by_path = "/" in pattern
         try:
             elements = _elements(pattern.removeprefix("/") if by_path else pattern, by_path=by_path)
-        except NeverMatches:
+        except LookupError:  # an unclosed bracket, a lone backslash or an unknown class matches no path
             return
         if elements:
             self.add(elements, self.starts_at_root if by_path else self.starts_anywhere, folder=folder)
@@ -167,7 +163,7 @@ def _without_trailing_spaces(pattern: str) -> str:
 
 
 def _elements(pattern: str, *, by_path: bool) -> list[Element]:
-    """The elements of a pattern."""
+    """The elements of a pattern. Raises LookupError if it is not complete."""
     found: list[Element] = []
     at = literal = next((at for at, letter in enumerate(pattern) if letter in "*?[\\"), len(pattern))
     found += [frozenset((ord(letter),)) for letter in pattern[:at]]
@@ -194,10 +190,7 @@ def _elements(pattern: str, *, by_path: bool) -> list[Element]:
             members, at = _bracket(pattern, at + 1)
             found.append(members - {_SLASH})
         else:
-            if letter == "\\":
-                at += 1
-                if at == len(pattern):
-                    raise NeverMatches(pattern)
+            at += letter == "\\"
             found.append(frozenset((ord(pattern[at]),)))
             at += 1
     return found
@@ -209,37 +202,23 @@ def _bracket(pattern: str, at: int) -> tuple[frozenset[int], int]:
     at += negated
     members: set[int] = set()
     previous, first = -1, True
-    while first or pattern[at : at + 1] != "]":
+    while first or pattern[at] != "]":
         first = False
-        letter = pattern[at : at + 1]
+        letter = pattern[at]
         if letter == "-" and previous >= 0 and pattern[at + 1 : at + 2] not in ("", "]"):
             at += 2 if pattern[at + 1] == "\\" else 1
-            members.update(range(previous, ord(_at(pattern, at)) + 1))
+            members.update(range(previous, ord(pattern[at]) + 1))
             previous = -1
         elif letter == "[" and pattern[at + 1 : at + 2] == ":" and (end := pattern.find("]", at + 2)) != -1:
             if end > at + 2 and pattern[end - 1] == ":":
-                members.update(map(ord, _class(pattern[at + 2 : end - 1])))
+                members.update(map(ord, _CLASSES[pattern[at + 2 : end - 1]]))
                 at, previous = end, -1
             else:
                 members.add(ord("["))
                 previous = ord("[")
         else:
             at += letter == "\\"
-            previous = ord(_at(pattern, at))
+            previous = ord(pattern[at])
             members.add(previous)
         at += 1
-        if at >= len(pattern):
-            raise NeverMatches(pattern)
     return frozenset(range(256)) - members if negated else frozenset(members), at + 1
-
-
-def _at(pattern: str, at: int) -> str:
-    if at >= len(pattern):
-        raise NeverMatches(pattern)
-    return pattern[at]
-
-
-def _class(name: str) -> str:
-    if name not in _CLASSES:
-        raise NeverMatches(name)
-    return _CLASSES[name]

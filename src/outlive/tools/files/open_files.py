@@ -3,11 +3,13 @@
 import hashlib
 import os
 import stat
+from difflib import get_close_matches
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from msgspec import Struct
 
+from outlive.tools.files.workspace import files_below
 from outlive.tools.protocol import ToolContext, ToolError
 
 HASHED = 32 * 2**20
@@ -73,22 +75,27 @@ def kind_of(head: bytes) -> str:
 
 
 def open_file(context: ToolContext, path: str) -> tuple[Path, BinaryIO]:
-    """Open a regular file and return its real path and the file. Raises ToolError for anything else."""
+    """The real path and the file. Raises ToolError unless it is a regular file."""
     real = context.fence.inside(path)
     try:
-        check_regular(path, os.lstat(real))
-        file = os.fdopen(context.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+        return real, open_existing(context, path, real)
     except (FileNotFoundError, NotADirectoryError):
         missing(context, path, real)
+
+
+def open_existing(context: ToolContext, path: str, real: Path) -> BinaryIO:
+    """Open a regular file. Raises ToolError for a folder, a pipe and the like."""
+    _check_regular(path, os.lstat(real))
+    file = os.fdopen(context.fence.open_inside(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     try:
-        check_regular(path, os.fstat(file.fileno()))
+        _check_regular(path, os.fstat(file.fileno()))
     except BaseException:
         file.close()
         raise
-    return real, file
+    return file
 
 
-def check_regular(path: str, state: os.stat_result) -> None:
+def _check_regular(path: str, state: os.stat_result) -> None:
     """Raise ToolError unless this is a regular file."""
     if stat.S_ISDIR(state.st_mode):
         raise ToolError(f'{path} is a folder; list it with glob{{"pattern": "*", "path": "{path}"}}')
@@ -98,15 +105,10 @@ def check_regular(path: str, state: os.stat_result) -> None:
 
 def missing(context: ToolContext, path: str, real: Path) -> NoReturn:
     """Raise ToolError with the names of similar files."""
-    from difflib import get_close_matches
-
-    from outlive.tools.files.workspace import files_below
-
+    hint = ""
     if not real.parent.is_dir():
         there = next(folder for folder in real.parents if folder.is_dir())
         hint = f"; of its folders {context.fence.shown(there)} is the last that exists"
-    else:
-        hint = ""
     files = {str(context.fence.shown(file)): file.name for file in files_below(context.root).files}
     same = [shown for shown, name in files.items() if name == real.name]
     beside = [shown for shown, file in files.items() if (context.root / shown).parent == real.parent]

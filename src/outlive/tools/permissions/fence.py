@@ -53,7 +53,11 @@ class Fence:
         if any(part.is_symlink() for part in (real, *real.parents)):  # realpath leaves a loop unresolved
             raise ToolError(f"{path} goes through a symlink that leads in a circle")
         if self._folder_of(real) is None:
-            raise ToolError(self._outside(path, real))
+            leads = "" if str(real) == path else f" (it leads to {real})"
+            raise ToolError(
+                f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
+                "Only the user can add a folder (add_dirs of [agent] in outlive.toml)"
+            )
         return real
 
     def has(self, path: str) -> bool:
@@ -93,12 +97,12 @@ class Fence:
             raise ToolError(why)
         return real
 
-    def open_inside(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    def open_inside(self, path: str, flags: int = os.O_RDONLY) -> int:
         """Open the file that `path` names and return the descriptor, which the caller closes."""
         real = self.editable(path) if flags & _WRITES else self.inside(path)
         folder, name = self._walk(path, real, make=False)
         try:
-            return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+            return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise ToolError(_swapped(path)) from None
@@ -138,13 +142,6 @@ class Fence:
                 os.close(here)
             here = below
         return here, last
-
-    def _outside(self, path: str, real: Path) -> str:
-        leads = "" if str(real) == path else f" (it leads to {real})"
-        return (
-            f"{path} is outside of the workspace {self.root}{leads}; work inside of it. "
-            "Only the user can add a folder (add_dirs of [agent] in outlive.toml)"
-        )
 
 
 def _folded(path: Path) -> tuple[str, ...]:

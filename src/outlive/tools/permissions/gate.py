@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from outlive.events import Denial
-from outlive.tools.permissions.asking import Asker, Mode, PermissionAnswer, Question
+from outlive.tools.permissions.asking import Asker, Mode, Question
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
 from outlive.tools.protocol import Tool, ToolContext, ToolError
@@ -45,7 +45,11 @@ class Permissions:
         except ToolError as error:
             return Verdict(False, str(error), Denial("fence"))
         if self._rules.too_long(tool.name, subject):
-            return Verdict(False, _too_long(tool.name, subject), Denial("rule"))
+            reason = (
+                f"{tool.name}: the command has {len(subject):,} characters; the user's deny rules are looked for in "
+                f"at most {LONGEST_SEARCHED:,}. Write what is long to a file with write_file, then run that"
+            )
+            return Verdict(False, reason, Denial("rule"))
         # In a thread: a long command takes a moment, and Ctrl-C must work meanwhile.
         if rule := await asyncio.to_thread(self._rules.denied, tool.name, subject, {*paths, *tool.paths(given)}):
             reason = f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user"
@@ -70,11 +74,13 @@ class Permissions:
         answer = await self._asker(Question(tool.name, subject, preview, always))
         if self._mode() == "plan":
             return _planning(tool.name)
-        if answer.choice == "always":
-            for rule in always:
-                self._rules.add(rule)
-                self._remember(rule)
-        return _YES if answer.choice in ("yes", "always") else _refused(tool.name, answer)
+        if answer.choice not in ("yes", "always"):
+            said = f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
+            return Verdict(False, f"{tool.name} was not run: the user said no{said}")
+        for rule in always if answer.choice == "always" else ():
+            self._rules.add(rule)
+            self._remember(rule)
+        return _YES
 
 
 def _paths(tool: Tool[Any], given: Struct, fence: Fence) -> tuple[str, ...]:
@@ -83,24 +89,12 @@ def _paths(tool: Tool[Any], given: Struct, fence: Fence) -> tuple[str, ...]:
     return tuple(fence.shown(check(path)) for path in tool.paths(given))
 
 
-def _too_long(name: str, subject: str) -> str:
-    return (
-        f"{name}: the command has {len(subject):,} characters; the user's deny rules are looked for in at most "
-        f"{LONGEST_SEARCHED:,}. Write what is long to a file with write_file, then run that"
-    )
-
-
 def _planning(name: str) -> Verdict:
     reason = (
         f"{name} was not run: this is plan mode, nothing that writes or runs is allowed. Look, think, then present "
         "the plan to the user and stop; only the user can leave plan mode"
     )
     return Verdict(False, reason, Denial("mode"))
-
-
-def _refused(name: str, answer: PermissionAnswer) -> Verdict:
-    said = f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
-    return Verdict(False, f"{name} was not run: the user said no{said}")
 
 
 def _unasked(tool: Tool[Any], always: tuple[str, ...]) -> Verdict:

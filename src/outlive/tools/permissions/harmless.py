@@ -13,35 +13,31 @@ from outlive.shell.strict import SimpleCommand, Word
 
 
 @dataclass(frozen=True, slots=True)
-class HarmlessOptions:
-    """The harmless options of a command: letters, which may be combined (`-la`), and long names."""
+class _Options:
+    """The harmless options of a command: letters, which may be combined (`-la`), and long names between spaces."""
 
-    letters: str = ""
-    names: frozenset[str] = frozenset()
+    letters: str
+    names: str = ""
 
     def allow(self, word: str) -> bool:
         if word.startswith("--"):
-            return word == "--" or word[2:].partition("=")[0] in self.names
+            return word == "--" or word[2:].partition("=")[0] in self.names.split()
         return all(letter in self.letters or letter.isdecimal() for letter in word[1:])
-
-
-def _options(letters: str, names: str = "") -> HarmlessOptions:
-    return HarmlessOptions(letters, frozenset(names.split()))
 
 
 _DIFF = "stat shortstat numstat name-only name-status"
 _HARMLESS = {
-    ("git", "status"): _options("sb", "short branch porcelain long"),
-    ("git", "log"): _options("n", f"{_DIFF} oneline graph all max-count since until author merges no-merges reverse"),
-    ("git", "diff"): _options("w", f"{_DIFF} cached staged check"),
-    ("git", "show"): _options("", f"{_DIFF} oneline"),
-    ("pytest",): _options("xqvslkmn", "lf last-failed ff failed-first maxfail tb durations no-header quiet verbose"),
-    ("ls",): _options("laAhtrR1Sd"),
-    ("cat",): _options("nA"),
-    ("head",): _options("nc"),
-    ("tail",): _options("nc"),
-    ("wc",): _options("lwcm"),
-    ("grep",): _options("niEFwvcoABC"),
+    ("git", "status"): _Options("sb", "short branch porcelain long"),
+    ("git", "log"): _Options("n", f"{_DIFF} oneline graph all max-count since until author merges no-merges reverse"),
+    ("git", "diff"): _Options("w", f"{_DIFF} cached staged check"),
+    ("git", "show"): _Options("", f"{_DIFF} oneline"),
+    ("pytest",): _Options("xqvslkmn", "lf last-failed ff failed-first maxfail tb durations no-header quiet verbose"),
+    ("ls",): _Options("laAhtrR1Sd"),
+    ("cat",): _Options("nA"),
+    ("head",): _Options("nc"),
+    ("tail",): _Options("nc"),
+    ("wc",): _Options("lwcm"),
+    ("grep",): _Options("niEFwvcoABC"),
 }
 _OUTSIDE = re.compile(r"[/~@]|(?:.*[/:=)])?\.[^/]", re.DOTALL)
 """Operands that are not plain words or workspace paths: absolute paths, `~`, `@file`, `..`, and hidden files."""
@@ -68,7 +64,7 @@ def covers(prefix: tuple[str, ...], command: SimpleCommand, inside: Inside = lam
     return all(_is_harmless(word, _HARMLESS[prefix]) and inside(word.text) for word in words)
 
 
-def _is_harmless(word: Word, options: HarmlessOptions) -> bool:
+def _is_harmless(word: Word, options: _Options) -> bool:
     """Wildcards are not harmless: a file name can be an option."""
     if word.expands:
         return False

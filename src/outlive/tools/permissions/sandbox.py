@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
@@ -88,20 +88,18 @@ class Sandbox:
                 f"no sandbox: {why}. Nothing was run; only the user can let commands run without it"
             )
         lock = _lock_file(self.root)
-        with ExitStack() as undo:
-            held = undo.enter_context(_locked(lock, fcntl.LOCK_SH))
+        with _locked(lock, fcntl.LOCK_SH) as held:
             try:
                 protection = Protection(self._writable, self.protected)
                 walls = protection.walls()
             except (Unprotectable, OSError) as error:
                 raise SandboxUnavailable(f"no sandbox: {error}. Nothing was run") from None
-            descriptors = (_filter(), os.dup(held))
-        filter_fd, held = descriptors
+            filter_fd, held_fd = descriptors = (_filter(), os.dup(held))
         if self.network:
             walls = ["--share-net", "--ro-bind-try", _RESOLVER, _RESOLVER, *walls]
         program = find_program("bwrap", self._writable) or "bwrap"
         argv = [*_start(program), *_base(), *walls, "--tmpfs", str(lock.parent), "--chdir", str(self.root)]
-        argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held), "--"]
+        argv += ["--seccomp", str(filter_fd), "--sync-fd", str(held_fd), "--"]
         argv += [*passing_shell(), "-c", _NO_INPUT, shell(), command]
         running = object()
         self._running.add(running)
@@ -170,12 +168,8 @@ def _base() -> list[str]:
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     for path in _writable_of_proc():
         argv += ["--ro-bind", path, path]
-    argv += [
-        "--tmpfs",
-        "/proc/1",
-        "--remount-ro",
-        "/proc/1",
-    ]  # it exposes files of the process that started the sandbox
+    # /proc/1 exposes files of the process that started the sandbox
+    argv += ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
     for own in ("/tmp", "/var/tmp", "/run"):  # noqa: S108 - its own; /run holds sockets of services
         argv += ["--tmpfs", own]
     return argv
@@ -206,22 +200,15 @@ def _lock_file(root: Path) -> Path:
     return folder / sha256(os.fsencode(root)).hexdigest()[:32]
 
 
-class _locked:  # noqa: N801 - used like a function
-    """Holds a lock on a file; yields its descriptor, which can be passed on."""
-
-    def __init__(self, path: Path, how: int) -> None:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(self._descriptor, how)
-        except BaseException:
-            os.close(self._descriptor)
-            raise
-
-    def __enter__(self) -> int:
-        return self._descriptor
-
-    def __exit__(self, *about: object) -> None:
-        os.close(self._descriptor)
+@contextmanager
+def _locked(path: Path, how: int) -> Iterator[int]:
+    """Hold a lock on a file; yields its descriptor, which can be passed on."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, how)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @cache

@@ -56,13 +56,8 @@ RULES: tuple[Rule, ...] = (
     ("socket", (Test(0, values=(_NETLINK,)), Test(2, values=(0,), among=False)), errno.EAFNOSUPPORT),
     ("socketpair", (Test(0, values=(_UNIX,), among=False),), errno.EAFNOSUPPORT),
     # no setuid programs
-    ("chmod", (Test(1, bits=_SETUID),), errno.EPERM),
-    ("fchmod", (Test(1, bits=_SETUID),), errno.EPERM),
-    ("fchmodat", (Test(2, bits=_SETUID),), errno.EPERM),
-    ("fchmodat2", (Test(2, bits=_SETUID),), errno.EPERM),
-    ("mknod", (Test(1, bits=_SETUID),), errno.EPERM),
-    ("mknodat", (Test(2, bits=_SETUID),), errno.EPERM),
-    ("creat", (Test(1, bits=_SETUID),), errno.EPERM),
+    *((name, (Test(1, bits=_SETUID),), errno.EPERM) for name in ("chmod", "fchmod", "mknod", "creat")),
+    *((name, (Test(2, bits=_SETUID),), errno.EPERM) for name in ("fchmodat", "fchmodat2", "mknodat")),
     ("open", (Test(1, bits=_CREATES), Test(2, bits=_SETUID)), errno.EPERM),
     ("openat", (Test(2, bits=_CREATES), Test(3, bits=_SETUID)), errno.EPERM),
 )

@@ -51,6 +51,7 @@ def settings(workspace: Workspace) -> Settings:
     agent = {**mine.agent, **theirs.agent}
     if agent.get("mode", "ask") not in MODES:
         raise ConfigError(f"outlive.toml: [agent] mode = {agent['mode']!r}; it is one of {', '.join(MODES)}")
+    untrusted = f"{workspace.file} is not trusted, so this does not count: {', '.join(ignored)}"
     return Settings(
         agent=agent,
         allow=(
@@ -63,7 +64,7 @@ def settings(workspace: Workspace) -> Settings:
             event: [*mine.hooks.get(event, ()), *theirs.hooks.get(event, ())]
             for event in (*mine.hooks, *theirs.hooks)
         },
-        notice=_notice(workspace.file, ignored),
+        notice=f"{untrusted}. Look at it, then: outlive trust" if ignored else "",
     )
 
 
@@ -119,12 +120,6 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored += ["its hooks"] if workspace.hooks else []
     deny = {"deny": workspace.permissions.get("deny", ())}
     return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
-
-
-def _notice(file: Path, ignored: list[str]) -> str:
-    if not ignored:
-        return ""
-    return f"{file} is not trusted, so this does not count: {', '.join(ignored)}. Look at it, then: outlive trust"
 
 
 def _project(project: Path) -> Path:

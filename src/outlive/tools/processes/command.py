@@ -7,25 +7,30 @@ us, also if we are killed.
 
 import asyncio
 import os
+import secrets
 import select
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
 from outlive.events import Process
-from outlive.secrets import Masker, mask
+from outlive.secrets import Masker
 from outlive.tools.permissions.sandbox import Launch, passing_shell
 from outlive.tools.processes.output import Edges, MaskedBytes, Spool
 from outlive.tools.processes.process_table import MARK, carries, exists, identify
 from outlive.tools.processes.process_table import running as running_processes
+from outlive.tools.processes.programs import careful
 from outlive.tools.processes.watchdog import WATCHDOG
 
+PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
+"""Hidden from commands: these keys pay for the model."""
+SPOOLS = ".task_outputs/commands"
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 WORDS = 0.2
@@ -44,19 +49,18 @@ class RunningCommand:
         launch: Launch,
         *,
         text: str,
-        cwd: Path,
-        env: Mapping[str, str],
-        timeout: float | None = None,
-        spool: Spool | None = None,
-        mask: Masker = mask,
-        live: Callable[[bytes], None] | None = None,
-        record: Callable[[Process], object] = lambda _: None,
+        root: Path,
+        marked: str,
+        timeout: float | None,
+        mask: Masker,
+        live: Callable[[bytes], None] | None,
+        record: Callable[[Process], object],
     ) -> None:
-        """`record` is called with the process before the command does anything."""
+        """Start it in `root`. Its environment is `marked`, its output is masked before it is kept or shown, and
+        `record` is called with its process before it does anything."""
         self.text = text
         self.timed_out = False
-        self.began = time.monotonic()
-        self.spool = spool or Spool(None)
+        self.spool = Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt")
         self.live = live
         """Called with masked output on the reading thread; None once nobody watches."""
         self._masked = MaskedBytes(mask.stream())
@@ -66,16 +70,17 @@ class RunningCommand:
         self._stopping, self._stopped = threading.Event(), threading.Event()
         self._ended: Future[None] = Future()
         self._launch = launch
-        self._marked = env.get(MARK, "")
-        out = self._start(cwd, env, record)
+        self._marked = marked
+        out = self._start(root, record)
         self._timer = None if timeout is None else threading.Timer(timeout, self._expire)
         threads = [threading.Thread(target=self._read, args=(out,)), threading.Thread(target=self._wait)]
         for thread in [*threads, *filter(None, [self._timer])]:
             thread.daemon = True
             thread.start()
 
-    def _start(self, cwd: Path, env: Mapping[str, str], record: Callable[[Process], object]) -> int:
+    def _start(self, root: Path, record: Callable[[Process], object]) -> int:
         """Start it behind its gate, record it, open the gate; returns the descriptor of its output."""
+        variables = {name: value for name, value in os.environ.items() if name not in PROVIDER_KEYS}
         with ExitStack() as descriptors, ExitStack() as undo:
             descriptors.callback(self._launch.started)
             undo.callback(self._launch.ended)
@@ -88,8 +93,8 @@ class RunningCommand:
                 self._popen = subprocess.Popen(  # noqa: S603 - running what the model asks for is what this is for
                     [*passing_shell(), "-c", _GATE, "outlive", *self._launch.argv],
                     pass_fds=self._launch.descriptors,
-                    cwd=cwd,
-                    env=dict(env),
+                    cwd=root,
+                    env=careful(variables) | {MARK: self._marked},
                     stdin=gate,
                     stdout=into,
                     stderr=subprocess.STDOUT,
@@ -132,7 +137,10 @@ class RunningCommand:
             return False
         except PermissionError:
             return self.held
-        return not exists(self.pid) and _lives(self.pid)
+        if exists(self.pid):
+            return False
+        groups = [row.group for row in running_processes()]  # without zombies
+        return not groups or self.pid in groups
 
     @property
     def exit_code(self) -> int | None:
@@ -149,15 +157,14 @@ class RunningCommand:
 
     async def finished(self) -> None:
         """Wait until it has ended. Cancelling the wait does not end it."""
-        loop = asyncio.get_running_loop()
-        told: asyncio.Future[None] = loop.create_future()
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: object) -> None:
             with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(_resolve, told)
+                loop.call_soon_threadsafe(done.set)
 
         self._ended.add_done_callback(tell)
-        await told
+        await done.wait()
 
     # -- ending
 
@@ -240,14 +247,3 @@ class RunningCommand:
         if self._stopping.is_set():
             self._stopped.wait(2 * GRACE)
         self._ended.set_result(None)
-
-
-def _resolve(told: "asyncio.Future[None]") -> None:
-    if not told.done():
-        told.set_result(None)
-
-
-def _lives(group: int) -> bool:
-    """Whether anything in the group still runs; zombies do not count."""
-    found = [row.group for row in running_processes()]
-    return not found or group in found

@@ -31,26 +31,26 @@ class MaskedBytes:
 class Edges:
     """Start and end of a stream; the bytes between are only counted."""
 
-    def __init__(self, edge: int = EDGE) -> None:
+    def __init__(self) -> None:
         self.total = 0
-        self._edge = edge
         self._head = bytearray()
         self._tail = bytearray()
 
     def add(self, data: bytes) -> None:
         self.total += len(data)
-        room = self._edge - len(self._head)
+        room = EDGE - len(self._head)
         self._head += data[:room]
-        self._tail += data[max(room, 0) :][-self._edge :]
-        if len(self._tail) > 2 * self._edge:
-            del self._tail[: -self._edge]
+        self._tail += data[max(room, 0) :][-EDGE:]
+        if len(self._tail) > 2 * EDGE:
+            del self._tail[:-EDGE]
 
     def text(self, where: str = "") -> str:
         """The text; a gap is noted with its size and `where` the whole output is."""
-        tail = self._tail[-self._edge :]
+        tail = self._tail[-EDGE:]
         if self.total == len(self._head) + len(tail):
             return (self._head + tail).decode("utf-8", "replace")
-        head, tail = _whole_lines(self._head), _from_a_line(tail)
+        head = self._head[: self._head.rfind(b"\n") + 1] or self._head + b"\n"
+        tail = tail[tail.find(b"\n") + 1 :] or tail
         gap = self.total - len(head) - len(tail)
         note = f"[… {gap:,} of {self.total:,} bytes left out{where} …]"
         return f"{head.decode('utf-8', 'replace')}{note}\n{tail.decode('utf-8', 'replace')}"
@@ -59,30 +59,24 @@ class Edges:
 class Spool:
     """The whole output in a file, created once it is too long for memory."""
 
-    def __init__(self, path: Path | None, *, cap: int = CAP, edge: int = EDGE) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.problem = ""
         self.kept = 0
-        self._cap = cap
-        self._edge = edge
         self._first = bytearray()
         self._file = -1
 
     def add(self, data: bytes) -> None:
-        if self.path is None or self.problem or self.kept >= self._cap:
+        if self.problem or self.kept >= CAP:
             return
-        if self._file < 0:
-            self._first += data
-            if len(self._first) <= 2 * self._edge:
-                return
-            data, self._first = bytes(self._first), bytearray()
-        self._write(self.path, data)
-
-    def _write(self, path: Path, data: bytes) -> None:
         try:
             if self._file < 0:
-                self._file = _new_file(path)
-            data = data[: self._cap - self.kept]
+                self._first += data
+                if len(self._first) <= 2 * EDGE:
+                    return
+                data, self._first = bytes(self._first), bytearray()
+                self._file = _new_file(self.path)
+            data = data[: CAP - self.kept]
             while data:
                 written = os.write(self._file, data)
                 self.kept += written
@@ -95,9 +89,9 @@ class Spool:
         """Where the whole output is, as part of a sentence."""
         if self.problem:
             return f"; the whole could not be kept: {self.problem}"
-        if not self.kept or self.path is None:
+        if not self.kept:
             return ""
-        much = f"the first {self.kept:,} bytes are" if self.kept >= self._cap else "the whole is"
+        much = f"the first {self.kept:,} bytes are" if self.kept >= CAP else "the whole is"
         return f"; {much} in {self.path}"
 
     def close(self) -> None:
@@ -117,12 +111,3 @@ def _new_file(path: Path) -> int:
             raise OSError(f"{folder} is a symlink")
         private_folder(folder)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-def _whole_lines(head: bytearray) -> bytearray:
-    """Without the cut last line, unless there is no other."""
-    return head[: head.rfind(b"\n") + 1] or head + b"\n"
-
-
-def _from_a_line(tail: bytearray) -> bytearray:
-    return tail[tail.find(b"\n") + 1 :] or tail

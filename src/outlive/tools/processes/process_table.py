@@ -99,7 +99,11 @@ def living(process: Process, marked: str = "", *, anywhere: bool = False) -> lis
 
 def carries(pid: int, marked: str) -> bool:
     """Whether the environment of a process is `marked`; one that cannot be read is not."""
-    return bool(marked) and f"{MARK}={marked}".encode() in _environment(pid)
+    try:
+        variables = _PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0") if marked else []
+    except OSError:  # another user's
+        return False
+    return f"{MARK}={marked}".encode() in variables
 
 
 def _stat(pid: int) -> list[str]:
@@ -113,10 +117,3 @@ def _stat(pid: int) -> list[str]:
 def _ps(*options: str) -> str:
     told = subprocess.run(["ps", *options], capture_output=True, text=True, check=False)  # noqa: S603, S607 - constants
     return told.stdout
-
-
-def _environment(pid: int) -> list[bytes]:
-    try:
-        return _PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
-    except OSError:  # another user's
-        return []

@@ -1,71 +1,29 @@
 """The commands of a session, in the foreground and in the background. All end with the session."""
 
-import os
-import secrets
-from collections.abc import Callable, Collection
-from pathlib import Path
 from threading import Thread
 
-from outlive.events import Process
-from outlive.secrets import Masker, mask
 from outlive.tools.errors import ToolError
-from outlive.tools.permissions.sandbox import Launch
 from outlive.tools.processes.command import RunningCommand
 from outlive.tools.processes.orphan import Orphan
-from outlive.tools.processes.output import Spool
-from outlive.tools.processes.process_table import MARK
-from outlive.tools.processes.programs import careful
 
-PROVIDER_KEYS = frozenset({"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"})
-"""Hidden from commands: these keys pay for the model."""
 MOST = 32
 """Background commands at once."""
-SPOOLS = ".task_outputs/commands"
 
 
 class Processes:
-    """Starts commands and tracks those that still run. `hidden` are variables that commands do not see; `mask` masks
-    their output before it is kept or shown."""
+    """Tracks the commands that still run, with or without a handle."""
 
-    def __init__(self, *, hidden: Collection[str] = PROVIDER_KEYS, mask: Masker = mask) -> None:
-        self._hidden = hidden
-        self._mask = mask
+    def __init__(self) -> None:
         self._running: set[RunningCommand | Orphan] = set()
         self._handles: dict[str, RunningCommand | Orphan] = {}
 
-    def start(
-        self,
-        launch: Launch,
-        text: str,
-        root: Path,
-        *,
-        marked: str = "",
-        timeout: float | None = None,
-        live: Callable[[bytes], None] | None = None,
-        record: Callable[[Process], object] = lambda _: None,
-    ) -> RunningCommand:
-        """Run a command in `root` until it ends or the session does, with or without a handle.
-
-        Its environment is `marked`; `record` is called with its process before it does anything.
-        """
-        ended = {command for command in self._running if not (command.running or command.left_behind)}
-        for gone in ended:
-            gone.forget()
+    def add(self, command: RunningCommand) -> None:
+        """The command ends with the session, if not before."""
+        ended = {one for one in self._running if not (one.running or one.left_behind)}
+        for one in ended:
+            one.forget()
         self._running -= ended
-        shown = {name: value for name, value in os.environ.items() if name not in self._hidden}
-        command = RunningCommand(
-            launch,
-            text=text,
-            cwd=root,
-            env=careful(shown) | {MARK: marked},
-            timeout=timeout,
-            spool=Spool(root / SPOOLS / f"{secrets.token_hex(6)}.txt"),
-            mask=self._mask,
-            live=live,
-            record=record,
-        )
         self._running.add(command)
-        return command
 
     def check_room(self) -> None:
         """Raise ToolError if too many commands run in the background."""

@@ -59,7 +59,8 @@ class Watchdog:
     def leave(self, process: Process) -> None:
         """The group has ended."""
         with self._lock:
-            self._watched.pop(process.group, None)
+            if self._watched.get(process.group) == process:  # else its number was reused
+                del self._watched[process.group]
             if self._process is not None:
                 self._tell("leave", process)
 

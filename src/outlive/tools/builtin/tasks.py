@@ -1,0 +1,266 @@
+"""The task tools: `task_create`, `task_update`, `task_list`, `task_get`, `task_claim` and `task_complete`."""
+
+from abc import abstractmethod
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from outlive.errors import OutliveError
+from outlive.stores.tasks.protocol import TaskQuery
+from outlive.stores.tasks.records import Status, Task
+from outlive.tasks import rules
+from outlive.tasks.drawing.marks import MARKS, words
+from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
+from outlive.tasks.lookup import OPEN
+from outlive.tasks.refs import Ref, some
+from outlive.tools.builtin.task_context import LEASE, claim, is_id, note_task, one_line, resolve, resolve_all, work_of
+from outlive.tools.protocol import SHORT, Effect, Input, Tool, ToolContext, ToolError, ToolOutcome
+
+LONGEST_KEY = 60
+LARGEST_BUDGET = 50_000
+TaskRef = Annotated[Ref, Meta(description="The task: its id (12, #12), its key, or its exact subject.")]
+_FOR_MODELS = {
+    "unknown_task": "task_list with all",
+    "cycle": "task_update with removeBlockedBy",
+    "complete_blocked": "task_update with removeBlockedBy",
+    "has_dependents": "task_update with removeBlockedBy",
+}
+"""What helps, by the code of an error."""
+
+
+class TaskTool(Tool[Input]):
+    """Base of the task tools. Errors of the graph name the tool that helps, not the command line."""
+
+    effect: Effect = "tasks"
+
+    @abstractmethod
+    def answer(self, given: Input, context: ToolContext) -> str:
+        """Do it and say what was done."""
+
+    async def run(self, given: Input, context: ToolContext) -> ToolOutcome:
+        try:
+            return ToolOutcome(self.answer(given, context))
+        except OutliveError as error:
+            raise ToolError(error.told(_FOR_MODELS)) from error
+
+
+class TaskCreateInput(Struct, frozen=True, forbid_unknown_fields=True):
+    subject: Annotated[str, Meta(description="What is to be done, in one line.")]
+    description: Annotated[str, Meta(description="All that is needed to do it.")] = ""
+    add_blocked_by: Annotated[
+        tuple[Ref, ...],
+        Meta(description="Tasks that must be finished first: ids (12, #12), keys, or exact subjects."),
+    ] = field(default=(), name="addBlockedBy")
+    add_blocks: Annotated[
+        tuple[Ref, ...], Meta(description="Tasks that have to wait for this one: ids, keys, or exact subjects.")
+    ] = field(default=(), name="addBlocks")
+    key: Annotated[
+        str | None,
+        Meta(description="A short name of your choice; later calls of this session may use it in place of the id."),
+    ] = None
+
+
+class TaskCreate(TaskTool[TaskCreateInput]):
+    name = "task_create"
+    description = (
+        "Add a task to the project's task graph, which outlives this conversation and is shared with other agents. "
+        "To create a plan in one answer, give each task a key and name earlier ones by key in addBlockedBy. Does "
+        "not start the task (use task_claim)."
+    )
+    input = TaskCreateInput
+    about = "subject"
+
+    def answer(self, given: TaskCreateInput, context: ToolContext) -> str:
+        key = _checked_key((given.key or "").strip(), context)
+        task = context.graph.create(
+            given.subject,
+            description=given.description,
+            blocked_by=resolve_all(context, given.add_blocked_by),
+            blocks=resolve_all(context, given.add_blocks),
+            metadata={"session": context.session.id} | ({"key": key} if key else {}),
+        )
+        if key:
+            work_of(context).keys[key] = task.id
+        note_task(context, task)
+        return f"created {one_line(context.graph.get(task.id))}" + (f", key {key}" if key else "")
+
+
+def _checked_key(key: str, context: ToolContext) -> str:
+    if not key:
+        return ""
+    if is_id(key) or len(key) > LONGEST_KEY or not key.isprintable():
+        raise ToolError(f"{key[:LONGEST_KEY]!r} cannot be a key: a short name that does not look like an id")
+    if (taken := work_of(context).keys.get(key)) is not None:
+        raise ToolError(f"the key {key!r} belongs to task #{taken} already; take another one")
+    return key
+
+
+class TaskUpdateInput(Struct, frozen=True, forbid_unknown_fields=True):
+    task_id: TaskRef
+    subject: Annotated[str | UnsetType, Meta(description="The new subject.")] = UNSET
+    description: Annotated[str | UnsetType, Meta(description="The new description.")] = UNSET
+    status: Annotated[
+        Status | UnsetType, Meta(description="in_progress claims it; pending gives it back, or reopens it.")
+    ] = UNSET
+    add_blocked_by: Annotated[tuple[Ref, ...], Meta(description="Further tasks it has to wait for.")] = field(
+        default=(), name="addBlockedBy"
+    )
+    add_blocks: Annotated[tuple[Ref, ...], Meta(description="Further tasks that have to wait for it.")] = field(
+        default=(), name="addBlocks"
+    )
+    remove_blocked_by: Annotated[tuple[Ref, ...], Meta(description="Tasks it no longer waits for.")] = field(
+        default=(), name="removeBlockedBy"
+    )
+
+
+class TaskUpdate(TaskTool[TaskUpdateInput]):
+    name = "task_update"
+    description = (
+        "Change a task: only what is given changes. Refused when another agent holds the task. To finish one with a "
+        "note on its result, use task_complete. Does not delete tasks; cancelled means that it will not be done."
+    )
+    input = TaskUpdateInput
+    about = "task_id"
+
+    def answer(self, given: TaskUpdateInput, context: ToolContext) -> str:
+        fields: dict[str, Any] = {
+            name: text for name in ("subject", "description") if (text := getattr(given, name)) is not UNSET
+        }
+        for name in ("add_blocked_by", "add_blocks", "remove_blocked_by"):
+            if refs := getattr(given, name):
+                fields[name] = resolve_all(context, refs)
+        if not fields and given.status is UNSET:
+            raise ToolError("nothing to change: give a subject, a description, a status or dependencies")
+        task = _change(given, context, fields)
+        note_task(context, task)
+        return f"updated {one_line(context.graph.get(task.id))}"
+
+
+def _change(given: TaskUpdateInput, context: ToolContext, fields: dict[str, Any]) -> Task:
+    """Apply the change; a claim is a separate operation and is released if the rest is refused."""
+    task = context.graph.get(resolve(context, given.task_id))
+    token = work_of(context).tokens.get(task.id)
+    if given.status == "in_progress":
+        started, ours_before = claim(context, task.id)
+        try:
+            return context.graph.update(task.id, **fields) if fields else started
+        except BaseException:
+            if not ours_before:
+                context.graph.release(task.id, owner=context.owner)
+            raise
+    if given.status is not UNSET:
+        rules.may_act(task, owner=context.owner, token=token, verb=f"make {given.status}")
+        fields = {**fields, "status": given.status}
+    return context.graph.update(task.id, **fields)
+
+
+class TaskListInput(Struct, frozen=True, forbid_unknown_fields=True):
+    all: Annotated[bool, Meta(description="Finished and cancelled tasks as well.")] = False
+    budget: Annotated[
+        int,
+        Meta(
+            ge=50, le=LARGEST_BUDGET, description=f"Tokens that the list may take; {DEFAULT_BUDGET} when not given."
+        ),
+    ] = DEFAULT_BUDGET
+
+
+class TaskList(TaskTool[TaskListInput]):
+    name = "task_list"
+    description = (
+        "List the tasks of the project, most urgent first, one line each: state, id, subject, @owner, and after ← "
+        "the unfinished tasks it waits for. Does not show descriptions (use task_get)."
+    )
+    input = TaskListInput
+    longest = SHORT
+    effect = "look"
+
+    def answer(self, given: TaskListInput, context: ToolContext) -> str:
+        query = TaskQuery(sort="priority") if given.all else OPEN
+        total = context.graph.count(query)
+        if not total:
+            return "there are no tasks" if given.all else "there are no open tasks"
+        tasks = context.graph.find(TaskQuery(statuses=query.statuses, sort=query.sort, limit=fits(given.budget)))
+        legend = ", ".join(f"{mark} {words(state)}" for state, mark in MARKS.items())
+        damaged = [f"(cannot be read: {what})" for what in context.graph.store.left_out()[:5]]
+        return "\n".join([listing(tasks, total=total, budget=given.budget), f"[{legend}]", *damaged])
+
+
+class TaskGetInput(Struct, frozen=True, forbid_unknown_fields=True):
+    task_id: TaskRef
+
+
+class TaskGet(TaskTool[TaskGetInput]):
+    name = "task_get"
+    description = (
+        "Show one task whole: status, description, what it waits for and what waits for it, who holds it, its result."
+    )
+    input = TaskGetInput
+    about = "task_id"
+    longest = SHORT
+    effect = "look"
+
+    def answer(self, given: TaskGetInput, context: ToolContext) -> str:
+        task = context.graph.get(resolve(context, given.task_id))
+        rows = [one_line(task)]
+        if task.lease is not None:
+            rows.append(rules.held(task))
+        finished = [number for number in task.depends_on if number not in task.blocked_by]
+        if finished:
+            rows.append(f"finished dependencies: {', '.join(f'#{number}' for number in finished)}")
+        if task.labels:
+            rows.append(f"labels: {', '.join(task.labels)}")
+        if task.description:
+            rows.append(f"description:\n{task.description}")
+        if task.result:
+            rows.append(f"result:\n{task.result}")
+        return "\n".join(rows)
+
+
+class TaskClaimInput(Struct, frozen=True, forbid_unknown_fields=True):
+    task_id: Annotated[
+        Ref | None,
+        Meta(description="The task: id, key or exact subject; when not given, the most urgent one that is ready."),
+    ] = None
+
+
+class TaskClaim(TaskTool[TaskClaimInput]):
+    name = "task_claim"
+    description = (
+        "Take a ready task in your name and start it; exactly one agent gets it. The claim runs out when it is not "
+        "renewed. Refused for tasks that are blocked, finished or held by another."
+    )
+    input = TaskClaimInput
+    about = "task_id"
+    longest = SHORT
+
+    def answer(self, given: TaskClaimInput, context: ToolContext) -> str:
+        ref = None if given.task_id is None else resolve(context, given.task_id)
+        task, ours_before = claim(context, ref)
+        note_task(context, task)
+        minutes = round(LEASE.total_seconds() / 60)
+        how = "it is yours already, for another" if ours_before else "claimed, for"
+        text = f"{how} {minutes} minutes: {one_line(task)}"
+        return f"{text}\n{task.description}" if task.description else text
+
+
+class TaskCompleteInput(Struct, frozen=True, forbid_unknown_fields=True):
+    task_id: TaskRef
+    result: Annotated[str | None, Meta(description="What came of it, for those who build on it.")] = None
+
+
+class TaskComplete(TaskTool[TaskCompleteInput]):
+    name = "task_complete"
+    description = (
+        "Mark a task as done and say which tasks became ready by it. Only when the work is really finished. Refused "
+        "when it still waits for others or when another agent holds it."
+    )
+    input = TaskCompleteInput
+    about = "task_id"
+
+    def answer(self, given: TaskCompleteInput, context: ToolContext) -> str:
+        number = context.graph.get(resolve(context, given.task_id)).id
+        token = work_of(context).tokens.get(number)
+        done = context.graph.complete(number, result=given.result, owner=context.owner, token=token)
+        note_task(context, done.task)
+        ready = some([f"#{task.id} {task.subject}" for task in done.unblocked], 10)
+        return f"completed #{done.task.id} {done.task.subject}" + (f"; now ready: {ready}" if ready else "")

@@ -1,0 +1,108 @@
+"""Tools for the model's own context: `compact` it, `recall` what left it, `keep` results whole in it."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
+
+LONGEST_FOCUS = 500
+
+
+class CompactInput(Struct, frozen=True, forbid_unknown_fields=True):
+    focus: Annotated[str, Meta(description="What will matter next, so that it is kept in more detail.")] = ""
+
+
+class Compact(Tool[CompactInput]):
+    name = "compact"
+    description = (
+        "Make room in the context: fold older conversation once the calls of this answer have come back. Goal, plan, "
+        "tasks and the user's words stay, and everything folded can be had back with recall. Rarely needed: it also "
+        "happens by itself."
+    )
+    input = CompactInput
+    longest = SHORT
+    effect = "state"
+
+    async def run(self, given: CompactInput, context: ToolContext) -> ToolOutcome:
+        focus = given.focus.strip()
+        if len(focus) > LONGEST_FOCUS:
+            raise ToolError(f"the focus has {len(focus):,} characters, at most {LONGEST_FOCUS} fit; say it in a line")
+        context.session.ask_to_compact(focus)
+        return ToolOutcome(
+            "the conversation is compacted before the next request" + (f", focus: {focus}" if focus else "")
+        )
+
+
+class RecallInput(Struct, frozen=True, forbid_unknown_fields=True):
+    handle: Annotated[str, Meta(description="A handle from the conversation, such as @h12.")] = ""
+    query: Annotated[
+        str, Meta(description="Words to look for in all of this session; with a handle, lines of that text.")
+    ] = ""
+
+
+class Recall(Tool[RecallInput]):
+    name = "recall"
+    description = (
+        "Get back what left the conversation, exactly: by handle (@h12), or search this session's past for words to "
+        "find the handle. It shows the past; for a file as it is now use read_file."
+    )
+    input = RecallInput
+    longest = SHORT
+    effect = "look"
+    parallel = True
+
+    def subject(self, given: RecallInput) -> str:
+        return given.handle or given.query
+
+    async def run(self, given: RecallInput, context: ToolContext) -> ToolOutcome:
+        handle, query = given.handle.strip(), given.query.strip()
+        if not handle and not query:
+            raise ToolError("give a handle, such as @h12, or a query to search for")
+        if not handle:
+            return ToolOutcome(context.session.search(query) or f"nothing in this session says {query!r}")
+        text, pictures = context.session.recall(handle)
+        return ToolOutcome(_matching_lines(text, query, handle) if query else text, images=pictures)
+
+
+def _matching_lines(text: str, query: str, handle: str) -> str:
+    wanted = query.casefold()
+    rows = [f"{n:>5}\t{line}" for n, line in enumerate(text.split("\n"), 1) if wanted in line.casefold()]
+    return "\n".join(rows) or f"{handle} does not say {query!r}; leave out the query to see all of it"
+
+
+class KeepInput(Struct, frozen=True, forbid_unknown_fields=True):
+    refs: Annotated[
+        tuple[str, ...], Meta(description="Handles (@h12) or call ids of the tool results to keep whole.")
+    ] = ()
+    let_go: Annotated[tuple[str, ...], Meta(description="Handles or call ids that need not be kept any longer.")] = ()
+
+
+class Keep(Tool[KeepInput]):
+    name = "keep"
+    description = (
+        "Keep tool results whole through every compaction, because you will need them to the letter for long: a "
+        "specification, a list to work through. Answers with all that is kept and what it takes of the window; "
+        "without arguments it only shows that. Rarely needed: what was compacted can be recalled. Let go of what "
+        "is used up."
+    )
+    input = KeepInput
+    longest = SHORT
+    effect = "state"
+
+    def subject(self, given: KeepInput) -> str:
+        return " ".join(given.refs or given.let_go)
+
+    async def run(self, given: KeepInput, context: ToolContext) -> ToolOutcome:
+        if given.refs or given.let_go:
+            context.session.keep(given.refs, given.let_go)
+        kept, room = context.session.kept()
+        if not kept:
+            return ToolOutcome(f"nothing is kept whole; {room:,} tokens can be")
+        rows = [f"kept whole: {sum(one.tokens for one in kept):,} of {room:,} tokens"]
+        for one in kept:
+            names = " ".join(dict.fromkeys([one.ref, *one.handles]))
+            later = "" if one.in_view else " · not in view: back with the next compaction, recall it to read it now"
+            later = later if one.fits else " · too large for the window as it is now: let go of something"
+            rows.append(f"- {one.what} · {names} · {one.tokens:,} tokens{later}")
+        return ToolOutcome("\n".join(rows))
