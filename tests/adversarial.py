@@ -147,11 +147,12 @@ def _context() -> dict[str, Reader]:
 
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
-    from outlive.instructions import instructs, outside_tags, standing
+    from outlive.instructions import instructs, standing
     from outlive.memory import extract
     from outlive.memory.refs import normalized, unknown
     from outlive.memory.utterances import is_quote, quoted_sentences
     from outlive.messages import Text
+    from outlive.sentences import outside_tags
     from outlive.stores.memories.records import Provenance
     from outlive.stores.memories.text import parse as parse_memory
 

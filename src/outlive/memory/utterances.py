@@ -11,12 +11,12 @@ from itertools import islice
 import msgspec
 
 from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, ToolFinished, Undone, UserSaid
-from outlive.instructions import outside_tags
 from outlive.memory.explicit_requests import asks_for_what_follows, first_sentence, statements
 from outlive.memory.index import TITLE
 from outlive.memory.refs import normalized
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.origin import user_words
+from outlive.sentences import outside_tags
 from outlive.stores.memories.records import Provenance, Who
 
 WALL = 6_000

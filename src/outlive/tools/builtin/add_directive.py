@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.events import DirectiveDropped, DirectiveGiven
-from outlive.instructions import outside_tags
+from outlive.sentences import outside_tags
 from outlive.state import made_way
 from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 
