@@ -28,36 +28,32 @@ def _form(*alternatives: str) -> re.Pattern[str]:
 
 
 _VERBS = _one_of(
-    """
-    abbreviate add amend announce answer apologi[sz]e apply ask assume attach avoid base be begin block break build
-    bump bypass call catch change check cite clean close comment commit compile confirm consult copy cover create cut
-    default delete deploy describe disable do document drop edit enable end ensure exclude execute explain export
-    expose extract favou?r fetch finish fix follow force forget format generate get give go group guess hallucinate
-    handle hardcode have hide ignore import include indent inline insert install introduce invent keep leave limit
-    link lint list load lock log look make mark measure mention merge mock modify move name notify omit open order
-    output overwrite paste pin place post prefer present preserve print propose provide publish pull push put quote
-    raise read rebase refactor refer reformat regenerate release rely remember remind remove rename repeat replace
-    reply report request reset resolve respond restart restore return reuse revert review rewrite run save say search
-    send separate set share ship shorten show sign silence simplify skip sort speak speculate spell split squash stage
-    start state stay step stick stop store strip style suggest summari[sz]e suppress swallow switch tag take talk
-    target tell test think throw touch track translate transmit treat trust try turn type update upgrade upload use
-    validate verify wait warn work wrap write
-    """
+    r"abbreviate add amend announce answer apologi[sz]e apply ask assume attach avoid base be begin block break "
+    r"build bump bypass call catch change check cite clean close comment commit compile confirm consult copy cover "
+    r"create cut default delete deploy describe disable do document drop edit enable end ensure exclude execute "
+    r"explain export expose extract favou?r fetch finish fix follow force forget format generate get give go group "
+    r"guess hallucinate handle hardcode have hide ignore import include indent inline insert install introduce "
+    r"invent keep leave limit link lint list load lock log look make mark measure mention merge mock modify move "
+    r"name notify omit open order output overwrite paste pin place post prefer present preserve print propose "
+    r"provide publish pull push put quote raise read rebase refactor refer reformat regenerate release rely "
+    r"remember remind remove rename repeat replace reply report request reset resolve respond restart restore "
+    r"return reuse revert review rewrite run save say search send separate set share ship shorten show sign "
+    r"silence simplify skip sort speak speculate spell split squash stage start state stay step stick stop store "
+    r"strip style suggest summari[sz]e suppress swallow switch tag take talk target tell test think throw touch "
+    r"track translate transmit treat trust try turn type update upgrade upload use validate verify wait warn work "
+    r"wrap write"
 )
 _VERB = rf"(?:\w+-)?{_VERBS}(?![\w-])"
 _EVENTS = _one_of(
-    """
-    commit change edit push pr pull.request merge release response answer reply replies message turn step session
-    task fix bugfix feature refactor refactoring migration deploy deployment branch review summary summaries
-    """
+    r"commit change edit push pr pull.request merge release response answer reply replies message turn step "
+    r"session task fix bugfix feature refactor refactoring migration deploy deployment branch review summary "
+    r"summaries"
 )
 _EVENT = rf"(?:(?:new|future|public|bug|big) )?{_EVENTS}(?:e?s)?\b"
 _THINGS = _one_of(
-    """
-    code (?:commit|log|error).message test function method class module file (?:branch|variable).name comment doc
-    docstring documentation name variable identifier endpoint api query queries dependency dependencies import script
-    string number date work
-    """
+    r"code (?:commit|log|error).message test function method class module file (?:branch|variable).name comment "
+    r"doc docstring documentation name variable identifier endpoint api query queries dependency dependencies "
+    r"import script string number date work"
 )
 _WORK = rf"(?:{_EVENT}|{_THINGS}(?:e?s)?\b)"
 _ACT = (
@@ -73,7 +69,8 @@ _SPELLINGS = tuple(
         (r"(?:every(?: single)?|each) time|any ?time(?= (?:you|we)\b)", "whenever"),
         (r"each|any(?! (?:more|longer))|all", "every"),
         (r"don't|dont|you (?:must|may|shall|should|can) ?not|you (?:mustn't|can't|shouldn't)", "do not"),
-        (r"(?:do )?not,? ever|never,? ever|under no circumstances|at no point|you(?:'re| are) not \w+ to", "never"),
+        (r"(?:do )?not,? ever|never,? ever|under no circumstances|at no point", "never"),
+        (r"you(?:'re| are) not (?:allowed |permitted |supposed )?to", "never"),
         (r"shall|should|ha(?:s|ve) to|needs? to|ought to", "must"),
     )
 )

@@ -10,14 +10,14 @@ from typing import Any, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
-from outlive.agent.handoff import handoff_note
 from outlive.agent.masking import Mask, masked
-from outlive.agent.started import StartedCommands
+from outlive.agent.orphans import StartedCommands
 from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
 from outlive.context.engine import Engine, Request
 from outlive.context.errors import ContextError, FloorError
+from outlive.context.ledger import facts
 from outlive.context.policy import RICH, Policy
-from outlive.context.state_block import shortened
+from outlive.context.state_block import plan_text, shortened
 from outlive.context.summary import ask, checked, largest
 from outlive.events import (
     VERSION,
@@ -316,8 +316,17 @@ class Session:
         return self.log(Undone, target=event, what="after")
 
     def renew(self, words: str = "") -> Renewed:
-        """A new sprint: state carries over with a handoff note, history starts fresh."""
-        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.history.ledger, words))
+        """A new sprint: state carries over with a handoff note, which begins with `words`; history starts fresh."""
+        state = self.state
+        parts = [
+            words.strip(),
+            f"Goal of the last sprint: {state.goal}" if state.goal else "",
+            plan_text(state),
+            f"Progress: {state.progress}" if state.progress else "",
+            f"Blocked on: {state.blocked_on}" if state.blocked_on else "",
+            facts(self.engine.history.ledger),
+        ]
+        return self.log(Renewed, handoff="\n".join(filter(None, parts)) or "(nothing was left open)")
 
     def reconcile(self, *, after_pass: bool = False) -> bool:
         """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""

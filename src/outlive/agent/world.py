@@ -124,21 +124,16 @@ def compare(
     if head and head != seen.head:
         notes.append(f"git HEAD moved from {seen.head[:12]} to {head[:12]}")
         data["head"] = head
-    ended = [
-        name for name in background if name not in seen.gone and _ended(_known(runs(name), world, name), restarted)
-    ]
+    ended = []
+    for name in (name for name in background if name not in seen.gone):
+        running = runs(name)
+        running = world.runs(name) if running is None else running
+        if running is False or (running is None and restarted):
+            ended.append(name)
     if ended:
         notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:NAMED]))
         data["gone"] = ended
     return Difference(notes, data)
-
-
-def _known(running: bool | None, world: World, name: str) -> bool | None:
-    return world.runs(name) if running is None else running
-
-
-def _ended(running: bool | None, restarted: bool) -> bool:
-    return restarted if running is None else not running
 
 
 def _named(names: Iterable[str]) -> str:
