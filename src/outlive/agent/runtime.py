@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -320,12 +320,6 @@ class Runtime:
                 await asyncio.wait([self._work])
             if self._learning is not None:
                 await self._learning
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     # -- inside
 

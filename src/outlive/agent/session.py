@@ -74,14 +74,12 @@ class Session:
         window: int = WINDOW,
         policy: Policy = RICH,
         clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.perf_counter,
         world: World | None = None,
         mask: Mask | None = None,
         history: Iterable[Event] = (),
     ) -> None:
         self._writer = writer
         self._clock = clock
-        self._timer = timer
         self._world = world
         self._mask = mask
         self._watchers: list[Callable[[Event], None]] = []
@@ -412,7 +410,7 @@ class Session:
             self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
-        began = self._timer()
+        began = time.perf_counter()
         try:
             request = self.engine.next_request(now)
         except FloorError as error:
@@ -421,7 +419,7 @@ class Session:
         return replace(request, new_events=self._write_made(request.new_events, began))
 
     def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
-        began = self._timer()
+        began = time.perf_counter()
         made = make()
         if made is not None:
             (made,) = self._write_made((made,), began)
@@ -435,7 +433,7 @@ class Session:
         """
         if not made:
             return ()
-        seconds = round(self._timer() - began, 4)
+        seconds = round(time.perf_counter() - began, 4)
         made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
         try:
             self._writer.append(made)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,13 +83,10 @@ class LastSeen:
 
     def take(self, event: Event) -> None:
         if isinstance(event, Checkpointed) and event.label == SEEN:
-            self.files.update(_strings(event.data.get("files")))
+            if isinstance(files := event.data.get("files"), dict):
+                self.files.update({str(name): str(digest) for name, digest in files.items()})
             self.head = str(event.data.get("head") or self.head)
             self.gone.update(map(str, event.data.get("gone") or ()))
-
-
-def _strings(value: Any) -> dict[str, str]:
-    return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else {}
 
 
 @dataclass(slots=True)
@@ -136,7 +133,6 @@ def compare(
     return Difference(notes, data)
 
 
-def _named(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return ", ".join(listed[:NAMED]) + more
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from outlive.memory.learning.candidate import Candidate
 
 T = TypeVar("T")
-
 _UNSET: Any = object()
 
 
@@ -60,10 +59,7 @@ class Memories:
         clock: Callable[[], datetime] | None = None,
         heal: bool = True,
     ) -> "Memories":
-        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default.
-
-        Heals the indexes, unless it is only for a quick look (`heal=False`).
-        """
+        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
         home = home or home_folder()
         stores = open_stores(url, base=base, durability=durability, home=home, clock=clock)
         found = cls(stores.memories, stores.user_memories, actor=actor, home=home)
@@ -78,11 +74,10 @@ class Memories:
 
     def get(self, ref: str) -> Memory:
         """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
-        found = self._find(ref)
-        if found is None:
-            live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
-            raise unknown(ref, [memory.slug for memory in live])
-        return found
+        if found := self._find(ref):
+            return found
+        live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
+        raise unknown(ref, [memory.slug for memory in live])
 
     def all(
         self,
@@ -106,8 +101,8 @@ class Memories:
 
     def called(self, name: str) -> list[Memory]:
         """Those in use that have this name, whatever its case, and that are trusted."""
-        found = (memory for memory in self.all() if memory.name.casefold() == name.casefold())
-        return [memory for memory in found if not memory.provenance.foreign]
+        wanted = name.casefold()
+        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.foreign]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
@@ -139,7 +134,7 @@ class Memories:
 
     def index(self) -> str:
         """One line for each, both scopes together, capped: what the system prompt holds."""
-        return index_text(self.all(), under={"user": "user/"})
+        return index_text(self.all(), user_folder="user/")
 
     # -- changing --------------------------------------------------------------------------------------
 
@@ -231,7 +226,7 @@ class Memories:
         new = self._glance(by)
         if new.scope != old.scope or new.slug == old.slug:
             if new.slug == old.slug != named.slug:
-                return new  # it has its place already
+                return new  # it has taken its place already
             raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
 
         def work(tx: MemoryWriter) -> Memory:
@@ -292,9 +287,8 @@ class Memories:
 
     def log(self, ref: str = "") -> list[changelog.ChangelogEntry]:
         """Every step, oldest first; or those that touched one memory."""
-        found = []
-        for scope, store in self.stores.items():
-            found += changelog.entries(scope, store.read(lambda tx: tx.steps()))
+        steps = {scope: store.read(lambda tx: tx.steps()) for scope, store in self.stores.items()}
+        found = [entry for scope, made in steps.items() for entry in changelog.entries(scope, made)]
         found.sort(key=lambda entry: (entry.step.at, entry.step.id))
         if not ref:
             return found
@@ -393,10 +387,9 @@ def shown(keys: Iterable[str], memories: Mapping[str, Memory], *, untrusted: boo
 
 
 def _slug_of(ref: str, live: Sequence[Memory], hidden: Mapping[str, str]) -> str:
-    found = find(ref, live, hidden)
-    if found is None:
-        raise unknown(ref, [memory.slug for memory in live])
-    return found.memory.slug
+    if found := find(ref, live, hidden):
+        return found.memory.slug
+    raise unknown(ref, [memory.slug for memory in live])
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:

@@ -17,7 +17,7 @@ from outlive.memory.errors import InvalidAnswer, MemoryRefused
 from outlive.memory.refs import corrects, normalized, outranks, read_answer
 from outlive.memory.supersession import in_use
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memories.records import Memory, Provenance
+from outlive.stores.memories.records import Memory
 
 LONGEST = 24_000
 """Characters of one request."""
@@ -157,7 +157,8 @@ def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
 
 
 def merged(sources: Sequence[Memory]) -> Memory:
-    """One memory of several: their texts as they are, the newest first, each with the day on which it was said."""
+    """One memory of several: their texts as they are, the newest first, each with the day on which it was said. Its
+    source is the one that is trusted least, confirmed only if all are."""
     olds = sorted(sources, key=lambda memory: (memory.updated, memory.slug), reverse=True)
     if len({memory.slug for memory in olds}) < 2:
         raise InvalidAnswer("a merge needs two memories; nothing was changed")
@@ -167,13 +168,14 @@ def merged(sources: Sequence[Memory]) -> Memory:
     for memory in olds:
         texts.setdefault(normalized(_text(memory)), _dated(memory))
     slugs = tuple(memory.slug for memory in sources)
+    least = max((memory.provenance for memory in olds), key=lambda source: _TRUST[source.by])
     return replace(
         olds[0],
         slug="",
         body="\n\n".join(texts.values()),
         keys=tuple(dict.fromkeys(key for memory in olds for key in memory.keys)),
         date=olds[0].date if len({memory.date for memory in olds}) == 1 else "",
-        provenance=_weakest(olds),
+        provenance=replace(least, confirmed=all(m.provenance.is_users for m in olds) and least.by != "user"),
         supersedes=slugs,
         derived_from=slugs,
         revision=1,
@@ -191,12 +193,6 @@ def _dated(memory: Memory) -> str:
         return _text(memory).strip()
     about = f", about {memory.date}" if memory.date else ""
     return f"Said on {memory.created.date()}{about}:\n{_text(memory).strip()}"
-
-
-def _weakest(olds: Sequence[Memory]) -> Provenance:
-    """The source that is trusted least; confirmed only if all are."""
-    least = max(olds, key=lambda memory: _TRUST[memory.provenance.by]).provenance
-    return replace(least, confirmed=all(memory.provenance.is_users for memory in olds) and least.by != "user")
 
 
 class _Merge(msgspec.Struct):

@@ -141,7 +141,7 @@ def read_extraction(
     heard = {one.event: one for one in utterances(events, after=after)}
     system = system_of(events)
     found: list[Candidate] = []
-    refused = rejected if rejected is not None else []
+    refused = [] if rejected is None else rejected
     for item in form.memories:
         try:
             candidate = _checked(item, heard, existing, system, session)
