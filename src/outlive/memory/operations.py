@@ -4,6 +4,7 @@ A model is shown all memories and answers with operations on them: keep, merge, 
 a merge joins its sources as they are. An answer that does not account for each memory exactly once changes nothing.
 """
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -90,8 +91,9 @@ def _corrected(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
     """Memories that plainly correct an older one, with that: "The port is now 443" after "The port is 80"."""
     alike: dict[tuple[str, ...], deque[Memory]] = defaultdict(lambda: deque(maxlen=_ALIKE))
     for memory in sorted(live, key=lambda memory: (memory.updated, memory.slug)):
-        older = alike[(memory.type, *normalized(_text(memory)).casefold().split()[:2])]
-        for other in older:
+        said = normalized(_text(memory)).casefold()
+        older = alike[(memory.type, *said.split()[:2])]
+        for other in older if re.search(r"^actually\b|\bnow\b|, not ", said) else ():
             if corrects(_text(memory), _text(other)) and not outranks(other.provenance, memory.provenance):
                 yield memory, other, "corrects"
         older.append(memory)

@@ -71,10 +71,12 @@ def normalized(text: str) -> str:
 def corrects(new: str, old: str) -> bool:
     """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z". Without the "now" or
     the ", not Z" it is the same text but for one word, which is not among the first two."""
-    said, before = normalized(new).casefold(), normalized(old).casefold()
+    said = normalized(new).casefold()
     plain = _NOT.sub("", _NOW.sub("", said, count=1), count=1)
-    mine, theirs = plain.split(), _NOW.sub("", before, count=1).split()
-    if plain == said or len(mine) != len(theirs):
+    if plain == said:
+        return False
+    mine, theirs = plain.split(), _NOW.sub("", normalized(old).casefold(), count=1).split()
+    if len(mine) != len(theirs):
         return False
     other = [number for number, words in enumerate(zip(mine, theirs, strict=True)) if len({*words}) > 1]
     denied = _NOT.search(said)
