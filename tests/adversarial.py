@@ -147,11 +147,12 @@ def _context() -> dict[str, Reader]:
 
 def _memory() -> dict[str, Reader]:
     from outlive.events import UserSaid
-    from outlive.instructions import instructs, outside_tags, standing
-    from outlive.memory import extract
-    from outlive.memory.refs import normalized, unknown
-    from outlive.memory.utterances import is_quote, quoted_sentences
+    from outlive.instructions import instructs, standing
+    from outlive.memory.learning import candidate, extract
+    from outlive.memory.learning.utterances import is_quote, quoted_sentences
+    from outlive.memory.refs import corrects, normalized, unknown
     from outlive.messages import Text
+    from outlive.sentences import outside_tags
     from outlive.stores.memories.records import Provenance
     from outlive.stores.memories.text import parse as parse_memory
 
@@ -163,8 +164,8 @@ def _memory() -> dict[str, Reader]:
         "what to remember": lambda text: extract.candidates(said(text)),
         "what was not heard": lambda text: extract.unheard(said(text)),
         "an extraction": lambda text: extract.read_extraction(text, [], []),
-        "a memory that was asked for": lambda text: extract.asked_for(text, Provenance()).memory(),
-        "two memories": lambda text: (normalized(text), extract.corrects(f"{text}, not x", text)),
+        "a memory that was asked for": lambda text: candidate.asked_for(text, Provenance()).memory(),
+        "two memories": lambda text: (normalized(text), corrects(f"{text}, not x", text)),
         "a quotation": lambda text: (is_quote(text, f"{text} x"), quoted_sentences(text[:3_000], text[:6_000])),
         "pasted blocks": outside_tags,
         "instructions in a message": standing,

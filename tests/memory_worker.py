@@ -47,7 +47,7 @@ CHANGES: dict[str, Callable[[Memories], object]] = {
 def template(memories: Memories) -> None:
     """Two with the same text, one with a date, one derived from another, one alone, one forgotten."""
     memories.add("same", "The build needs Python 3.11.")
-    memories.add("same too", "the build needs Python 3.11", description="said again")
+    memories.add("same too", "The build needs Python 3.11", description="said again")
     memories.add("dated", "The freeze began yesterday evening.", date="2026-03-02")
     memories.add("base", "Deploys go through staging.")
     memories.add("derived", "So ask before deploying on Fridays.", derived_from=["base"])

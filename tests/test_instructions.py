@@ -183,6 +183,28 @@ STANDING = [
     "For all future commits, add a Signed-off-by line.",
     "Avoid one-letter variable names.",
     "Every time you touch the API, bump the version.",
+    "Rebase onto main before every push, please.",
+    "Never leave print statements in the code you hand over.",
+    "From now on, put new endpoints under /api/v2.",
+    "Don't reformat files you aren't otherwise changing unless I ask.",
+    "Every new migration must come with a rollback.",
+    "Always pin versions in requirements.txt.",
+    "I'd like you to always run mypy before you commit.",
+    "Whenever you change a public function, update the docs as well.",
+    "Ask me before you run anything that costs money.",
+    "Customer data must never leave this machine.",
+    "No wildcard imports, ever.",
+    "Do not send telemetry anywhere without my approval.",
+    "Please keep commits small and focused.",
+    "Stop adding comments to obvious code.",
+    "Prefer pathlib over os.path.",
+    "We never squash commits in this repo.",
+    "Use feature branches for all work, never commit straight to develop.",
+    "After every refactoring, run the benchmarks.",
+    "You are not allowed to modify anything in infra/.",
+    "Going forward, reply in one paragraph at most.",
+    "Only use open source libraries.",
+    "All log messages must be in lower case.",
 ]
 NOT_STANDING = [
     "Don't worry about it.",
@@ -407,6 +429,28 @@ NOT_STANDING = [
     "Ping me every time the build breaks on CI, thanks to the new webhook it should.",
     "The previous agent was told to never touch vendor.",
     "Our policy says that all commits must be signed, is that so?",
+    "The deploy never finished last night.",
+    "Can you always assume the list is sorted?",
+    "Run the migration and tell me what changed.",
+    "I usually run the tests before every commit.",
+    "The CI runs the linter on every push.",
+    "Please rename this variable everywhere in the file.",
+    "Never seen that error on staging.",
+    "Do not restart the worker until the queue is empty.",
+    "Make sure the new button works on mobile.",
+    "Our style guide says to avoid abbreviations.",
+    "He always forgets to close the tickets.",
+    "Use the token from the .env file to log in.",
+    "Whenever the job fails, the lock stays behind.",
+    "Let's use postgres for this one.",
+    "No rush, tomorrow is fine.",
+    "It should never take more than a second to load.",
+    "Don't add a new table for that, reuse users.",
+    "Add a pre-commit hook that always runs black.",
+    "I don't want to spend a lot of time on this.",
+    "Write a test which makes sure that the cache is never stale.",
+    "Keep an eye on the memory usage while it runs.",
+    "From now on the build takes only two minutes.",
 ]
 
 
@@ -538,3 +582,7 @@ def test_of_any_text_the_users_own_instructions_are_found_once_each_and_in_order
 def test_a_sentence_that_goes_on_in_the_next_line_is_quoted_whole() -> None:
     said = "Some rules.\n- never push\n  to main\nalways run the linter\nbefore each commit"
     assert standing(said) == ("never push\n  to main", "always run the linter\nbefore each commit")
+
+
+def test_a_long_word_among_many_is_read_in_linear_time() -> None:
+    assert not instructs("no " + "a" * 250 + " b" * 20)

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.events import UserSaid, decode, encode
-from outlive.instructions import outside_tags, standing
+from outlive.instructions import standing
 from outlive.messages import Origin, Text
 from outlive.origin import by_user, origin_of, own_words, tagged, user_words
+from outlive.sentences import outside_tags
 
 PIECES = st.lists(
     st.sampled_from(["</stdin>", "<stdin>", "</stdin-2>", "<memories>", "<b>", "</b>", "<", ">", "word", "\n"])

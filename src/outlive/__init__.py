@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from outlive.memory.errors import UndoConflict as UndoConflict
     from outlive.memory.errors import UnknownMemory as UnknownMemory
     from outlive.memory.memories import Memories as Memories
-    from outlive.memory.retrieval.errors import DenseUnavailable as DenseUnavailable
+    from outlive.memory.retrieval.entry import DenseUnavailable as DenseUnavailable
     from outlive.models.errors import ModelError as ModelError
     from outlive.models.errors import NotSetUp as NotSetUp
     from outlive.models.errors import PromptTooLong as PromptTooLong
@@ -138,7 +138,7 @@ _HOMES = {
         "NeedsConfirmation PoisonedMemory UndoConflict UnknownMemory"
     ),
     "outlive.memory.memories": "Memories",
-    "outlive.memory.retrieval.errors": "DenseUnavailable",
+    "outlive.memory.retrieval.entry": "DenseUnavailable",
     "outlive.models.errors": "ModelError NotSetUp PromptTooLong RequestRefused Unavailable",
     "outlive.models.protocol": "Model Usage",
     "outlive.replay.importers.lines": "ImportRefused",

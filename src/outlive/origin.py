@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from outlive.instructions import outside_tags
 from outlive.messages import Block, Origin, Text
+from outlive.sentences import outside_tags
 
 _INJECTED = re.compile(
     r"\s*(?:<(?!command-|task>)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from outlive.agent import consolidation_scheduler
-from outlive.agent.consolidation_scheduler import REQUESTS, Consolidation, ConsolidationScheduler
+from outlive.agent.memory import consolidation_scheduler
+from outlive.agent.memory.consolidation_scheduler import REQUESTS, Consolidation, ConsolidationScheduler
 from outlive.errors import OutliveError
 from outlive.memory.consolidate import MANY, ConsolidationReport, consolidate
 from outlive.memory.memories import Memories

@@ -39,7 +39,7 @@ from outlive.testing.simulator import Step
 from tests.engines import ROOT
 
 
-@tool
+@tool(effect="run")
 async def weather(city: str) -> str:
     """What the weather is like in a city."""
     return f"sunny in {city}"
@@ -80,6 +80,40 @@ def test_a_call_that_nobody_allowed_is_in_the_result_and_in_the_log(tmp_path: Pa
 
     model = ScriptedModel([call("weather", city="Oslo"), say("I may not."), say("ok")])
     with_agent(tmp_path, model, work, tools=[weather], mode="accept-edits")
+
+
+@tool
+def count(text: str) -> int:
+    """How long a text is."""
+    return len(text)
+
+
+@pytest.mark.parametrize("mode", ["ask", "accept-edits"])
+def test_a_tool_of_the_program_that_declares_no_effect_runs_without_asking(tmp_path: Path, mode: str) -> None:
+    async def work(agent: Agent) -> None:
+        assert (await agent.run("go")).denied == ()
+        assert [event.text for event in agent.events if isinstance(event, ToolFinished)] == ["2"]
+
+    with_agent(tmp_path, ScriptedModel([call("count", text="hi"), say("ok")]), work, tools=[count], mode=mode)
+
+
+@pytest.mark.parametrize(("by", "options"), [("rule", {"deny": ["count"]}), ("mode", {"mode": "plan"})])
+def test_deny_rules_and_plan_mode_stop_it_all_the_same(tmp_path: Path, by: str, options: dict[str, Any]) -> None:
+    async def work(agent: Agent) -> None:
+        (denied,) = (await agent.run("go")).denied
+        assert denied.denial.by == by
+
+    with_agent(tmp_path, ScriptedModel([call("count", text="hi"), say("no")]), work, tools=[count], **options)
+
+
+def test_what_a_sub_agent_was_denied_is_in_the_result_of_its_parent(tmp_path: Path) -> None:
+    async def work(agent: Agent) -> None:
+        (denied,) = (await agent.run("go")).denied
+        assert (denied.call.name, denied.denial.by) == ("weather", "unasked")
+
+    sent = call("subagent", prompt="look", description="look")
+    model = ScriptedModel([sent, call("weather", city="Oslo"), say("I may not."), say("ok")])
+    with_agent(tmp_path, model, work, tools=[weather])
 
 
 def test_secrets_are_masked_in_what_was_denied(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from outlive import Agent
-from outlive.agent import session_memory
+from outlive.agent.memory import session_memory
+from outlive.agent.memory.session_memory import NEAR, Extraction, SessionMemory
 from outlive.agent.session import Session
-from outlive.agent.session_memory import NEAR, Extraction, SessionMemory
 from outlive.errors import StoreUnavailable
 from outlive.events import Event, Noted, UsageReported
-from outlive.memory.extract import Candidate, against
+from outlive.memory.learning.candidate import Candidate, against
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import shown_in
 from outlive.memory.transfer import Imported, import_memories

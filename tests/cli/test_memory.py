@@ -151,7 +151,7 @@ def test_a_single_file_is_imported(files: Memory, tmp_path: Path) -> None:
 
 def test_consolidate_says_what_it_did(memory: Memory) -> None:
     memory("add", "one", "The build needs Python 3.11.")
-    memory("add", "two", "the build needs  Python 3.11", "--description", "said again")
+    memory("add", "two", "The build needs  Python 3.11", "--description", "said again")
     assert memory("consolidate", "--if-due", "--json").json == []
     (report,) = memory("consolidate", "--json").json
     assert (report["seen"], len(report["notes"]), report["problem"]) == (2, 1, "")

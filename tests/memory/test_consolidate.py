@@ -37,14 +37,14 @@ def model(answer: Callable[[list[str]], dict[str, Any] | str]) -> Callable[[str]
 
 def test_what_says_the_same_becomes_one_and_undo_brings_it_back(shared: Memories) -> None:
     shared.add("build", "The build needs Python 3.11.", keys=["build"])
-    shared.add("build too", "the build  needs Python 3.11", keys=["ci"], description="again")
+    shared.add("build too", "The build  needs Python 3.11", keys=["ci"], description="again")
     shared.add("other", "The parser lives in src.")
     before = [(m.slug, m.body, m.keys) for m in shared.all()]
     report = consolidate(shared)
     assert report.seen == 3
     assert len(report.notes) == 1
     kept = shared.get("build-too")
-    assert bodies(shared) == ["The parser lives in src.", "the build  needs Python 3.11"]
+    assert bodies(shared) == ["The build  needs Python 3.11", "The parser lives in src."]
     assert kept.keys == ("ci", "build")
     assert kept.supersedes == ("build",)
     assert shared.log()[-1].step.op == "consolidate"
@@ -57,6 +57,8 @@ def test_what_says_the_same_becomes_one_and_undo_brings_it_back(shared: Memories
     [
         ("Always commit on Fridays, they say.", "Never commit on Fridays, they say."),
         ("Use port 80 for staging.", "Use port 8080 for staging."),
+        ("The port is 80", "The port is 443"),
+        ("Settings are in src/Config.py", "Settings are in src/config.py"),
         ("Deploy on Friday is fine.", "Deploy on Friday is not fine."),
         ("The code is in C these days.", "The code is in C++ these days."),
         ("Merge main before the feature branch.", "Merge the feature branch before main."),
@@ -69,6 +71,14 @@ def test_what_differs_in_what_matters_is_left_alone(memories: Memories, one: str
     memories.add("other", other, date="2026-01-01", description="said another time")
     assert consolidate(memories).notes == []
     assert len(memories.all()) == 2
+
+
+def test_what_is_so_now_takes_the_place_of_what_was_so(memories: Memories) -> None:
+    memories.add("old", "The port is 80.")
+    memories.add("tool", "the port is now 8080", provenance=Provenance(who="tool"))
+    memories.add("new", "The port is now 443.")
+    consolidate(memories)
+    assert memories.superseded() == {"project/old": "new", "project/tool": "new"}
 
 
 def test_the_same_words_on_different_days_are_two_things(memories: Memories) -> None:

@@ -19,22 +19,20 @@ from outlive.events import (
     UserSaid,
 )
 from outlive.memory.errors import InvalidAnswer, NeedsConfirmation
-from outlive.memory.extract import (
+from outlive.memory.learning.candidate import Candidate, against, learned
+from outlive.memory.learning.extract import (
     KNOWN,
     MOST,
-    Candidate,
-    against,
     candidates,
     extraction_request,
-    learned,
     read_extraction,
     talk,
     unheard,
 )
+from outlive.memory.learning.utterances import attribute, quoted_sentences
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block
 from outlive.memory.search import Finder
-from outlive.memory.utterances import attribute, quoted_sentences
 from outlive.messages import Text, ToolCall
 from outlive.secrets import SecretFound
 from outlive.stores.memories.records import Provenance

@@ -94,7 +94,7 @@ def test_a_tool_or_a_page_cannot_instruct_without_the_user(memories: Memories, w
 def test_nothing_is_remembered_twice(memories: Memories) -> None:
     memories.add("Use tabs", "Makefiles need tabs, always.")
     with pytest.raises(MemoryExists, match="remembered already"):
-        memories.add("Use tabs", "makefiles need  tabs, ALWAYS!")
+        memories.add("Use tabs", "Makefiles need  tabs, always!")
     with pytest.raises(MemoryExists, match="supersede"):
         memories.add("use tabs", "No, spaces.")
     with pytest.raises(MemoryExists, match="'Use tabs'"):

@@ -60,12 +60,13 @@ def test_bad_input_is_answered_with_what_it_takes(given: dict[str, Any]) -> None
         called(measure, **given)
 
 
-def test_the_default_effect_is_the_careful_one() -> None:
+def test_without_an_effect_it_counts_as_running_something_and_does_not_ask() -> None:
     @tool
     def quiet() -> None:
         """Does something."""
 
-    assert quiet.effect == "run"
+    assert (quiet.effect, quiet.asks) == ("run", False)
+    assert tool(effect="run")(quiet.function).asks
     assert called(quiet).text == ""
 
 

@@ -6,12 +6,12 @@ factory.py          from settings and options to an agent
 session.py          log and context engine: open, resume, say, ask, compact, undo, renew
 tool_session.py     what tools may do with the session
 prompt.py           the system prompt
-session_memory.py   memories in a session; consolidation_scheduler.py when they are put in order
+memory/             memories in a session, and when they are put in order
 subagents.py        a fresh context for one job
 world.py            files, git and processes: what the session saw, and what changed since
-orphans.py          commands that outlived their session; started.py which ones it started
+orphans.py          commands that a session started, and those that outlived it
 masking.py          secrets out of events, before they are written
-forking.py, handoff.py, recall.py, spending.py, policies.py
+forking.py, recall.py, spending.py, policies.py
 """
 
 from outlive.agent.session import Session

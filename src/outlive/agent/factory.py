@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from outlive.agent.consolidation_scheduler import Consolidation
+from outlive.agent.memory.consolidation_scheduler import Consolidation
+from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.orphans import OrphanChoice, orphans_of
 from outlive.agent.policies import policy_named
 from outlive.agent.prompt import system_prompt
 from outlive.agent.runtime import AgentParts, Runtime, Summaries
 from outlive.agent.session import WINDOW, Session
-from outlive.agent.session_memory import Extraction, SessionMemory
 from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.config import Workspace, default_owner, home

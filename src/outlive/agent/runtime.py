@@ -7,16 +7,16 @@ from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
 from outlive.agent.masking import masked
+from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.orphans import OrphanChoice, became
 from outlive.agent.session import Session
-from outlive.agent.session_memory import SessionMemory
 from outlive.agent.spending import Spending
 from outlive.agent.tool_session import ToolSession
 from outlive.errors import AgentBusy, ConfigError
@@ -99,6 +99,8 @@ class Runtime:
         self.spending = Spending()
         self.limits: tuple[Limit, ...] = ()
         """Those of the present run."""
+        self.denied: list[DeniedCall] = []
+        """Calls of the present run that were not allowed, those of sub-agents too."""
         self.processes = Processes()
         self._watchers: list[Watcher] = []
         self._busy = False
@@ -219,7 +221,7 @@ class Runtime:
             at_seam=self._at_seam,
             at_rest=self._at_rest,
         )
-        self._interrupted, self._stops = False, 0
+        self._interrupted, self._stops, self.denied = False, 0, loop.denied
         self._work = asyncio.ensure_future(loop.run())
         seconds = min((limit.seconds for limit in self.limits if limit.seconds is not None), default=None)
         try:
@@ -318,12 +320,6 @@ class Runtime:
                 await asyncio.wait([self._work])
             if self._learning is not None:
                 await self._learning
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     # -- inside
 

@@ -10,14 +10,14 @@ from typing import Any, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
-from outlive.agent.handoff import handoff_note
 from outlive.agent.masking import Mask, masked
-from outlive.agent.started import StartedCommands
+from outlive.agent.orphans import StartedCommands
 from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
 from outlive.context.engine import Engine
 from outlive.context.errors import ContextError, FloorError
+from outlive.context.ledger import facts
 from outlive.context.policy import RICH, Policy
-from outlive.context.state_block import shortened
+from outlive.context.state_block import plan_text, shortened
 from outlive.context.summary import ask, checked, largest
 from outlive.events import (
     VERSION,
@@ -75,14 +75,12 @@ class Session:
         window: int = WINDOW,
         policy: Policy = RICH,
         clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.perf_counter,
         world: World | None = None,
         mask: Mask | None = None,
         history: Iterable[Event] = (),
     ) -> None:
         self._writer = writer
         self._clock = clock
-        self._timer = timer
         self._world = world
         self._mask = mask
         self._watchers: list[Callable[[Event], None]] = []
@@ -317,8 +315,17 @@ class Session:
         return self.log(Undone, target=event, what="after")
 
     def renew(self, words: str = "") -> Renewed:
-        """A new sprint: state carries over with a handoff note, history starts fresh."""
-        return self.log(Renewed, handoff=handoff_note(self.state, self.engine.history.ledger, words))
+        """A new sprint: state carries over with a handoff note, which begins with `words`; history starts fresh."""
+        state = self.state
+        parts = [
+            words.strip(),
+            f"Goal of the last sprint: {state.goal}" if state.goal else "",
+            plan_text(state),
+            f"Progress: {state.progress}" if state.progress else "",
+            f"Blocked on: {state.blocked_on}" if state.blocked_on else "",
+            facts(self.engine.history.ledger),
+        ]
+        return self.log(Renewed, handoff="\n".join(filter(None, parts)) or "(nothing was left open)")
 
     def reconcile(self, *, after_pass: bool = False) -> bool:
         """Compare what was seen with what is there, after a resume or a pass; whether there was anything to say."""
@@ -404,7 +411,7 @@ class Session:
             self._checkpoints[event.label] = event
 
     def _asked(self, now: float | None) -> Request:
-        began = self._timer()
+        began = time.perf_counter()
         try:
             request = self.engine.next_request(now)
         except FloorError as error:
@@ -413,7 +420,7 @@ class Session:
         return replace(request, new_events=self._write_made(request.new_events, began))
 
     def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
-        began = self._timer()
+        began = time.perf_counter()
         made = make()
         if made is not None:
             (made,) = self._write_made((made,), began)
@@ -427,7 +434,7 @@ class Session:
         """
         if not made:
             return ()
-        seconds = round(self._timer() - began, 4)
+        seconds = round(time.perf_counter() - began, 4)
         made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
         try:
             self._writer.append(made)

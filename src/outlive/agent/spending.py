@@ -1,23 +1,23 @@
 """What a session used and what that cost, counted from the provider's own reports in the log."""
 
+from dataclasses import dataclass, fields
+
 from outlive.events import Event, UsageReported
 from outlive.models.protocol import Usage
 
-FIELDS = ("requests", "input", "cache_write", "cache_read", "output", "dollars", "unpriced")
 
-
+@dataclass(slots=True)
 class Spending:
     """Tokens and dollars so far. Feed it every event; a resumed session feeds it its log."""
 
-    def __init__(self) -> None:
-        self.requests = 0
-        self.input = 0
-        self.cache_write = 0
-        self.cache_read = 0
-        self.output = 0
-        self.dollars = 0.0
-        self.unpriced = 0
-        """Requests whose price nobody knows."""
+    requests: int = 0
+    input: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+    dollars: float = 0.0
+    unpriced: int = 0
+    """Requests whose price nobody knows."""
 
     def take(self, event: Event) -> None:
         if not isinstance(event, UsageReported):
@@ -27,17 +27,12 @@ class Spending:
         self.cache_write += event.cache_write
         self.cache_read += event.cache_read
         self.output += event.output
-        if event.cost is None:
-            self.unpriced += 1
-        else:
-            self.dollars += event.cost
+        self.unpriced += event.cost is None
+        self.dollars += event.cost or 0.0
 
     def since(self, before: "Spending") -> "Spending":
         """What was spent after a copy was taken."""
-        spent = Spending()
-        for field in FIELDS:
-            setattr(spent, field, getattr(self, field) - getattr(before, field))
-        return spent
+        return Spending(*(getattr(self, field.name) - getattr(before, field.name) for field in fields(self)))
 
     @property
     def usage(self) -> Usage:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,13 +83,10 @@ class LastSeen:
 
     def take(self, event: Event) -> None:
         if isinstance(event, Checkpointed) and event.label == SEEN:
-            self.files.update(_strings(event.data.get("files")))
+            if isinstance(files := event.data.get("files"), dict):
+                self.files.update({str(name): str(digest) for name, digest in files.items()})
             self.head = str(event.data.get("head") or self.head)
             self.gone.update(map(str, event.data.get("gone") or ()))
-
-
-def _strings(value: Any) -> dict[str, str]:
-    return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else {}
 
 
 @dataclass(slots=True)
@@ -124,24 +121,18 @@ def compare(
     if head and head != seen.head:
         notes.append(f"git HEAD moved from {seen.head[:12]} to {head[:12]}")
         data["head"] = head
-    ended = [
-        name for name in background if name not in seen.gone and _ended(_known(runs(name), world, name), restarted)
-    ]
+    ended = []
+    for name in (name for name in background if name not in seen.gone):
+        running = runs(name)
+        running = world.runs(name) if running is None else running
+        if running is False or (running is None and restarted):
+            ended.append(name)
     if ended:
         notes.append("no longer running: " + "; ".join(f"{name} ({background[name]})" for name in ended[:NAMED]))
         data["gone"] = ended
     return Difference(notes, data)
 
 
-def _known(running: bool | None, world: World, name: str) -> bool | None:
-    return world.runs(name) if running is None else running
-
-
-def _ended(running: bool | None, restarted: bool) -> bool:
-    return restarted if running is None else not running
-
-
-def _named(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return ", ".join(listed[:NAMED]) + more
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -12,8 +12,6 @@ from outlive.stores.memories.protocol import MemoryWriter
 from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, Scope, unmarked
 from outlive.stores.memories.text import render
 
-_EPOCH = datetime.min
-
 
 class ChangelogEntry(msgspec.Struct, frozen=True):
     """A step and the scope it changed. Its id is `12` in a project and `u12` in the user-wide memory."""
@@ -48,8 +46,7 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
     """Put everything as it was before the step; refuse where later changes depend on it."""
     step = entry.step
     for change in step.changes:
-        now = tx.get(change.slug)
-        if not _same(now, change.after):
+        if bare(tx.get(change.slug)) != bare(change.after):
             raise UndoConflict(
                 f"step {entry.id} cannot be undone: the memory {change.slug!r} was changed since; "
                 f"undo the later steps first (outlive memory log {change.slug})"
@@ -59,11 +56,9 @@ def take_back(tx: MemoryWriter, entry: ChangelogEntry) -> None:
         if change.before is None:
             tx.remove(change.slug)
         else:
-            now = tx.get(change.slug)
-            used = now.last_used if now else change.before.last_used
-            revision = (now.revision if now else change.before.revision) + 1
+            now = tx.get(change.slug) or change.before
             source = replace(change.before.provenance, foreign=True)  # the log alone does not make it trusted
-            tx.put(replace(change.before, last_used=used, revision=revision, provenance=source))
+            tx.put(replace(change.before, last_used=now.last_used, revision=now.revision + 1, provenance=source))
 
 
 def _refuse_in_the_middle(tx: MemoryWriter, entry: ChangelogEntry) -> None:
@@ -101,12 +96,9 @@ def diff(change: MemoryChange) -> Iterator[str]:
     """One memory before and after, as a unified diff of its file."""
     from difflib import unified_diff
 
-    before, after = (_lines(memory) for memory in (change.before, change.after))
-    names = (f"a/{change.slug}.md", f"b/{change.slug}.md")
-    old, new = (
-        name if memory else "/dev/null" for name, memory in zip(names, (change.before, change.after), strict=True)
-    )
-    yield from unified_diff(before, after, old, new, lineterm="")
+    old = f"a/{change.slug}.md" if change.before else "/dev/null"
+    new = f"b/{change.slug}.md" if change.after else "/dev/null"
+    yield from unified_diff(_lines(change.before), _lines(change.after), old, new, lineterm="")
 
 
 def find_step(found: Sequence[ChangelogEntry], number: str) -> ChangelogEntry:
@@ -120,10 +112,6 @@ def _lines(memory: Memory | None) -> list[str]:
     return mask(render(memory).decode()).splitlines() if memory else []
 
 
-def _same(one: Memory | None, other: Memory | None) -> bool:
-    return bare(one) == bare(other)
-
-
 def bare(memory: Memory | None) -> Memory | None:
     """Without what changes by mere use."""
-    return replace(unmarked(memory), last_used=None, revision=0, updated=_EPOCH) if memory else None
+    return replace(unmarked(memory), last_used=None, revision=0, updated=datetime.min) if memory else None

@@ -1,7 +1,9 @@
 """Bringing memories into order: when it is due, from a snapshot, as one step that can be undone, or not at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import msgspec
 from msgspec.structs import replace
@@ -69,11 +71,30 @@ def _last(steps: Sequence[MemoryStep]) -> int:
     return next((number for number in range(len(steps), 0, -1) if steps[number - 1].op == "consolidate"), 0)
 
 
-def consolidate(
-    memories: Memories, ask: Ask | None = None, *, scope: Scope = "project", most: int | None = None
-) -> ConsolidationReport:
-    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does. With `most`,
-    the model is left out where it takes more requests than that, or is not worth one.
+def consolidate(memories: Memories, ask: Ask | None = None, *, scope: Scope = "project") -> ConsolidationReport:
+    """Consolidate now: by rules, and with `ask` by a model too. Raises Busy when another process does."""
+    with closing(consolidation(memories, scope=scope, model=ask is not None)) as work:
+        found = step(work)
+        while isinstance(found, str) and ask is not None:
+            found = step(work, ask(found))
+        return cast(ConsolidationReport, found)
+
+
+def step(work: "Consolidating", answer: str | None = None) -> str | ConsolidationReport:
+    """Go on with a consolidation: the next prompt for a model, or what was done."""
+    try:
+        return work.send(answer)
+    except StopIteration as end:
+        return cast(ConsolidationReport, end.value)
+
+
+Consolidating = Generator[str, str | None, ConsolidationReport]
+"""A consolidation at work: it yields prompts for a model and is sent the answers."""
+
+
+def consolidation(memories: Memories, *, scope: Scope, model: bool, most: int | None = None) -> Consolidating:
+    """Consolidate by rules, and with `model` by a model too. Raises Busy when another process does. With `most`, the
+    model is left out where it takes more requests than that, or is not worth one.
 
     The model is asked without a lock on writing; a change by others meanwhile voids the plan.
     """
@@ -84,32 +105,31 @@ def consolidate(
         snapshot = store.read(lambda tx: tx.all())
         try:
             plan = by_rules(snapshot)
-            if ask is not None:
-                plan = _with_model(snapshot, plan, ask, most)
+            if model:
+                yield from _with_model(snapshot, plan, most)
             return memories.write(scope, lambda tx: _apply(tx, snapshot, plan, memories.actor, scope))
         except (InvalidAnswer, OversizedMemory) as error:
             reason = str(error)
-        step = memories.write(
+        made = memories.write(
             scope, lambda tx: tx.record("consolidate", actor=memories.actor, note=f"nothing changed: {reason}")
         )
-        return ConsolidationReport(scope=scope, step=step.id, seen=len(snapshot), problem=reason)
+        return ConsolidationReport(scope=scope, step=made.id, seen=len(snapshot), problem=reason)
 
 
-def _with_model(snapshot: Sequence[Memory], plan: MergePlan, ask: Ask, most: int | None) -> MergePlan:
-    """The plan of the rules, and on top of what it leaves that of the model: all batches, or none."""
+def _with_model(snapshot: Sequence[Memory], plan: MergePlan, most: int | None) -> Generator[str, str | None, None]:
+    """Add to the plan of the rules what a model makes of what they leave: all batches, or none."""
     after = [plan.puts.get(memory.slug, memory) for memory in snapshot]
     shown = [memory for memory in in_use(after) if not blocked_reason(memory)]
     before = {memory.slug: memory.revision for memory in snapshot}
     portions = batches(shown)
     if most is not None and (len(portions) > most or len(shown) < _FEW):
-        return plan
+        return
     for batch in portions:
-        more = read_operations(ask(consolidation_request(batch)), batch)
+        more = read_operations((yield consolidation_request(batch)) or "", batch)
         plan.puts |= {slug: replace(memory, revision=before[slug] + 1) for slug, memory in more.puts.items()}
         plan.adds += more.adds
         plan.retire |= more.retire
         plan.notes += more.notes
-    return plan
 
 
 def _apply(

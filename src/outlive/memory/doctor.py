@@ -27,8 +27,7 @@ def repair(memories: Memories) -> list[str]:
     """Set damaged and poisoned memories apart, and rewrite indexes. Nothing is deleted."""
     done = []
     for scope, store in memories.stores.items():
-        looked = store.check()
-        if any(problem.repairable for problem in looked):
+        if any(problem.repairable for problem in store.check()):
             done += store.repair()
         for memory in store.read(lambda tx: tx.all()):
             if reason := guard.poison(memory):
@@ -50,16 +49,13 @@ def _of(memory: Memory) -> Iterator[Problem]:
 
 
 def _dangling(scope: str, everything: list[Memory]) -> Iterator[Problem]:
-    known = {memory.slug: memory for memory in everything}
+    edges = {memory.slug: memory.supersedes for memory in everything}
     for memory in everything:
         for field, slugs in (("supersedes", memory.supersedes), ("derived_from", memory.derived_from)):
-            lost = [slug for slug in slugs if slug not in known]
+            lost = [slug for slug in slugs if slug not in edges]
             if lost and not memory.archived:
                 what = f"{field} names {', '.join(lost)}, which is not there"
                 yield Problem(f"{scope}/{memory.slug}", what, "take it out of the frontmatter", harmless=True)
-        if memory.slug in reach(memory.slug, {slug: other.supersedes for slug, other in known.items()}):
-            yield Problem(
-                f"{scope}/{memory.slug}",
-                "supersedes itself by way of others, so nothing is hidden",
-                "edit one of them",
-            )
+        if memory.slug in reach(memory.slug, edges):
+            what = "supersedes itself by way of others, so nothing is hidden"
+            yield Problem(f"{scope}/{memory.slug}", what, "edit one of them")

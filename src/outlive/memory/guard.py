@@ -90,20 +90,14 @@ def checked(memory: Memory) -> Memory:
         raise InvalidMemory("a memory needs a name")
     if not memory.description.strip() and not memory.body.strip():
         raise InvalidMemory(f"{what} says nothing; give it a description or a body")
-    limits: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-        ("type", memory.type, KINDS),
-        ("scope", memory.scope, SCOPES),
-        ("who", memory.provenance.who, WHOS),
-    )
-    for field, value, allowed in limits:
+    choices: dict[str, tuple[str, tuple[str, ...]]] = {"type": (memory.type, KINDS), "scope": (memory.scope, SCOPES)}
+    choices["who"] = (memory.provenance.who, WHOS)
+    for field, (value, allowed) in choices.items():
         if value not in allowed:
             raise InvalidMemory(f"{what}: {field} is one of {', '.join(allowed)}, not {value!r}")
-    for field, value, limit in (
-        ("name", memory.name, LONGEST_NAME),
-        ("description", memory.description, LONGEST_DESCRIPTION),
-    ):
-        if len(value) > limit:
-            raise InvalidMemory(f"{what}: the {field} has {len(value)} characters, the limit is {limit}")
+    for field, limit in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
+        if (length := len(getattr(memory, field))) > limit:
+            raise InvalidMemory(f"{what}: the {field} has {length} characters, the limit is {limit}")
     refuse(_everything(memory), what)
     if reason := _takes_over(memory.text):
         raise PoisonedMemory(f"{what} {reason}; it was not written. Say in your own words what is to be remembered")

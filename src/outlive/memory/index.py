@@ -36,16 +36,16 @@ Entry = tuple[str, str]
 def index_text(
     memories: Sequence[Memory],
     *,
-    under: dict[str, str] | None = None,
+    user_folder: str = "",
     made: dict[str, tuple[Memory, Entry]] | None = None,
 ) -> str:
-    """The index of these memories; `under` puts a folder before the files of a scope. `made` keeps the entries of one
-    store by slug for the next time: the search for secrets in 200 of them takes longer than all the rest."""
+    """The index of these memories; `user_folder` goes before files of the user-wide ones. `made` keeps the entries
+    of one store by slug for the next time: the search for secrets in 200 takes longer than all the rest."""
     kept = {} if made is None else made
 
     def entry_of(memory: Memory) -> Entry:
         if memory.slug not in kept or kept[memory.slug][0] != memory:
-            kept[memory.slug] = (memory, entry(memory, (under or {}).get(memory.scope, "")))
+            kept[memory.slug] = (memory, entry(memory, user_folder if memory.scope == "user" else ""))
         return kept[memory.slug][1]
 
     ranked = sorted(memories, key=rank)

@@ -7,6 +7,7 @@ the log and can be undone.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,10 +26,9 @@ from outlive.stores.memories.records import SCOPES, Kind, Memory, MemoryStep, Pr
 from outlive.stores.tasks.protocol import Problem
 
 if TYPE_CHECKING:
-    from outlive.memory.extract import Candidate
+    from outlive.memory.learning.candidate import Candidate
 
 T = TypeVar("T")
-
 _UNSET: Any = object()
 
 
@@ -59,10 +59,7 @@ class Memories:
         clock: Callable[[], datetime] | None = None,
         heal: bool = True,
     ) -> "Memories":
-        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default.
-
-        Heals the indexes, unless it is only for a quick look (`heal=False`).
-        """
+        """By the URL of the workspace's store; `home` is OUTLIVE_HOME or ~/.outlive by default. Heals the indexes."""
         home = home or home_folder()
         stores = open_stores(url, base=base, durability=durability, home=home, clock=clock)
         found = cls(stores.memories, stores.user_memories, actor=actor, home=home)
@@ -77,11 +74,10 @@ class Memories:
 
     def get(self, ref: str) -> Memory:
         """By slug, `user/slug`, or name, whatever its case; a forgotten one only if nothing else is called so."""
-        found = self._find(ref)
-        if found is None:
-            live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
-            raise unknown(ref, [memory.slug for memory in live])
-        return found
+        if found := self._find(ref):
+            return found
+        live = (memory for scope in self.stores for memory in self._everything(scope) if not memory.archived)
+        raise unknown(ref, [memory.slug for memory in live])
 
     def all(
         self,
@@ -93,12 +89,11 @@ class Memories:
     ) -> list[Memory]:
         """Those in use, by scope and slug; with `superseded` and `archived` also those that are not."""
         found: list[Memory] = []
-        for where in self.stores:
-            if scope in (None, where):
-                everything = self._everything(where)
-                hidden = {} if superseded else hidden_by(everything)
-                found += (m for m in everything if (archived or not m.archived) and m.slug not in hidden)
-        return [memory for memory in found if memory.type == type] if type else found
+        for where in self.stores if scope is None else [scope]:
+            everything = self._everything(where) if where in self.stores else []
+            hidden = {} if superseded else hidden_by(everything)
+            found += (m for m in everything if (archived or not m.archived) and m.slug not in hidden)
+        return [memory for memory in found if type in (None, memory.type)]
 
     def in_use(self) -> dict[str, Memory]:
         """Those that are neither forgotten nor superseded, by key (scope/slug)."""
@@ -106,8 +101,8 @@ class Memories:
 
     def called(self, name: str) -> list[Memory]:
         """Those in use that have this name, whatever its case, and that are trusted."""
-        found = (memory for memory in self.all() if memory.name.casefold() == name.casefold())
-        return [memory for memory in found if not memory.provenance.foreign]
+        wanted = name.casefold()
+        return [m for m in self.all() if m.name.casefold() == wanted and not m.provenance.foreign]
 
     def superseded(self) -> dict[str, str]:
         """Hidden memories as scope/slug, each with the slug of the one that took its place."""
@@ -139,7 +134,7 @@ class Memories:
 
     def index(self) -> str:
         """One line for each, both scopes together, capped: what the system prompt holds."""
-        return index_text(self.all(), under={"user": "user/"})
+        return index_text(self.all(), user_folder="user/")
 
     # -- changing --------------------------------------------------------------------------------------
 
@@ -204,15 +199,8 @@ class Memories:
     ) -> Memory:
         """Change a memory in place: the same thing, said better. What turned out wrong is superseded instead."""
         old = self._glance(ref)
-        given = {
-            "name": name,
-            "body": body,
-            "description": description,
-            "type": type,
-            "keys": keys if keys is _UNSET else tuple(keys),
-            "date": date,
-            "provenance": provenance,
-        }
+        given: dict[str, Any] = {"name": name, "body": body, "description": description, "type": type, "date": date}
+        given |= {"keys": keys if keys is _UNSET else tuple(keys), "provenance": provenance}
         fields = {field: value for field, value in given.items() if value is not _UNSET}
 
         def work(tx: MemoryWriter) -> Memory:
@@ -238,7 +226,7 @@ class Memories:
         new = self._glance(by)
         if new.scope != old.scope or new.slug == old.slug:
             if new.slug == old.slug != named.slug:
-                return new  # it has its place already
+                return new  # it has taken its place already
             raise InvalidMemory(f"{by!r} cannot supersede {ref!r}: it is {'the same' if new == old else 'elsewhere'}")
 
         def work(tx: MemoryWriter) -> Memory:
@@ -266,17 +254,12 @@ class Memories:
     def learn(self, candidate: "Candidate", *, confirmed: bool = False) -> Memory:
         """Remember what was extracted: add, update or supersede. `confirmed` says that the user agreed to it."""
         source = replace(candidate.provenance, confirmed=confirmed or candidate.provenance.confirmed)
-        fields: dict[str, Any] = {
-            "description": candidate.description,
-            "type": candidate.type,
-            "provenance": source,
-        }
-        if candidate.keys:
-            fields["keys"] = candidate.keys
         note = f"learned in session {source.session}" if source.session else "learned"
+        fields: dict[str, Any] = {"description": candidate.description, "type": candidate.type}
+        fields |= {"provenance": source, "note": note} | ({"keys": candidate.keys} if candidate.keys else {})
         if candidate.action == "update":
-            return self.update(candidate.target, body=candidate.body, note=note, **fields)
-        fields |= {"date": candidate.date, "note": note}
+            return self.update(candidate.target, body=candidate.body, **fields)
+        fields["date"] = candidate.date
         if candidate.action == "supersede":
             return self.supersede(candidate.target, candidate.body, name=candidate.name, **fields)
         return self.add(candidate.name, candidate.body, scope=candidate.scope, **fields)
@@ -296,25 +279,25 @@ class Memories:
         found = self.would_forget(*refs)
         gone = []
         for scope in self.stores:
-            here = [memory for memory in found if memory.scope == scope]
-            if here:
-                gone += self.write(scope, lambda tx, here=here: self._archive(tx, here, note))  # type: ignore[misc]
+            if here := [memory for memory in found if memory.scope == scope]:
+                gone += self.write(scope, partial(self._archive, found=here, note=note))
         return gone
 
     # -- the log ---------------------------------------------------------------------------------------
 
     def log(self, ref: str = "") -> list[changelog.ChangelogEntry]:
         """Every step, oldest first; or those that touched one memory."""
-        found = []
-        for scope, store in self.stores.items():
-            found += changelog.entries(scope, store.read(lambda tx: tx.steps()))
+        steps = {scope: store.read(lambda tx: tx.steps()) for scope, store in self.stores.items()}
+        found = [entry for scope, made in steps.items() for entry in changelog.entries(scope, made)]
         found.sort(key=lambda entry: (entry.step.at, entry.step.id))
         if not ref:
             return found
-        touched = {(change.slug, entry.scope) for entry in found for change in entry.step.changes}
-        bare = ref.rpartition("/")[2]
-        slugs = {(slug, scope) for slug, scope in touched if slug == bare} or {_place(self.get(ref))}
-        return [entry for entry in found if any((c.slug, entry.scope) in slugs for c in entry.step.changes)]
+        places = {(change.slug, entry.scope) for entry in found for change in entry.step.changes}
+        wanted = {place for place in places if place[0] == ref.rpartition("/")[2]}
+        if not wanted:
+            memory = self.get(ref)
+            wanted = {(memory.slug, memory.scope)}
+        return [entry for entry in found if any((c.slug, entry.scope) in wanted for c in entry.step.changes)]
 
     def undo(self, step: str = "", *, note: str = "") -> changelog.ChangelogEntry:
         """Take back a step, the last one that still holds by default. Undoing an undo brings it back."""
@@ -337,8 +320,9 @@ class Memories:
 
     def write(self, scope: Scope, work: Callable[[MemoryWriter], T]) -> T:
         """One transaction on one of the stores, and its index brought up to date."""
-        store = self._store(scope)
-        result = store.write(work)
+        if scope not in self.stores:
+            raise InvalidMemory(f"there is no memory of scope {scope!r} here; one of {', '.join(self.stores)}")
+        result = self.stores[scope].write(work)
         self._publish(scope, glance=True)
         return result
 
@@ -386,17 +370,11 @@ class Memories:
                 return [scope] if scope in self.stores else [], ref.removeprefix(f"{scope}/")
         return list(self.stores), ref
 
-    def _store(self, scope: Scope) -> MemoryStore:
-        if scope not in self.stores:
-            raise InvalidMemory(f"there is no memory of scope {scope!r} here; one of {', '.join(self.stores)}")
-        return self.stores[scope]
-
     def _archive(self, tx: MemoryWriter, found: Sequence[Memory], note: str) -> list[Memory]:
-        gone = []
-        for memory in found:
-            now = _live(tx, memory)
-            gone.append(replace(now, archived=tx.now, revision=now.revision + 1))
-            tx.put(gone[-1])
+        live = [_live(tx, memory) for memory in found]
+        gone = [replace(now, archived=tx.now, revision=now.revision + 1) for now in live]
+        for memory in gone:
+            tx.put(memory)
         tx.record("forget", actor=self.actor, note=note)
         return gone
 
@@ -409,10 +387,9 @@ def shown(keys: Iterable[str], memories: Mapping[str, Memory], *, untrusted: boo
 
 
 def _slug_of(ref: str, live: Sequence[Memory], hidden: Mapping[str, str]) -> str:
-    found = find(ref, live, hidden)
-    if found is None:
-        raise unknown(ref, [memory.slug for memory in live])
-    return found.memory.slug
+    if found := find(ref, live, hidden):
+        return found.memory.slug
+    raise unknown(ref, [memory.slug for memory in live])
 
 
 def _live(tx: MemoryReader, memory: Memory) -> Memory:
@@ -420,7 +397,3 @@ def _live(tx: MemoryReader, memory: Memory) -> Memory:
     if now is None or now.archived:
         raise UnknownMemory(f"{memory.name!r} was forgotten; bring it back with: outlive memory undo")
     return now
-
-
-def _place(memory: Memory) -> tuple[str, Scope]:
-    return memory.slug, memory.scope

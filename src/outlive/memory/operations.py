@@ -4,7 +4,8 @@ A model is shown all memories and answers with operations on them: keep, merge, 
 a merge joins its sources as they are. An answer that does not account for each memory exactly once changes nothing.
 """
 
-from collections import Counter, defaultdict
+import re
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -14,10 +15,10 @@ from msgspec.structs import replace
 
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.refs import json_of, normalized
+from outlive.memory.refs import corrects, normalized, outranks, read_answer
 from outlive.memory.supersession import in_use
 from outlive.secrets import SecretFound, mask
-from outlive.stores.memories.records import Memory, Provenance
+from outlive.stores.memories.records import Memory
 
 LONGEST = 24_000
 """Characters of one request."""
@@ -25,6 +26,8 @@ _SHOWN = 6_000
 """Characters of one memory in a request; a longer one is shown in part, and can only be kept."""
 _FEW = 3
 """This many may be retired whatever their share; beyond that, at most half of a batch."""
+_ALIKE = 50
+"""Memories that begin with the same two words and are compared with a newer one for being corrected by it."""
 _TRUST = {"user": 0, "model": 1, "tool": 2, "web": 3}
 
 
@@ -53,11 +56,12 @@ class MergePlan(msgspec.Struct):
 
 
 def by_rules(memories: Sequence[Memory]) -> MergePlan:
-    """Of memories with the same text or the same key, the one that counts supersedes the others."""
+    """Of memories with the same text or the same key, and where one says "X is now Y", the one that counts supersedes
+    the others."""
     plan = MergePlan()
     live = [memory for memory in in_use(memories) if not guard.blocked_reason(memory)]
     gone: set[str] = set()
-    for winner, loser, why in chain(_contradicted(live), _duplicates(live)):
+    for winner, loser, why in chain(_contradicted(live), _corrected(live), _duplicates(live)):
         if loser.slug not in gone and winner.slug not in gone:
             gone.add(loser.slug)
             now = plan.puts.get(winner.slug, winner)
@@ -81,6 +85,18 @@ def _contradicted(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]
         for other in group if newest else ():
             if newest and other is not newest and other.updated <= newest.updated:
                 yield newest, other, "is newer than"
+
+
+def _corrected(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
+    """Memories that plainly correct an older one, with that: "The port is now 443" after "The port is 80"."""
+    alike: dict[tuple[str, ...], deque[Memory]] = defaultdict(lambda: deque(maxlen=_ALIKE))
+    for memory in sorted(live, key=lambda memory: (memory.updated, memory.slug)):
+        said = normalized(_text(memory)).casefold()
+        older = alike[(memory.type, *said.split()[:2])]
+        for other in older if re.search(r"^actually\b|\bnow\b|, not ", said) else ():
+            if corrects(_text(memory), _text(other)) and not outranks(other.provenance, memory.provenance):
+                yield memory, other, "corrects"
+        older.append(memory)
 
 
 def _duplicates(live: Sequence[Memory]) -> Iterator[tuple[Memory, Memory, str]]:
@@ -120,10 +136,7 @@ def consolidation_request(batch: Sequence[Memory]) -> str:
 
 def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
     """The plan that an answer asks for, or InvalidAnswer."""
-    try:
-        form = msgspec.json.decode(json_of(answer), type=_Answer)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InvalidAnswer(f"the answer is not what was asked for ({error}); nothing was changed") from None
+    form = read_answer(answer, _Answer)
     known = {memory.slug: memory for memory in batch}
     _account_for(form, known)
     plan = MergePlan()
@@ -135,7 +148,7 @@ def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
         plan.notes.append(f"merged {', '.join(merge.ids)}")
     for pair in form.supersede:
         old, new = known[pair.old], known[pair.new]
-        if old.provenance.by == "user" and (new.provenance.by != "user" or new.updated < old.updated):
+        if outranks(old.provenance, new.provenance) or (old.provenance.by == "user" and new.updated < old.updated):
             raise InvalidAnswer(f"the answer prefers {new.slug} to {old.slug}, which the user said later")
         plan.supersede(new, old)
         plan.notes.append(f"{new.slug} supersedes {old.slug}")
@@ -146,7 +159,8 @@ def read_operations(answer: str, batch: Sequence[Memory]) -> MergePlan:
 
 
 def merged(sources: Sequence[Memory]) -> Memory:
-    """One memory of several: their texts as they are, the newest first, each with the day on which it was said."""
+    """One memory of several: their texts as they are, the newest first, each with the day on which it was said. Its
+    source is the one that is trusted least, confirmed only if all are."""
     olds = sorted(sources, key=lambda memory: (memory.updated, memory.slug), reverse=True)
     if len({memory.slug for memory in olds}) < 2:
         raise InvalidAnswer("a merge needs two memories; nothing was changed")
@@ -156,13 +170,14 @@ def merged(sources: Sequence[Memory]) -> Memory:
     for memory in olds:
         texts.setdefault(normalized(_text(memory)), _dated(memory))
     slugs = tuple(memory.slug for memory in sources)
+    least = max((memory.provenance for memory in olds), key=lambda source: _TRUST[source.by])
     return replace(
         olds[0],
         slug="",
         body="\n\n".join(texts.values()),
         keys=tuple(dict.fromkeys(key for memory in olds for key in memory.keys)),
         date=olds[0].date if len({memory.date for memory in olds}) == 1 else "",
-        provenance=_weakest(olds),
+        provenance=replace(least, confirmed=all(m.provenance.is_users for m in olds) and least.by != "user"),
         supersedes=slugs,
         derived_from=slugs,
         revision=1,
@@ -180,12 +195,6 @@ def _dated(memory: Memory) -> str:
         return _text(memory).strip()
     about = f", about {memory.date}" if memory.date else ""
     return f"Said on {memory.created.date()}{about}:\n{_text(memory).strip()}"
-
-
-def _weakest(olds: Sequence[Memory]) -> Provenance:
-    """The source that is trusted least; confirmed only if all are."""
-    least = max(olds, key=lambda memory: _TRUST[memory.provenance.by]).provenance
-    return replace(least, confirmed=all(memory.provenance.is_users for memory in olds) and least.by != "user")
 
 
 class _Merge(msgspec.Struct):

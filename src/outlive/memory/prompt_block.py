@@ -33,8 +33,9 @@ def key_of(memory: Memory) -> str:
 
 
 def _one(memory: Memory) -> str:
-    facts = [memory.type, _said_on(memory), _source(memory)]
-    facts += [f"about {_line(memory.date)}"] if memory.date else []
+    said, changed = memory.created.date(), memory.updated.date()  # its "yesterday" counts from the day it was said on
+    when = f"said on {said}" + (f", changed on {changed}" if changed != said else "")
+    facts = [memory.type, when, _source(memory), *([f"about {_line(memory.date)}"] if memory.date else [])]
     head = f"[memory {key_of(memory).replace(' ', '%20')} · {_line(memory.name)} · {' · '.join(facts)}]"
     text = memory.body if memory.body.strip() else memory.description
     if memory.description.strip() and memory.description.strip() not in text:
@@ -44,12 +45,6 @@ def _one(memory: Memory) -> str:
     if more > 0:
         text = f"{text[:LONGEST]}\n… {more} more characters: outlive memory get {memory.slug}"
     return "\n".join([head, *(f"> {_plain(line)}" for line in text.splitlines())])
-
-
-def _said_on(memory: Memory) -> str:
-    """The day a memory was said on, from which its "yesterday" counts, and that of its last change."""
-    said, changed = memory.created.date(), memory.updated.date()
-    return f"said on {said}" + (f", changed on {changed}" if changed != said else "")
 
 
 def _source(memory: Memory) -> str:

@@ -1,15 +1,21 @@
-"""Finding a memory by what it is called, telling that a text is known already, and small helpers for texts."""
+"""Finding a memory by what it is called; comparing texts; reading a model's answer."""
 
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from outlive.memory.errors import MemoryExists, UnknownMemory
-from outlive.stores.memories.records import Memory
+import msgspec
+
+from outlive.memory.errors import InvalidAnswer, MemoryExists, UnknownMemory
+from outlive.stores.memories.records import Memory, Provenance
+
+T = TypeVar("T")
 
 COMPARED, MOST_COMPARED = 100, 2_000
 """Characters of a name, and number of names, that are compared with a name that does not exist."""
+_NOW = re.compile(r"^actually,? |\bnow |,? now$")
+_NOT = re.compile(r", not (.+)$")
 
 
 class Match(NamedTuple):
@@ -57,16 +63,39 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
 
 
 def normalized(text: str) -> str:
-    """A text without its case, its kinds of whitespace and the punctuation at its end. Texts for which this is equal
-    say the same."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split()).rstrip(".!… ")
+    """A text without its kinds of whitespace and the punctuation at its end. Texts for which this is equal say the
+    same; case counts, because it does in paths and identifiers."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).rstrip(".!… ")
 
 
-def json_of(answer: str) -> str:
-    """The JSON in a model's answer: all of it, or the content of its only fence."""
+def corrects(new: str, old: str) -> bool:
+    """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z". Without the "now" or
+    the ", not Z" it is the same text but for one word, which is not among the first two."""
+    said = normalized(new).casefold()
+    plain = _NOT.sub("", _NOW.sub("", said, count=1), count=1)
+    if plain == said:
+        return False
+    mine, theirs = plain.split(), _NOW.sub("", normalized(old).casefold(), count=1).split()
+    if len(mine) != len(theirs):
+        return False
+    other = [number for number, words in enumerate(zip(mine, theirs, strict=True)) if len({*words}) > 1]
+    denied = _NOT.search(said)
+    return len(other) == 1 and other[0] > 1 and (denied is None or theirs[other[0]] in denied[1].split())
+
+
+def outranks(old: Provenance, new: Provenance) -> bool:
+    """Whether the old one is the user's word and the new one is not."""
+    return old.by == "user" and new.by != "user"
+
+
+def read_answer(answer: str, form: type[T]) -> T:
+    """The JSON of a model's answer: all of it, or the content of its only fence. Raises InvalidAnswer."""
     text = answer.strip()
     fences = re.findall(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
-    return fences[0].strip() if len(fences) == 1 else text
+    try:
+        return msgspec.json.decode(fences[0].strip() if len(fences) == 1 else text, type=form)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidAnswer(f"the answer is not what was asked for ({error}); nothing was changed") from None
 
 
 def first_line(text: str) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from outlive.memory.errors import InvalidAnswer
 from outlive.memory.memories import Memories, shown
 from outlive.memory.prompt_block import key_of
-from outlive.memory.refs import json_of
+from outlive.memory.refs import read_answer
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
 
@@ -131,8 +132,8 @@ def rerank_request(words: str, found: Sequence[Memory]) -> str:
 def read_rerank(answer: str, found: Sequence[Memory]) -> list[Memory]:
     """The memories an answer chose, in its order; all of `found` when the answer cannot be read."""
     try:
-        chosen = msgspec.json.decode(json_of(answer), type=_Answer).notes
-    except (msgspec.DecodeError, RecursionError):
+        chosen = read_answer(answer, _Answer).notes
+    except InvalidAnswer:
         return list(found)
     known = {key_of(memory): memory for memory in found}
     return [known[key] for key in dict.fromkeys(chosen) if key in known]

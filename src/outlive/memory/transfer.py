@@ -19,10 +19,14 @@ from outlive.memory.supersession import hidden_by, reach
 from outlive.regular import read_named
 from outlive.secrets import mask_value
 from outlive.stores.memories.protocol import MemoryWriter
-from outlive.stores.memories.records import KINDS, MAX_BYTES, Memory, Provenance, Scope, in_utc
+from outlive.stores.memories.records import KINDS, MAX_BYTES, Memory, Scope, in_utc
 from outlive.stores.memories.text import parse
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIELDS = ("name", "description", "type", "body", "keys", "date", "scope", "provenance", "created", "updated")
+"""What an export says of each memory."""
+_LINKS = ("slug", "supersedes", "derived_from", "archived")
+"""What it says besides where superseded and forgotten ones are in it."""
 _HEADING = re.compile(r"#{1,6} +(.*?)[# ]*")
 _INDEX_LINE = re.compile(r"\s*[-*+] (?:\[[^\]]*\]\([^)]*\.md\)|… \d+ more, not shown here)|\s*<!--.*-->\s*$")
 """What an index says of the files beside it."""
@@ -42,36 +46,11 @@ class Imported(msgspec.Struct):
     """Are called as another is, and stand beside it."""
 
 
-class _Line(msgspec.Struct, kw_only=True):
-    """One line of an export. Everything but name and one of description and body may be missing."""
-
-    name: str
-    description: str = ""
-    type: str = "project"
-    body: str = ""
-    keys: list[str] | str | None = None
-    key: list[str] | str | None = None
-    date: str | None = None
-    scope: str | None = None
-    provenance: Provenance | None = None
-    created: datetime | None = None
-    updated: datetime | None = None
-    slug: str = ""
-    supersedes: list[str] = []
-    derived_from: list[str] = []
-    archived: datetime | None = None
-
-
 def export_lines(memories: Memories, *, everything: bool = False) -> Iterator[str]:
     """Those in use, or with `everything` also superseded and forgotten ones, one JSON object a line. Secrets in files
     that somebody wrote by hand are masked."""
     for memory in memories.all(superseded=everything, archived=everything):
-        form: dict[str, Any] = {"name": memory.name, "description": memory.description, "type": memory.type}
-        form |= {"body": memory.body, "keys": memory.keys, "date": memory.date, "scope": memory.scope}
-        form |= {"provenance": memory.provenance, "created": memory.created, "updated": memory.updated}
-        if everything:
-            form |= {"slug": memory.slug, "supersedes": memory.supersedes, "derived_from": memory.derived_from}
-            form |= {"archived": memory.archived}
+        form = {name: getattr(memory, name) for name in (*_FIELDS, *(_LINKS if everything else ()))}
         yield msgspec.json.encode(mask_value(msgspec.to_builtins(form))).decode()
 
 
@@ -80,7 +59,7 @@ def read_lines(raw: bytes, where: str, result: Imported) -> list[tuple[str, Memo
     found = []
     for place, form in _forms(raw, where):
         try:
-            found.append((place, _from_line(msgspec.convert(form, _Line, strict=False))))
+            found.append((place, _from_line(form)))
         except (msgspec.ValidationError, InvalidMemory) as error:
             result.refused.append(f"{place}: {error}")
     return found
@@ -150,13 +129,13 @@ class _Item(msgspec.Struct):
     memory: Memory
     in_use: bool = True
 
-    @property
-    def supersedes(self) -> tuple[str, ...]:
-        return tuple(f"{self.memory.scope}/{slug}" for slug in self.memory.supersedes)
+    def keys(self, slugs: Iterable[str]) -> tuple[str, ...]:
+        """The keys of other items, given their slugs where they come from."""
+        return tuple(f"{self.memory.scope}/{slug}" for slug in slugs)
 
     @property
-    def derived_from(self) -> tuple[str, ...]:
-        return tuple(f"{self.memory.scope}/{slug}" for slug in self.memory.derived_from)
+    def supersedes(self) -> tuple[str, ...]:
+        return self.keys(self.memory.supersedes)
 
 
 def _take(tx: MemoryWriter, found: Sequence[tuple[str, Memory]], scope: Scope, actor: str, result: Imported) -> None:
@@ -233,7 +212,7 @@ def _link(tx: MemoryWriter, item: _Item, slugs: Mapping[str, str], added: dict[s
     slug = slugs[item.key]
     olds, sources = (
         tuple(dict.fromkeys(slugs[key] for key in keys if key in slugs and slugs[key] != slug))
-        for keys in (item.supersedes, item.derived_from)
+        for keys in (item.supersedes, item.keys(item.memory.derived_from))
     )
     if slug in added:
         added[slug] = replace(added[slug], supersedes=olds, derived_from=sources)
@@ -241,60 +220,51 @@ def _link(tx: MemoryWriter, item: _Item, slugs: Mapping[str, str], added: dict[s
         return
     now = tx.get(slug)  # it was there already; what it superseded elsewhere comes in as superseded
     more = tuple(old for old in olds if old in added and now is not None and old not in now.supersedes)
-    if now is not None and more and slug not in {s for old in more for s in reach(old, _edges(added))}:
+    edges = {new: memory.supersedes for new, memory in added.items()}
+    if now is not None and more and not any(slug in reach(old, edges) for old in more):
         tx.put(replace(now, supersedes=(*now.supersedes, *more), revision=now.revision + 1))
 
 
-def _edges(memories: Mapping[str, Memory]) -> dict[str, tuple[str, ...]]:
-    return {slug: memory.supersedes for slug, memory in memories.items()}
-
-
-def _from_line(line: _Line) -> Memory:
-    if line.type not in KINDS:
-        raise InvalidMemory(f"the type {line.type!r} is none of {', '.join(KINDS)}")
-    keys = [*_listed(line.keys), *_listed(line.key)]
-    memory = msgspec.convert(
-        {
-            "slug": line.slug or "-",
-            "name": line.name.strip(),
-            "description": line.description.strip() or first_line(line.body),
-            "type": line.type,
-            "scope": line.scope or "project",
-            "body": line.body,
-            "keys": list(dict.fromkeys(filter(None, keys))),
-            "date": line.date or "",
-            "provenance": line.provenance or Provenance(),
-            "created": line.created or _EPOCH,
-            "updated": line.updated or line.created or _EPOCH,
-            "supersedes": line.supersedes,
-            "derived_from": line.derived_from,
-            "archived": line.archived,
-        },
-        Memory,
+def _from_line(form: Any) -> Memory:
+    """Everything but the name and one of description and body may be missing; keys may be one `key`."""
+    if not isinstance(form, dict):
+        raise InvalidMemory("it is not a JSON object")
+    given = {name: form[name] for name in (*_FIELDS, *_LINKS) if form.get(name) not in (None, "")}
+    if given.setdefault("type", "project") not in KINDS:
+        raise InvalidMemory(f"the type {given['type']!r} is none of {', '.join(KINDS)}")
+    created = given.setdefault("created", _EPOCH)
+    given["keys"] = [*_listed(form.get("keys")), *_listed(form.get("key"))]
+    memory = msgspec.convert({"slug": "-", "updated": created, **given}, Memory, strict=False)
+    return in_utc(
+        replace(
+            memory,
+            name=memory.name.strip(),
+            description=memory.description.strip() or first_line(memory.body),
+            keys=tuple(dict.fromkeys(filter(None, memory.keys))),
+        )
     )
-    return in_utc(memory)
 
 
-def _listed(value: list[str] | str | None) -> list[str]:
-    return [value] if isinstance(value, str) else value or []
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def _forms(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
     raw = raw.removeprefix(BOM_UTF8)
     if raw.lstrip()[:1] == b"[":
-        try:
-            whole = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DamagedRecord(f"{where}: not valid JSON ({error}). Nothing was imported.") from None
-        yield from ((f"{where}, item {number}", form) for number, form in enumerate(whole, start=1))
+        yield from ((f"{where}, item {n}", form) for n, form in enumerate(_decoded(raw, where), start=1))
         return
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line.strip():
             place = f"{where}, line {number}"
-            try:
-                yield place, msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was imported.") from None
+            yield place, _decoded(line, place)
+
+
+def _decoded(raw: bytes, place: str) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was imported.") from None
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:

@@ -30,14 +30,15 @@ class FunctionTool(Tool[Struct], Generic[P, R]):
         *,
         name: str = "",
         description: str = "",
-        effect: Effect = "run",
+        effect: Effect | None = None,
         parallel: bool = False,
     ) -> None:
         """Raises TypeError when the function cannot be a tool; the message says what is missing."""
         self.function = function
         self.name = name or function.__name__
         self.description = description or inspect.getdoc(function) or ""
-        self.effect = effect
+        self.effect = effect or "run"
+        self.asks = effect is not None
         self.parallel = parallel
         if not _NAME.fullmatch(self.name):
             raise TypeError(f"{self.name!r} cannot be the name of a tool: letters, digits, _ and -, at most 64")
@@ -68,14 +69,15 @@ def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 
 @overload
 def tool(
-    *, name: str = "", description: str = "", effect: Effect = "run", parallel: bool = False
+    *, name: str = "", description: str = "", effect: Effect | None = None, parallel: bool = False
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Make a tool of a function: `@tool`, or `@tool(effect="look")` for one that changes nothing.
+    """Make a tool of a function: `@tool`, or `@tool(effect="run")` for one that needs the user's word.
 
-    `effect` is what permissions go by; the default `run` needs the user's word in every mode but `bypass`. A
+    The program that gives an agent a tool lets it run, so a tool that declares no `effect` runs without asking; deny
+    rules still count, and plan mode refuses it. With `effect` it is treated like the standard tools of that kind. A
     parameter of type `ToolContext` is filled in and not shown to the model. What the function returns is text, a
     `ToolOutcome`, or a value that is sent as JSON; what it raises is answered to the model.
     """

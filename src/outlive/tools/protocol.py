@@ -130,6 +130,8 @@ class Tool(ABC, Generic[Input]):
     about: str = ""
     """The input field that `subject` returns. `path` is also the only path of the call."""
     effect: Effect = "look"
+    asks: bool = True
+    """Whether an effect of `edit` or `run` needs the user's word. Deny rules and plan mode count either way."""
     longest: int = 0
     """Characters that one text of its input may have; 0 for no limit."""
     parallel: bool = False

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.runtime import Runtime
-from outlive.agent.session_memory import SessionMemory
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey

@@ -54,16 +54,11 @@ def _of_dates(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _of_word(word: str) -> tuple[str, ...]:
-    if _UNSPACED_SIGN.search(word):
-        return tuple(term for run in _RUN.findall(word) for term in _of_run(run))
-    return tuple(_of_spaced(word))
-
-
-def _of_run(run: str) -> Iterator[str]:
-    if _UNSPACED_SIGN.match(run):
-        yield from (run[i : i + 2] for i in range(max(1, len(run) - 1)))
-    else:
-        yield from _of_spaced(run)
+    found: list[str] = []
+    for run in _RUN.findall(word):
+        unspaced = _UNSPACED_SIGN.match(run)
+        found += (run[i : i + 2] for i in range(max(1, len(run) - 1))) if unspaced else _of_spaced(run)
+    return tuple(found)
 
 
 def _of_spaced(word: str) -> Iterator[str]:

@@ -4,6 +4,8 @@ import hashlib
 
 import msgspec
 
+from outlive.errors import OutliveError
+
 
 class Entry(msgspec.Struct, frozen=True):
     """One text to be found. Turns of a dialogue also say their session (`group`) and their `position` in it."""
@@ -16,6 +18,10 @@ class Entry(msgspec.Struct, frozen=True):
     keys: tuple[str, ...] = ()
     group: str = ""
     position: int = 0
+
+
+class DenseUnavailable(OutliveError):
+    """Dense retrieval was asked for by name, and its parts are not installed or cannot be loaded."""
 
 
 class SearchHit(msgspec.Struct, frozen=True):

@@ -37,10 +37,8 @@ def hints(shared: Mapping[str, float], ideal: float) -> bool:
     return bool(shared) and sum(shared.values()) >= HINTS * ideal
 
 
-def is_relevant(*, shares: bool, hints: bool, cosine: float | None, others: float = USUAL) -> bool:
-    """By words alone where there is no cosine; else by what it means, and how far that stands out."""
-    if cosine is None:
-        return shares
+def is_relevant(*, shares: bool, hints: bool, cosine: float, others: float) -> bool:
+    """By what it means, and how far that stands out from the others."""
     if cosine >= MEANS_THE_SAME or (shares and cosine >= MEANS_SOMETHING_ELSE):
         return True
     above = cosine - others

@@ -54,7 +54,11 @@ class Postings:
 
     def weigh(self, query: Iterable[str]) -> dict[str, float]:
         """What each term of a query tells: much when few documents hold it, most when none does."""
-        return {term: self._tells(len(self._list(term))) for term in dict.fromkeys(query)}
+        found = {}
+        for term in dict.fromkeys(query):
+            holders = len(self._list(term))
+            found[term] = math.log(1 + (self._count + BACKGROUND - holders + 0.5) / (holders + 0.5))
+        return found
 
     def scores(self, weighed: Mapping[str, float]) -> dict[int, float]:
         """BM25 of the documents that hold a term of the query, by slot; rare terms first.
@@ -87,9 +91,6 @@ class Postings:
             term: _pack({renumbered[slot]: weight for slot, weight in self._list(term).items()})
             for term in [*self._packed, *self._open]
         }
-
-    def _tells(self, holders: int) -> float:
-        return math.log(1 + (self._count + BACKGROUND - holders + 0.5) / (holders + 0.5))
 
     def _list(self, term: str, *, make: bool = False) -> dict[int, float]:
         holders = self._open.get(term)

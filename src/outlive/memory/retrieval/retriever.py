@@ -1,8 +1,9 @@
-"""The door: hold these entries, answer queries about them, remember the work between processes."""
+"""Holds entries, answers queries about them, and keeps the index for the next process."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import islice
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,7 @@ from outlive.memory.retrieval import gate, snapshot
 from outlive.memory.retrieval.analysis import terms
 from outlive.memory.retrieval.dense import missing, prepare
 from outlive.memory.retrieval.document import passage
-from outlive.memory.retrieval.entry import Entry, SearchHit, content
-from outlive.memory.retrieval.errors import DenseUnavailable
+from outlive.memory.retrieval.entry import DenseUnavailable, Entry, SearchHit, content
 from outlive.memory.retrieval.index import TextIndex
 from outlive.memory.retrieval.postings import strongest
 from outlive.memory.retrieval.ranking import LIFTING, lifted
@@ -57,16 +57,12 @@ class Query:
             best = meaning.strongest(self.words, self.cosines, wanted)
         return lifted(self.index, best, self.own, self.words, count)
 
-    def is_found(self, slot: int) -> bool:
-        """Everything that is ranked was found."""
-        return True
-
     def is_relevant(self, slot: int) -> bool:
         holds = self.index.postings.holds
         shared = {term: weight for term, weight in self.telling.items() if holds(term, slot)}
         shares = gate.shares_enough(shared, self.telling, self.ideal)
         if self.cosines is None:
-            return gate.is_relevant(shares=shares, hints=False, cosine=None)
+            return shares
         hints = gate.hints(shared, self.ideal)
         return gate.is_relevant(shares=shares, hints=hints, cosine=float(self.cosines[slot]), others=self._others)
 
@@ -106,10 +102,9 @@ class Retriever:
         """Hold exactly these entries, working only on what is new or changed. The last of two with one key counts."""
         wanted = {entry.key: entry for entry in entries}
         with self._lock:
-            index = self._opened()
-            gone = [key for key in index.held() if key not in wanted]
-            for key in gone:
-                self._drop(key)
+            for key in self._opened().held():
+                if key not in wanted:
+                    self._drop(key)
             for entry in wanted.values():
                 self._put(entry)
             self._learn(wanted.values())
@@ -146,11 +141,11 @@ class Retriever:
 
     def search(self, query: str, k: int = 10) -> list[SearchHit]:
         """The best entries for a query, at most `k`; the best of what is there, relevant or not."""
-        return self._answer(query, k, Query.is_found)
+        return self._answer(query, k)
 
     def select(self, query: str, k: int = 5) -> list[SearchHit]:
         """The entries worth showing unasked, at most `k`: none when none is relevant."""
-        return self._answer(query, k, Query.is_relevant)
+        return self._answer(query, k, relevant=True)
 
     def near(self, text: str, k: int) -> list[str]:
         """The keys of the entries that have most words in common with a text, rare ones above all, at most `k`. What
@@ -161,17 +156,14 @@ class Retriever:
             found = [(-words[slot], index.document(slot).key) for slot in strongest(words, k)]
             return [key for _, key in sorted(found)[:k]]
 
-    def _answer(self, query: str, k: int, keep: Callable[[Query, int], bool]) -> list[SearchHit]:
+    def _answer(self, query: str, k: int, *, relevant: bool = False) -> list[SearchHit]:
         with self._lock:
             index = self._opened()
             if k <= 0 or not len(index):
                 return []
             asked = Query(query, index, self._meaning)
-            ranked = asked.ranked(k)
-            kept = ((slot, score) for slot, score in ranked if keep(asked, slot))
-            return [
-                SearchHit(index.document(slot).key, score) for (slot, score), _ in zip(kept, range(k), strict=False)
-            ]
+            kept = (pair for pair in asked.ranked(k) if not relevant or asked.is_relevant(pair[0]))
+            return [SearchHit(index.document(slot).key, score) for slot, score in islice(kept, k)]
 
     def _opened(self) -> TextIndex:
         """The index, from the cache the first time it is needed."""

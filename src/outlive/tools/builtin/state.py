@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from outlive.context.state_block import plan_text
 from outlive.events import DirectiveDropped, DirectiveGiven, GoalSet, PlanChanged, PlanStep, StateChanged
-from outlive.instructions import outside_tags
+from outlive.sentences import outside_tags
 from outlive.state import WorkingState, made_way
 from outlive.tools.protocol import SHORT, Tool, ToolContext, ToolError, ToolOutcome
 

@@ -57,7 +57,12 @@ class Permissions:
         mode = self._mode()
         if mode == "plan" and tool.effect not in FREE_IN_PLAN:
             return _planning(tool.name)
-        if tool.effect in FREE or mode == "bypass" or (mode == "accept-edits" and tool.effect == "edit"):
+        if (
+            tool.effect in FREE
+            or not tool.asks
+            or mode == "bypass"
+            or (mode == "accept-edits" and tool.effect == "edit")
+        ):
             return _YES
         async with self._asking:
             if self._rules.allowed(tool.name, subject, paths, context.fence.has):

@@ -8,9 +8,8 @@ or page said. Nothing is taken from what the harness injected or from the system
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from itertools import chain, count, islice
+from collections.abc import Sequence
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -19,9 +18,17 @@ from msgspec.structs import replace
 from outlive.events import Event, UserSaid
 from outlive.memory import guard
 from outlive.memory.errors import InvalidAnswer, MemoryRefused
-from outlive.memory.explicit_requests import FENCE, Statement, asks_to_remember, kind_and_scope, statements
-from outlive.memory.refs import json_of, normalized
-from outlive.memory.utterances import (
+from outlive.memory.learning.candidate import (
+    Candidate,
+    Near,
+    against,
+    candidate_of,
+    in_one_line,
+    known_as,
+    short_name,
+)
+from outlive.memory.learning.explicit_requests import Statement, asks_to_remember, statements
+from outlive.memory.learning.utterances import (
     WALL,
     Utterance,
     asks_for_code,
@@ -31,6 +38,7 @@ from outlive.memory.utterances import (
     system_of,
     utterances,
 )
+from outlive.memory.refs import normalized, outranks, read_answer
 from outlive.origin import user_words
 from outlive.secrets import SecretFound, mask
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
@@ -41,53 +49,10 @@ KNOWN = 30
 """Memories that a request for extraction names at most."""
 _RESTATED = 0.5
 """Share of a candidate's word triples that are in the system prompt, from which on it restates the system prompt."""
-_NOW = re.compile(r"^actually,? |\bnow |,? now$")
-_NOT = re.compile(r", not (.+)$")
 _WORD = re.compile(r"\w+")
 _PROMPT = re.compile(
     r"(?i)^\W*(?:you are|you're|as) (?:an?|the)\b[^.\n]{0,80}\b(?:assistant|agent|model|AI|expert|harness)\b"
 )
-
-
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to remember, not yet remembered."""
-
-    name: str
-    body: str
-    description: str = ""
-    type: Kind = "project"
-    scope: Scope = "project"
-    keys: tuple[str, ...] = ()
-    date: str = ""
-    provenance: Provenance = Provenance()
-    action: Literal["add", "update", "supersede"] = "add"
-    target: str = ""
-    """The memory to update or supersede, as scope/slug."""
-    explicit: bool = False
-    """The user asked for it to be remembered; else it is an offer."""
-    needs_confirmation: bool = False
-    """It instructs, and was not said by the user."""
-
-    def memory(self, now: datetime | None = None) -> Memory:
-        """As it would be stored."""
-        now = now or datetime.now(UTC)
-        return Memory(
-            slug="-",
-            name=self.name,
-            description=self.description,
-            type=self.type,
-            scope=self.scope,
-            body=self.body,
-            keys=self.keys,
-            date=self.date,
-            provenance=self.provenance,
-            created=now,
-            updated=now,
-        )
-
-
-Near = Callable[[Candidate], Sequence[Memory]]
-"""The memories that a candidate may have to do with. Only those are compared with it."""
 
 
 # -- without a model
@@ -102,13 +67,13 @@ def candidates(
     for one in utterances(events, after=after):
         if one.who == "user":
             source = Provenance(session=session, event=one.event)
-            made = (_candidate(statement, source) for statement in statements(one.text))
+            made = (candidate_of(statement, source) for statement in statements(one.text))
             found += (candidate for candidate in made if not is_restated(candidate.body, system))
     unique: list[Candidate] = []
     for candidate in found:
         beside = near(candidate)
         known = known_as(candidate, beside)
-        if known and (not candidate.explicit or _is_kept_from(candidate, known)):
+        if known and (not candidate.explicit or _same_event(candidate.provenance, known.provenance)):
             continue
         placed = against(candidate, beside) or candidate  # who asked for it is told that it is known
         if any(normalized(placed.body) == normalized(other.body) for other in unique):
@@ -116,6 +81,10 @@ def candidates(
         if placed.explicit or not _refused(placed):  # what was asked for is refused aloud, by `Memories.learn`
             unique.append(placed)
     return unique
+
+
+def _same_event(one: Provenance, other: Provenance) -> bool:
+    return bool(one.session) and (one.session, one.event) == (other.session, other.event)
 
 
 def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
@@ -128,18 +97,6 @@ def unheard(events: Sequence[Event], *, after: int = 0) -> list[str]:
     )
     asked = (text for text in long if len(text) > WALL and (asks_to_remember(text) or asks_for_code(text)))
     return [" ".join(text[:60].split()) for text in asked]
-
-
-def _candidate(statement: Statement, source: Provenance) -> Candidate:
-    return Candidate(
-        name=short_name(statement.body),
-        description=_in_one_line(statement.body)[:200] if FENCE.search(statement.body) else statement.body[:200],
-        body=statement.body,
-        type=statement.kind,
-        scope=statement.scope,
-        provenance=source,
-        explicit=statement.asked,
-    )
 
 
 # -- with a model
@@ -180,16 +137,11 @@ def read_extraction(
 ) -> list[Candidate]:
     """The candidates in an answer. Raises InvalidAnswer when it is none; what is refused of it goes to `rejected`.
     Only what was shown (`existing`) can be updated or superseded by name; what is `near` is compared besides."""
-    try:
-        form = msgspec.json.decode(json_of(answer), type=_Answer)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise InvalidAnswer(
-            f"the answer is not what was asked for ({error}); nothing is remembered from it"
-        ) from None
+    form = read_answer(answer, _Answer)
     heard = {one.event: one for one in utterances(events, after=after)}
     system = system_of(events)
     found: list[Candidate] = []
-    refused = rejected if rejected is not None else []
+    refused = [] if rejected is None else rejected
     for item in form.memories:
         try:
             candidate = _checked(item, heard, existing, system, session)
@@ -242,7 +194,7 @@ def _checked(
         target=item.target,
     )
     memory = _acceptable(candidate, system)
-    if old and _outranks(old, memory):
+    if old and outranks(old.provenance, memory.provenance):
         who = memory.provenance.who
         raise InvalidAnswer(f"{item.name[:60]!r} would replace what the user said by what a {who} said")
     return replace(candidate, needs_confirmation=guard.needs_confirmation(memory))
@@ -267,7 +219,7 @@ def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], sess
         read = found_in_reading(body, heard) if source.who == "user" else source
         reading = Candidate(
             name=item.name.strip() or short_name(body),
-            description=item.description.strip() or _in_one_line(body)[:200],
+            description=item.description.strip() or in_one_line(body)[:200],
             body=body,
             type=item.type,
             date=item.date,
@@ -278,85 +230,10 @@ def _attributed(item: _Item, source: Utterance, heard: Sequence[Utterance], sess
         own = "" if read else quoted_sentences(item.quote, source.text)
         if not guard.needs_confirmation(_acceptable(reading, system)) or not own:
             return reading
-    made = _candidate(
+    made = candidate_of(
         Statement(own, item.type, item.scope, asked=False), Provenance(session=session, event=item.event)
     )
     return replace(made, date=item.date if item.date in own else "")
-
-
-def _outranks(old: Memory, new: Memory) -> bool:
-    return old.provenance.by == "user" and new.provenance.by != "user"
-
-
-# -- shared
-
-
-def known_as(candidate: Candidate, existing: Sequence[Memory]) -> Memory | None:
-    """The memory that has the same text."""
-    wanted = normalized(candidate.body)
-    return next((memory for memory in existing if normalized(memory.body or memory.description) == wanted), None)
-
-
-def against(candidate: Candidate, existing: Sequence[Memory]) -> Candidate | None:
-    """The candidate in the light of what is known: None when it is known, a correction of what it plainly corrects,
-    else something new under a name of its own. What the user repeats becomes the user's word."""
-    if known := known_as(candidate, existing):
-        if known.provenance.is_users or candidate.provenance.by != "user":
-            return None
-        return _placed(candidate, "update", known)
-    if candidate.action != "add":
-        return candidate
-    for memory in existing:
-        if corrects(candidate.body, memory.body) and not _outranks(memory, candidate.memory()):
-            return _placed(candidate, "supersede", memory)
-    return replace(candidate, name=_name_of_its_own(candidate, {memory.name.casefold() for memory in existing}))
-
-
-def _placed(candidate: Candidate, action: Literal["update", "supersede"], memory: Memory) -> Candidate:
-    return replace(candidate, action=action, target=f"{memory.scope}/{memory.slug}", scope=memory.scope)
-
-
-def corrects(new: str, old: str) -> bool:
-    """Whether a text plainly corrects another: "X is now Y" after "X is Z", or "X is Y, not Z". Without the "now" or
-    the ", not Z" it is the same text but for one word, which is not among the first two."""
-    said = normalized(new)
-    plain = _NOT.sub("", _NOW.sub("", said, count=1), count=1)
-    mine, theirs = plain.split(), _NOW.sub("", normalized(old), count=1).split()
-    if plain == said or len(mine) != len(theirs):
-        return False
-    other = [number for number, words in enumerate(zip(mine, theirs, strict=True)) if len({*words}) > 1]
-    denied = _NOT.search(said)
-    return len(other) == 1 and other[0] > 1 and (denied is None or theirs[other[0]] in denied[1].split())
-
-
-def _name_of_its_own(candidate: Candidate, taken: set[str]) -> str:
-    short = short_name(candidate.body)
-    numbered = (f"{short} ({number})" for number in count(2))
-    return next(name for name in chain((candidate.name, short), numbered) if name.casefold() not in taken)
-
-
-def _is_kept_from(candidate: Candidate, memory: Memory) -> bool:
-    """Whether it was kept from these very words."""
-    mine, theirs = candidate.provenance, memory.provenance
-    return bool(mine.session) and (mine.session, mine.event) == (theirs.session, theirs.event)
-
-
-def asked_for(text: str, source: Provenance) -> Candidate:
-    """The candidate for a text that the user said to keep."""
-    body = text.strip()
-    kind, scope = kind_and_scope(body, asked=False)
-    return _candidate(Statement(body, kind, scope, asked=True), source)
-
-
-def learned(memory: Memory, *, in_place_of: str = "") -> str:
-    """What was learned, and what it took the place of, in one line for the user."""
-    about = _shown(memory.description or memory.body)[:160]
-    instead = f", in place of {_shown(in_place_of)[:80]}" if in_place_of else ""
-    return f"remembered {memory.slug}: {about}{instead} (outlive memory undo)"
-
-
-def _shown(text: str) -> str:
-    return "".join(character for character in " ".join(mask(text).split()) if character.isprintable())
 
 
 def is_restated(text: str, system: str) -> bool:
@@ -365,17 +242,6 @@ def is_restated(text: str, system: str) -> bool:
         return True
     mine, theirs = _triples(text), _triples(system)
     return bool(mine) and len(mine & theirs) / len(mine) >= _RESTATED
-
-
-def short_name(text: str) -> str:
-    """A few words to call it by."""
-    line = _in_one_line(text)
-    return line if len(line) <= 60 else line[:60].rpartition(" ")[0].rstrip(" ,;:") or line[:60]
-
-
-def _in_one_line(text: str) -> str:
-    bare = " ".join(" ".join(line for line in text.splitlines() if not FENCE.match(line)).split())
-    return bare or " ".join(text.split())
 
 
 def _triples(text: str) -> set[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from outlive.instructions import is_standing, standing
-from outlive.sentences import sentence_end
+from outlive.sentences import sentence_end, sentences
 from outlive.stores.memories.records import Kind, Scope
 
 LONGEST = 600
@@ -58,7 +58,8 @@ def statements(text: str) -> list[Statement]:
     """Of one message of the user."""
     found, rest = [], text
     while rest:
-        sentence, after = first_sentence(rest)
+        end = sentence_end(rest)
+        sentence, after = rest[:end], rest[end:]
         asked = _REMEMBER.match(sentence.strip())
         if asked and (opened := _opened(asked["what"] or "", sentence, after)):
             body, after = opened
@@ -111,19 +112,11 @@ def _statement(body: str, *, asked: bool) -> Statement:
     return Statement(body, kind, scope, asked)
 
 
-def first_sentence(text: str) -> tuple[str, str]:
-    """The first sentence, and what follows it."""
-    end = sentence_end(text)
-    return text[:end], text[end:]
-
-
 def asks_for_what_follows(text: str) -> bool:
     """Whether a text ends in asking to remember, and goes on: "… remember this command:"."""
-    last, rest = "", text.strip()
-    while rest:
-        last, rest = first_sentence(rest)
-    asked = _REMEMBER.match(last.strip())
-    return bool(asked and _goes_on(asked["what"] or "", last.strip()))
+    last = (sentences(text) or [""])[-1]
+    asked = _REMEMBER.match(last)
+    return bool(asked and _goes_on(asked["what"] or "", last))
 
 
 def _goes_on(what: str, sentence: str) -> bool:

@@ -2,12 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future
 from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 from outlive.errors import OutliveError
-from outlive.memory.consolidate import Busy, ConsolidationReport, consolidate, due, last_time
+from outlive.memory.consolidate import (
+    Busy,
+    ConsolidationReport,
+    consolidate,
+    consolidation,
+    due,
+    last_time,
+    step,
+)
 from outlive.memory.memories import Memories
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
@@ -42,8 +49,10 @@ class ConsolidationScheduler:
         self._not_due: dict[Scope, int] = {}
         """At which moment of a store."""
         self._ending = False
+        self._until = 0.0
+        """When to stop waiting for the model, by the clock of the event loop."""
         self._limit: asyncio.Timeout | None = None
-        """Of the model's answers, while they are waited for."""
+        """The same, while an answer is waited for."""
 
     async def when_due(self, ask: AskModel | None = None) -> None:
         """Consolidate what is due, and say so. Thousands of memories take seconds: not on the loop."""
@@ -60,8 +69,8 @@ class ConsolidationScheduler:
         """The session is about to end: a model that does not answer soon is not waited for."""
         self._ending = True
         if self._limit is not None and not self._limit.expired():
-            soon = asyncio.get_running_loop().time() + LAST_SECONDS
-            self._limit.reschedule(min(soon, self._limit.when() or soon))
+            self._until = min(self._until, asyncio.get_running_loop().time() + LAST_SECONDS)
+            self._limit.reschedule(self._until)
 
     def _due(self, scope: Scope) -> str:
         """Why it is due. Where nothing has changed since it was not, it is not: the log of all steps may be long."""
@@ -83,53 +92,37 @@ class ConsolidationScheduler:
         """By the model if it answers, else by rules: then it is not asked again before it is due again."""
         if ask is not None:
             try:
-                async with asyncio.timeout(LAST_SECONDS if self._ending else SECONDS) as self._limit:
-                    return await self._by_model(scope, ask, self._limit)
+                return await self._by_model(scope, ask)
             except Busy:
                 raise
             except (OutliveError, TimeoutError) as error:
                 if not self._ending:
                     reason = str(error) or "no answer in time"
                     self._tell(f"the model did not consolidate the memories, so it is done by rules: {reason}")
-            finally:
-                self._limit = None
         return await beside(partial(consolidate, self._memories, scope=scope))
 
-    async def _by_model(self, scope: Scope, ask: AskModel, limit: asyncio.Timeout) -> ConsolidationReport:
-        """The work is done in a thread, and the questions in it are put to the model from here."""
-        loop = asyncio.get_running_loop()
-        asked: list[Future[str]] = []
-
-        def answer(prompt: str) -> str:
-            asked.append(asyncio.run_coroutine_threadsafe(ask(prompt), loop))
-            try:
-                return asked[-1].result()
-            except CancelledError:
-                raise TimeoutError from None
-
-        def work() -> ConsolidationReport:
-            return consolidate(self._memories, answer, scope=scope, most=REQUESTS)
-
-        thread = asyncio.ensure_future(asyncio.to_thread(work))
+    async def _by_model(self, scope: Scope, ask: AskModel) -> ConsolidationReport:
+        self._until = asyncio.get_running_loop().time() + (LAST_SECONDS if self._ending else SECONDS)
+        work = consolidation(self._memories, scope=scope, model=True, most=REQUESTS)
         try:
-            return await asyncio.shield(thread)
-        except asyncio.CancelledError:
-            while not thread.done():  # it ends with the answer that it waits for, or with what it is writing
-                for question in asked:
-                    question.cancel()
-                await asyncio.wait([thread], timeout=0.01)
-            if limit.expired() and thread.exception() is None:
-                return thread.result()
-            raise
+            found = await beside(partial(step, work))
+            while isinstance(found, str):
+                async with asyncio.timeout_at(self._until) as self._limit:
+                    answer = await ask(found)
+                found = await beside(partial(step, work, answer))
+            return found
+        finally:
+            self._limit = None
+            await beside(work.close)
 
     def _say(self, report: ConsolidationReport) -> None:
         if report.problem:
             self._tell(f"memories not consolidated: {report.problem} (it is tried again when it is due again)")
         elif report.notes:
-            what = "".join(sign for sign in mask("; ".join(report.notes)) if sign.isprintable())
+            what = "".join(filter(str.isprintable, mask("; ".join(report.notes))))
             what = what if len(what) <= _NAMED else f"{what[:_NAMED]}…"
-            step = f"{'u' if report.scope == 'user' else ''}{report.step}"
-            self._tell(f"memories consolidated: {what} (outlive memory log; outlive memory undo {step})")
+            number = f"{'u' if report.scope == 'user' else ''}{report.step}"
+            self._tell(f"memories consolidated: {what} (outlive memory log; outlive memory undo {number})")
 
     @cached_property
     def _started(self) -> list[float]:

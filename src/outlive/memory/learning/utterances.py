@@ -11,12 +11,12 @@ from itertools import islice
 import msgspec
 
 from outlive.events import AssistantSaid, Event, SessionStarted, SystemChanged, ToolFinished, Undone, UserSaid
-from outlive.instructions import outside_tags
-from outlive.memory.explicit_requests import asks_for_what_follows, first_sentence, statements
 from outlive.memory.index import TITLE
+from outlive.memory.learning.explicit_requests import asks_for_what_follows, statements
 from outlive.memory.refs import normalized
 from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.origin import user_words
+from outlive.sentences import outside_tags, sentence_end
 from outlive.stores.memories.records import Provenance, Who
 
 WALL = 6_000
@@ -131,9 +131,9 @@ def quoted_sentences(text: str, message: str) -> str:
     """
     if len(text) > WALL or len(message) > WALL or _words_of(text) not in _words_of(message):
         return ""
-    wanted = normalized(text)
+    wanted = normalized(text).casefold()
     for statement in statements(message):
-        if normalized(statement.body) == wanted:
+        if normalized(statement.body).casefold() == wanted:
             return statement.body
     if not is_quote(text, message):
         return ""
@@ -175,9 +175,8 @@ def _paragraphs(text: str, start: int, end: int) -> tuple[int, int]:
 def _sentences(text: str, begin: int, stop: int, start: int, end: int) -> tuple[int, int]:
     """The span from `start` to `end`, extended to whole sentences of the line from `begin` to `stop`."""
     first = last = begin
-    while last < stop and last < end:
-        before, (sentence, _) = last, first_sentence(text[last:stop])
-        last += len(sentence)
-        if before <= start:
-            first = before
+    while last < min(stop, end):
+        if last <= start:
+            first = last
+        last = min(stop, sentence_end(text, last))
     return first, last

@@ -11,31 +11,19 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from outlive.agent.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
+from outlive.agent.memory.consolidation_scheduler import AskModel, Consolidation, ConsolidationScheduler
 from outlive.agent.session import Session
 from outlive.context.history import LEARNED
 from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
-from outlive.memory.extract import (
-    KNOWN,
-    Candidate,
-    against,
-    asked_for,
-    candidates,
-    extraction_request,
-    known_as,
-    learned,
-    read_extraction,
-    short_name,
-    talk,
-    unheard,
-)
 from outlive.memory.guard import blocked_reason
 from outlive.memory.index import TITLE
+from outlive.memory.learning.candidate import Candidate, against, asked_for, known_as, learned, short_name
+from outlive.memory.learning.extract import KNOWN, candidates, extraction_request, read_extraction, talk, unheard
+from outlive.memory.learning.utterances import attribute
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block, key_of, shown_in
 from outlive.memory.search import CANDIDATES, Finder, read_rerank, rerank_request
-from outlive.memory.utterances import attribute
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionBusy
