@@ -9,7 +9,6 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 
 from outlive.config import home as home_folder
 from outlive.config.workspace import DURABILITIES
@@ -102,9 +101,7 @@ class Stores:
     def __enter__(self) -> "Self":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _database(self) -> "Database":

@@ -92,11 +92,7 @@ class Disk:
         return self.local / f"staged.{change}"
 
     def stage(self, path: Path, data: bytes, *, durable: bool | None = None) -> None:
-        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-            file.write(data)
-            file.flush()
-            if self.durable if durable is None else durable:
-                os.fsync(file.fileno())
+        write_file(path, data, os.O_TRUNC, durable=self.durable if durable is None else durable)
 
     def commit(self, staged: Path, target: Path, *, durable: bool | None = None) -> None:
         """The atomic moment: before it nothing happened, after it all did."""
@@ -128,6 +124,33 @@ class Disk:
             except UnusableFile as error:
                 found.append(error)
         return found
+
+
+def write_file(path: Path, data: bytes, flags: int, *, durable: bool) -> None:
+    """Write a whole file; `flags` say what becomes of one that is there."""
+    with open(open_regular(path, os.O_WRONLY | os.O_CREAT | flags), "wb") as file:
+        file.write(data)
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+
+
+def append(descriptor: int, data: bytes, *, durable: bool) -> int:
+    """Add lines to an open file and return its size before; after a failure it is as before. An unfinished line of a
+    writer that died stays, and no longer touches what follows."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        data = b"\n" + data
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if durable:
+            os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+    return size
 
 
 def sync_folder(folder: Path) -> None:

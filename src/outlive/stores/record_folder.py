@@ -24,7 +24,7 @@ import msgspec
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.private import enter, tighten
 from outlive.regular import UnusableFile, open_regular, open_to_read, refuse_irregular
-from outlive.stores.disk import LARGEST, Disk, errors_named, identity, read_bytes, set_apart, sync_folder
+from outlive.stores.disk import LARGEST, Disk, append, errors_named, identity, read_bytes, set_apart, sync_folder
 from outlive.stores.tasks.protocol import Problem
 
 T = TypeVar("T")
@@ -415,21 +415,16 @@ class RecordFolder(ABC, Generic[E]):
 
     def _append(self, journal: Journal) -> None:
         """Add the lines to the log, once: an end of it that was written before the writer died is written over."""
-        with open(open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT), "ab+") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(min(journal.offset, size))
-            there = file.read(len(journal.lines) + 1)
+        descriptor = open_regular(self.log, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            there = os.pread(descriptor, len(journal.lines) + 1, journal.offset)
             if there.startswith(journal.lines):
                 return
             if journal.lines.startswith(there):
-                size -= len(there)
-                file.truncate(size)
-            if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
-                file.write(b"\n")  # somebody else's unfinished line; it stays
-            file.write(journal.lines)
-            file.flush()
-            if self.disk.durable:
-                os.fsync(file.fileno())
+                os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(there))
+            append(descriptor, journal.lines, durable=self.disk.durable)
+        finally:
+            os.close(descriptor)
 
 
 def _state(path: Path) -> FileState | None:

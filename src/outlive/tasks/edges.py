@@ -1,46 +1,16 @@
-"""Checks of new edges: that they refer to known tasks and close no cycle."""
+"""Changes of the edges of a task, which may not close a cycle."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from outlive.errors import CycleError, DependencyError, UnknownTask
-from outlive.stores.tasks.protocol import TaskReader, TaskWriter
+from msgspec.structs import replace
+
+from outlive.errors import CycleError, DependencyError
+from outlive.stores.tasks.protocol import TaskWriter
+from outlive.stores.tasks.records import Task
 from outlive.tasks import shape
-from outlive.tasks.draft import TaskDraft
-from outlive.tasks.lookup import find_id
-from outlive.tasks.refs import Ref, some
 
 _SHOWN = 20
-
-
-def split(tx: TaskReader, refs: Iterable[Ref], keys: dict[str, int]) -> tuple[set[int], set[int]]:
-    """Split references into ids of existing tasks and positions of drafts in the same batch."""
-    known, inside = set(), set()
-    for ref in refs:
-        if isinstance(ref, str) and ref in keys:
-            inside.add(keys[ref])
-        else:
-            known.add(_outside(tx, ref, keys))
-    return known, inside
-
-
-def _outside(tx: TaskReader, ref: Ref, keys: dict[str, int]) -> int:
-    try:
-        return find_id(tx, ref)
-    except UnknownTask as error:
-        if not keys:
-            raise
-        raise UnknownTask(f"{error} (The keys of this batch are {some(list(keys))}.)") from None
-
-
-def refuse_batch_cycles(drafts: Sequence[TaskDraft], inner: Sequence[set[int]]) -> None:
-    cycle = shape.find_cycle(dict(enumerate(inner)))
-    if cycle is None:
-        return
-    names = [drafts[index].key or drafts[index].subject for index in cycle]
-    if len(cycle) == 2:
-        raise DependencyError(f"task {names[0]!r} of the batch cannot depend on itself")
-    raise CycleError(f"the batch has a cycle: {arrows(names)}; leave out one of these edges", names)
 
 
 def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
@@ -64,6 +34,11 @@ def refuse_cycles(tx: TaskWriter, edges: Sequence[tuple[int, int]]) -> None:
                 cycle,
                 hint="remove one of these edges first",
             )
+
+
+def with_edges(task: Task, *, add: Iterable[int] = (), remove: Iterable[int] = ()) -> Task:
+    """Return the task with other dependencies."""
+    return replace(task, depends_on=tuple(sorted((set(task.depends_on) | set(add)) - set(remove))))
 
 
 def arrows(nodes: Sequence[Any]) -> str:

@@ -1,12 +1,11 @@
 """`TaskGraph`: the operations on tasks. Each is one transaction of the store."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
@@ -15,10 +14,10 @@ from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Change, Lea
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
 from outlive.tasks.doctor import graph_problems
-from outlive.tasks.draft import TaskDraft, checked, to_task
-from outlive.tasks.edges import refuse_batch_cycles, refuse_cycles, split
-from outlive.tasks.edit import TaskEdit
-from outlive.tasks.lookup import OPEN, closure, find_id, find_ids, find_one, lock_one, lock_with_dependents, lost_task
+from outlive.tasks.draft import TaskDraft, checked, create
+from outlive.tasks.edges import refuse_cycles, with_edges
+from outlive.tasks.edit import EDGES, TaskEdit, applied, checked_edit
+from outlive.tasks.lookup import OPEN, closure, find_id, find_one, lock_one, lock_with_dependents, lost_task
 from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
@@ -143,46 +142,12 @@ class TaskGraph:
         keys = Counter(draft.key for draft in ready if draft.key is not None)
         if doubled := next((key for key, count in keys.items() if count > 1), None):
             raise InvalidTask(f"two tasks of the batch have the key {doubled!r}; keys must differ")
-        return self.store.write(lambda tx: self._create(tx, ready))
+        return self.store.write(lambda tx: create(tx, self._audit, ready))
 
-    def update(
-        self,
-        ref: Ref,
-        *,
-        subject: str | UnsetType = UNSET,
-        description: str | UnsetType = UNSET,
-        status: str | UnsetType = UNSET,
-        owner: str | UnsetType | None = UNSET,
-        priority: int | UnsetType = UNSET,
-        labels: Iterable[str] | UnsetType = UNSET,
-        add_labels: Iterable[str] = (),
-        remove_labels: Iterable[str] = (),
-        metadata: dict[str, Any] | UnsetType = UNSET,
-        result: str | UnsetType | None = UNSET,
-        add_blocked_by: Iterable[Ref] = (),
-        remove_blocked_by: Iterable[Ref] = (),
-        add_blocks: Iterable[Ref] = (),
-        remove_blocks: Iterable[Ref] = (),
-        force: bool = False,
-    ) -> Task:
+    def update(self, ref: Ref, *, force: bool = False, **edit: Unpack[TaskEdit]) -> Task:
         """Change the given fields. Edges can be added and removed from both sides."""
-        edit = TaskEdit(
-            subject=subject,
-            description=description,
-            status=status,
-            owner=owner,
-            priority=priority,
-            labels=labels,
-            add_labels=tuple(add_labels),
-            remove_labels=tuple(remove_labels),
-            metadata=metadata,
-            result=result,
-            add_blocked_by=tuple(add_blocked_by),
-            remove_blocked_by=tuple(remove_blocked_by),
-            add_blocks=tuple(add_blocks),
-            remove_blocks=tuple(remove_blocks),
-        )
-        return self.store.write(lambda tx: self._update(tx, ref, edit, force=force))
+        fields = checked_edit(edit)
+        return self.store.write(lambda tx: self._update(tx, ref, fields, force=force))
 
     def delete(self, ref: Ref, *, force: bool = False) -> Completion:
         """Delete a task. Refused if others depend on it; with `force` they inherit its dependencies.
@@ -204,7 +169,7 @@ class TaskGraph:
                 )
             waiting = [other.id for other in dependents if other.blocked_by]
             for heir in dependents:
-                rewired = _with_edges(heir, add=task.depends_on, remove=[task.id])
+                rewired = with_edges(heir, add=task.depends_on, remove=[task.id])
                 self._audit.save(tx, "rewire", heir, rewired)
             self._audit.delete(tx, task)
             unblocked = [other for other in tx.get(waiting).values() if other.ready]
@@ -333,37 +298,9 @@ class TaskGraph:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _create(self, tx: TaskWriter, drafts: Sequence[TaskDraft]) -> list[Task]:
-        keys = {draft.key: index for index, draft in enumerate(drafts) if draft.key is not None}
-        before = [split(tx, draft.blocked_by, keys) for draft in drafts]
-        after = [split(tx, draft.blocks, keys) for draft in drafts]
-        inner: list[set[int]] = [set(inside) for _, inside in before]
-        for index, (_, inside) in enumerate(after):
-            for other in inside:
-                inner[other].add(index)
-        refuse_batch_cycles(drafts, inner)
-
-        outside = {number for known, _ in (*before, *after) for number in known}
-        tasks = tx.lock(outside, edges=any(known for known, _ in after))
-        if missing := outside - tasks.keys():
-            raise unknown(missing)
-        ids = tx.new_ids(len(drafts))
-        for index, draft in enumerate(drafts):
-            edges = {*before[index][0], *(ids[other] for other in inner[index])}
-            self._audit.create(tx, to_task(draft, ids[index], edges, tx.now))
-        wanted = [(number, ids[index]) for index, (known, _) in enumerate(after) for number in known]
-        for number, other in wanted:
-            task = tx.get([number])[number]
-            self._audit.save(tx, "update", task, _with_edges(task, add=[other]))
-        refuse_cycles(tx, wanted)
-        made = tx.get(ids)
-        return [made[number] for number in ids]
-
-    def _update(self, tx: TaskWriter, ref: Ref, edit: TaskEdit, *, force: bool) -> Task:
-        rules.edges((*edit.add_blocked_by, *edit.remove_blocked_by, *edit.add_blocks, *edit.remove_blocks))
+    def _update(self, tx: TaskWriter, ref: Ref, edit: dict[str, Any], *, force: bool) -> Task:
         number = find_id(tx, ref)
-        add, remove = find_ids(tx, edit.add_blocked_by), find_ids(tx, edit.remove_blocked_by)
-        add_after, remove_after = find_ids(tx, edit.add_blocks), find_ids(tx, edit.remove_blocks)
+        add, remove, add_after, remove_after = ([find_id(tx, other) for other in edit[side]] for side in EDGES)
         needed = {number, *add, *add_after, *remove_after}
         tasks = tx.lock(needed, edges=bool(add or add_after))
         if missing := needed - tasks.keys():
@@ -371,17 +308,18 @@ class TaskGraph:
         if number in (*add, *add_after):
             refuse_cycles(tx, [(number, number)])
         task = tasks[number]
-        self._audit.save(tx, "update", task, _with_edges(edit.applied(task), add=add, remove=remove))
+        self._audit.save(tx, "update", task, with_edges(applied(edit, task), add=add, remove=remove))
         for other in sorted({*add_after, *remove_after} - {number}):
-            changed = _with_edges(
+            changed = with_edges(
                 tasks[other],
                 add=[number] if other in add_after else (),
                 remove=[number] if other in remove_after else (),
             )
             self._audit.save(tx, "update", tasks[other], changed)
         refuse_cycles(tx, [(number, other) for other in add] + [(other, number) for other in add_after])
-        target = edit.target()
-        return find_one(tx, number) if target is None else self._move(tx, number, target, force=force)
+        if "status" not in edit:
+            return find_one(tx, number)
+        return self._move(tx, number, rules.status(edit["status"]), force=force)
 
     def _finish(
         self, ref: Ref, status: Status, note: str | None, *, owner: str | None, token: int | None, force: bool
@@ -451,10 +389,6 @@ def _last_token(tx: TaskReader, task: Task) -> int | None:
 
 def _given_back(task: Task) -> Task:
     return replace(task, status="pending", owner=None, lease=None)
-
-
-def _with_edges(task: Task, *, add: Iterable[int] = (), remove: Iterable[int] = ()) -> Task:
-    return replace(task, depends_on=tuple(sorted((set(task.depends_on) | set(add)) - set(remove))))
 
 
 def _nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:

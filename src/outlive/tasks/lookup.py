@@ -1,9 +1,10 @@
 """Finding tasks within a transaction; raises UnknownTask for missing ones."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader, TaskWriter
 from outlive.stores.tasks.records import Task
+from outlive.tasks import shape
 from outlive.tasks.refs import Ref, parse_id, unknown
 
 OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
@@ -11,10 +12,6 @@ OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
 
 def find_id(tx: TaskReader, ref: Ref) -> int:
     return parse_id(ref, lambda: tx.find(OPEN))
-
-
-def find_ids(tx: TaskReader, refs: Iterable[Ref]) -> list[int]:
-    return [find_id(tx, ref) for ref in refs]
 
 
 def find_one(tx: TaskReader, ref: Ref) -> Task:
@@ -62,12 +59,6 @@ def closure(
     tx: TaskReader, ref: Ref, neighbours: Callable[[Collection[int]], dict[int, tuple[int, ...]]]
 ) -> list[Task]:
     start = find_one(tx, ref)
-    found = {start.id: None}
-    frontier: list[int] = [start.id]
-    while frontier:
-        steps = neighbours(frontier)
-        reached = (other for number in frontier for other in steps.get(number, ()) if other not in found)
-        frontier = list(dict.fromkeys(reached))
-        found.update(dict.fromkeys(frontier))
+    found = shape.explored([start.id], neighbours)
     tasks = tx.get(found.keys())
     return [tasks[number] for number in found if number in tasks]

@@ -1,6 +1,5 @@
 """Pure graph algorithms. `edges` always maps a node to the nodes it depends on."""
 
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import TypeVar
 
@@ -119,14 +118,7 @@ def components(edges: Edges[Node]) -> dict[Node, int]:
 
 def reachable(start: Node, edges: Edges[Node]) -> list[Node]:
     """Return start and all nodes reachable from it, breadth first."""
-    found = {start: None}
-    queue = deque([start])
-    while queue:
-        for other in edges.get(queue.popleft(), ()):
-            if other not in found:
-                found[other] = None
-                queue.append(other)
-    return list(found)
+    return list(explored([start], lambda _: edges))
 
 
 def longest_chain(edges: Edges[Node]) -> list[Node]:

@@ -6,8 +6,8 @@ import re
 import secrets
 from pathlib import Path
 
-from outlive.regular import UnusableFile, open_regular
-from outlive.stores.disk import errors_named, private_folder, read_bytes, sync_folder
+from outlive.regular import UnusableFile
+from outlive.stores.disk import errors_named, private_folder, read_bytes, sync_folder, write_file
 from outlive.stores.logs.protocol import DamagedBlob
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -35,7 +35,7 @@ class Blobs:
             self.folder.mkdir(mode=0o700, exist_ok=True)
             scratch = self.folder / f".{digest}.{secrets.token_hex(4)}"
             try:
-                self._write(scratch, data)
+                write_file(scratch, data, os.O_EXCL, durable=self._durable)
                 if os.path.lexists(path):
                     path.rename(_aside(path))
                 scratch.replace(path)
@@ -55,13 +55,6 @@ class Blobs:
         if hashlib.sha256(data).hexdigest() != digest:
             raise DamagedBlob(f"{path} was changed or damaged; its content is not what was written")
         return data
-
-    def _write(self, path: Path, data: bytes) -> None:
-        with open(open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-            file.write(data)
-            file.flush()
-            if self._durable:
-                os.fsync(file.fileno())
 
 
 def _read(path: Path) -> bytes | None:

@@ -9,19 +9,18 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from outlive.errors import StoreError
 from outlive.events import Event
 from outlive.private import enter
 from outlive.regular import UnusableFile, open_regular, open_to_read
-from outlive.stores.disk import errors_named, last_lines, private_folder, sync_folder
+from outlive.stores.disk import append, errors_named, last_lines, private_folder, sync_folder
 from outlive.stores.locations import OUTPUTS, TRANSCRIPTS
 from outlive.stores.logs.blob_files import Blobs
-from outlive.stores.logs.lines import LONGEST, Head, decoded, from_lines, refuse_too_large, to_lines
+from outlive.stores.logs.lines import LONGEST, decoded, from_lines, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name, session_of
-from outlive.stores.logs.protocol import Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
+from outlive.stores.logs.protocol import Log, LogWriter, SessionBusy, SessionExists, SessionInfo, UnknownSession
 
 BLOBS = "tool-results"
 _BLOCK = 64 * 1024
@@ -105,9 +104,7 @@ class FileLogStore:
             try:
                 _lock(descriptor, session)
                 os.ftruncate(descriptor, 0)
-                _write(descriptor, b"".join(line + b"\n" for line in to_lines(events, self.put_blob)))
-                if self.durable:
-                    os.fsync(descriptor)
+                append(descriptor, _joined(to_lines(events, self.put_blob)), durable=self.durable)
                 part.replace(path)
                 if self.durable:
                     sync_folder(self.folder)
@@ -138,7 +135,7 @@ class FileLogStore:
         try:
             with open_to_read(path) as file:
                 stat = os.fstat(file.fileno())
-                head = Head(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
+                head = list(decoded(islice(iter(lambda: file.readline(_LONGEST), b""), _HEAD)))
                 last = next(decoded(last_lines(file.fileno(), longest=_LONGEST)), None)
         except FileNotFoundError:
             return None
@@ -147,23 +144,12 @@ class FileLogStore:
             return None
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
-        session = session_of(name) or head.session
-        if not session or file_name(session) != name:
-            return None
-        return SessionInfo(
-            id=session,
-            started=head.started,
-            updated=last.time if last else stat.st_mtime,
-            last_event=last.id if last else 0,
-            size=stat.st_size,
-            title=head.title,
-            forked_from=head.forked_from,
-            replay=head.replay,
-            folder=head.folder,
-        )
+        updated, last_event = (last.time, last.id) if last else (stat.st_mtime, 0)
+        found = session_info(session_of(name) or "", head, updated, last_event, stat.st_size)
+        return found if found.id and file_name(found.id) == name else None
 
 
-class FileLogWriter:
+class FileLogWriter(LogWriter):
     """Holds the file and its lock. After a failed write the file is as before."""
 
     def __init__(self, store: FileLogStore, session: str, path: Path, descriptor: int) -> None:
@@ -175,10 +161,8 @@ class FileLogWriter:
             _lock(descriptor, session)
             if not _same_file(path, descriptor):
                 raise SessionBusy(f"session {session!r} was just replaced by another process; open it again")
-            size = os.fstat(descriptor).st_size
-            refuse_too_large(str(path), size)
+            refuse_too_large(str(path), os.fstat(descriptor).st_size)
             last = next(decoded(last_lines(descriptor, longest=LONGEST)), None) or _last_of_all(descriptor)
-            self._torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         except BaseException:
             self.close()
             raise
@@ -192,32 +176,14 @@ class FileLogWriter:
             if event.id <= last:
                 raise StoreError(f"session {self.session!r}: event {event.id} cannot follow event {last}")
             last = event.id
-        # An unfinished line of a writer that died stays, and no longer touches what follows.
-        data = b"\n" * self._torn
         with errors_named("appending to", self._path):
-            data += b"".join(line + b"\n" for line in to_lines(events, self._store.put_blob))
-            size = os.fstat(self._descriptor).st_size
-            try:
-                _write(self._descriptor, data)
-                if self._store.durable:
-                    os.fsync(self._descriptor)
-            except OSError:
-                os.ftruncate(self._descriptor, size)
-                raise
-        self._last, self._torn = last, False
+            append(self._descriptor, _joined(to_lines(events, self._store.put_blob)), durable=self._store.durable)
+        self._last = last
 
     def close(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.close()
 
 
 def _lock(descriptor: int, session: str) -> None:
@@ -251,10 +217,8 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
             yield None
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+def _joined(lines: list[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
 
 
 def _last_of_all(descriptor: int) -> Event | None:

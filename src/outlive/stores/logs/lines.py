@@ -23,7 +23,7 @@ from outlive.origin import user_words
 from outlive.stores.logs import blobs, digests
 from outlive.stores.logs.blobs import SPILL, GetBlob, PutBlob, once, outsourced, whole
 from outlive.stores.logs.digests import DigestReader
-from outlive.stores.logs.protocol import Damage, SessionTooLarge
+from outlive.stores.logs.protocol import Damage, SessionInfo, SessionTooLarge
 
 TITLE = 80
 LARGEST = 1 << 30
@@ -124,29 +124,23 @@ def _reason(error: Exception) -> str:
     return str(error).partition(" - at ")[0]
 
 
-class Head:
-    """What the first events of a log tell about it."""
-
-    def __init__(self, events: Iterable[Event]) -> None:
-        self.started = 0.0
-        self.title = ""
-        self.session = ""
-        self.folder = ""
-        self.forked_from = ""
-        self.replay = False
-        for number, event in enumerate(events):
-            self.started = self.started or event.time
-            match event:
-                case SessionStarted():
-                    self.session, self.folder = event.session, event.folder
-                case Forked() if not number:
-                    self.forked_from = event.session
-                case UserSaid() if not self.title:
-                    self.title = " ".join((user_words(event.blocks) or plain_text(event.blocks)).split())[:TITLE]
-                case Checkpointed():
-                    self.replay = self.replay or event.label == REPLAY
-                case _:
-                    pass
+def session_info(session: str, head: Iterable[Event], updated: float, last_event: int, size: int) -> SessionInfo:
+    """A session in one line of a list, from its first events; they also tell its id where that is not given."""
+    started, title, folder, forked_from, replay, named = 0.0, "", "", "", False, ""
+    for number, event in enumerate(head):
+        started = started or event.time
+        match event:
+            case SessionStarted():
+                named, folder = event.session, event.folder
+            case Forked() if not number:
+                forked_from = event.session
+            case UserSaid() if not title:
+                title = " ".join((user_words(event.blocks) or plain_text(event.blocks)).split())[:TITLE]
+            case Checkpointed():
+                replay = replay or event.label == REPLAY
+            case _:
+                pass
+    return SessionInfo(session or named, started, updated, last_event, size, title, forked_from, replay, folder)
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[Event]:

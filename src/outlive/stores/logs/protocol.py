@@ -12,7 +12,6 @@ StoreError
 """
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Protocol, Self
 
 import msgspec
@@ -85,19 +84,18 @@ class SessionInfo(msgspec.Struct, frozen=True):
 class LogWriter(Protocol):
     """The one writer of a session. Hold it as long as the session is open."""
 
-    @property
-    def session(self) -> str: ...
+    session: str
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events, in order; their ids go on counting. Returns when they are on disk, or raises and none is."""
 
     def close(self) -> None: ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class LogStore(Protocol):

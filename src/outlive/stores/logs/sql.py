@@ -10,15 +10,22 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
-from outlive.stores.logs.lines import Head, decoded, from_lines, refuse_too_large, to_lines
+from outlive.stores.logs.lines import decoded, from_lines, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name
-from outlive.stores.logs.protocol import DamagedBlob, Log, SessionBusy, SessionExists, SessionInfo, UnknownSession
-from outlive.stores.sql.database import Connection, Database
+from outlive.stores.logs.protocol import (
+    DamagedBlob,
+    Log,
+    LogWriter,
+    SessionBusy,
+    SessionExists,
+    SessionInfo,
+    UnknownSession,
+)
+from outlive.stores.sql.database import Connection, Database, repeat
 from outlive.stores.sql.migrations import bring_up_to_date
 
 T = TypeVar("T")
@@ -37,7 +44,6 @@ _INSERT = "INSERT INTO outlive_session_events (session, id, time, body) VALUES (
 class SQLLogStore:
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._current = False
 
     @property
     def url(self) -> str:
@@ -60,7 +66,10 @@ class SQLLogStore:
     def read(self, session: str) -> Log:
         def work(connection: Connection) -> list[tuple[int, bytes]]:
             self._known(connection, session)
-            refuse_too_large(f"{self.url}, session {session!r}", _size(connection, session))
+            size = connection.first(
+                "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
+            )
+            refuse_too_large(f"{self.url}, session {session!r}", size or 0)
             rows = connection.rows(
                 "SELECT id, body FROM outlive_session_events WHERE session = :session ORDER BY id", session=session
             )
@@ -96,7 +105,7 @@ class SQLLogStore:
 
     def release(self, session: str, writer: str) -> None:
         """For a writer that closes."""
-        self._write(lambda connection: connection.run(_FREE, id=session, writer=writer), landed=lambda _: False)
+        self._write(lambda connection: connection.run(_FREE, id=session, writer=writer))
 
     def replace(self, session: str, events: Sequence[Event]) -> None:
         file_name(session)
@@ -122,8 +131,8 @@ class SQLLogStore:
         rows = self._rows(session, events)
 
         def work(connection: Connection) -> None:
-            held = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
-            if held != [(writer,)]:
+            held = connection.first("SELECT writer FROM outlive_sessions WHERE id = :id FOR UPDATE", id=session)
+            if held != writer:
                 raise SessionBusy(
                     f"session {session!r} was taken over by another process; fork it to go on from here"
                 )
@@ -145,19 +154,19 @@ class SQLLogStore:
         digest = hashlib.sha256(data).hexdigest()
 
         def work(connection: Connection) -> None:
-            found = connection.rows("SELECT data FROM outlive_blobs WHERE id = :id", id=digest)
-            if not found or bytes(found[0][0]) != data:
+            found = connection.first("SELECT data FROM outlive_blobs WHERE id = :id", id=digest)
+            if found is None or bytes(found) != data:
                 connection.run(_KEEP, id=digest, data=data)
 
-        self._write(work, landed=lambda _: False)
+        self._write(work)
         return digest
 
     def get_blob(self, digest: str) -> bytes:
-        found = self._read(lambda c: c.rows("SELECT data FROM outlive_blobs WHERE id = :id", id=digest))
+        found = self._read(lambda c: c.first("SELECT data FROM outlive_blobs WHERE id = :id", id=digest))
         where = f"{self.url}, row {digest!r} of outlive_blobs"
-        if not found:
+        if found is None:
             raise DamagedBlob(f"{where} is missing")
-        data = bytes(found[0][0])
+        data = bytes(found)
         if hashlib.sha256(data).hexdigest() != digest:
             raise DamagedBlob(f"{where} was changed or damaged; its content is not what was written")
         return data
@@ -180,20 +189,15 @@ class SQLLogStore:
         return self.database.now(connection).timestamp()
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        self._prepare()
+        bring_up_to_date(self.database)
         return self.database.read(work)
 
-    def _write(self, work: Callable[[Connection], None], *, landed: Callable[[Connection], bool]) -> None:
-        self._prepare()
+    def _write(self, work: Callable[[Connection], None], landed: Callable[[Connection], bool] = repeat) -> None:
+        bring_up_to_date(self.database)
         self.database.write(work, landed=landed)
 
-    def _prepare(self) -> None:
-        if not self._current:
-            bring_up_to_date(self.database)
-            self._current = True
 
-
-class SQLLogWriter:
+class SQLLogWriter(LogWriter):
     """Remembers the name that lets it append."""
 
     def __init__(self, store: SQLLogStore, session: str, name: str) -> None:
@@ -211,14 +215,6 @@ class SQLLogWriter:
         if name:
             with suppress(StoreError):  # the name makes way anyway once its process is gone
                 self._store.release(self.session, name)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        self.close()
 
 
 def new_writer() -> str:
@@ -252,20 +248,13 @@ def is_alive(writer: str, heard: float, now: float) -> bool:
 
 
 def _writer(connection: Connection, session: str) -> str | None:
-    rows = connection.rows("SELECT writer FROM outlive_sessions WHERE id = :id", id=session)
-    return str(rows[0][0]) if rows else None
+    found: str | None = connection.first("SELECT writer FROM outlive_sessions WHERE id = :id", id=session)
+    return found
 
 
 def _last(connection: Connection, session: str) -> int:
-    rows = connection.rows("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
-    return int(rows[0][0] or 0)
-
-
-def _size(connection: Connection, session: str) -> int:
-    rows = connection.rows(
-        "SELECT sum(length(body)) FROM outlive_session_events WHERE session = :session", session=session
-    )
-    return int(rows[0][0] or 0)
+    last = connection.first("SELECT max(id) FROM outlive_session_events WHERE session = :session", session=session)
+    return int(last or 0)
 
 
 def _info(connection: Connection, session: str) -> SessionInfo:
@@ -274,19 +263,9 @@ def _info(connection: Connection, session: str) -> SessionInfo:
         session=session,
         most=_HEAD,
     )
-    head = Head(decoded(bytes(body) for (body,) in bodies))
     ((updated, last, size),) = connection.rows(
         "SELECT max(time), max(id), sum(length(body)) FROM outlive_session_events WHERE session = :session",
         session=session,
     )
-    return SessionInfo(
-        id=session,
-        started=head.started,
-        updated=updated or 0.0,
-        last_event=last or 0,
-        size=int(size or 0),
-        title=head.title,
-        forked_from=head.forked_from,
-        replay=head.replay,
-        folder=head.folder,
-    )
+    head = decoded(bytes(body) for (body,) in bodies)
+    return session_info(session, head, updated or 0.0, last or 0, int(size or 0))

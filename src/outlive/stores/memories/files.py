@@ -72,7 +72,7 @@ class FileMemoryStore:
                 self.folder.refresh,
                 now=self.clock(),
                 last=self._last_id,
-                free=self.folder.slug_finder(),
+                taken=self.folder.slug_taken(),
             )
             result = work(draft)
             with errors_named("cannot write to", self.path):

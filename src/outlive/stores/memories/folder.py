@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from outlive.stores.disk import read_bytes
-from outlive.stores.memories.names import free_slug, is_slug
+from outlive.stores.memories.names import is_slug
 from outlive.stores.memories.records import MAX_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
@@ -77,24 +77,18 @@ class MemoryFolder(RecordFolder[MemoryEntry]):
         moments = [_moment(self.path / below) for below in ("", "archive", "damaged")]
         return moments, self.trust.state()
 
-    def slug_finder(self) -> Callable[[str, set[str]], str]:
-        """Finds slugs for new memories that no file has: read or unreadable, live, forgotten or set apart."""
+    def slug_taken(self) -> Callable[[str], bool]:
+        """Tells whether any file has a slug: read or unreadable, live, forgotten or set apart."""
 
         @cache
-        def taken() -> set[str]:
+        def known() -> set[str]:
             names = [*self.entries, *self.damaged]
             with suppress(FileNotFoundError, NotADirectoryError):
                 names += os.listdir(self.path / "damaged")
             return {_slug_of(name).lower() for name in names}
 
-        def find(name: str, given: set[str]) -> str:
-            def is_taken(slug: str) -> bool:
-                files = (self.path / f"{slug}.md", self.path / "archive" / f"{slug}.md")
-                return slug in taken() or slug in given or any(map(os.path.lexists, files))
-
-            return free_slug(name, is_taken)
-
-        return find
+        places = (self.path, self.path / "archive")
+        return lambda slug: slug in known() or any(os.path.lexists(place / f"{slug}.md") for place in places)
 
     # -- whose they are --------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from outlive.errors import DamagedRecord, StoreError
 from outlive.stores.clock import machine_time
 from outlive.stores.logs.sql import is_alive, new_writer
-from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memories.records import (
     Memory,
@@ -52,7 +51,6 @@ class SQLMemoryStore:
     ) -> None:
         self.database = database
         self.clock = clock or machine_time
-        self._current = False
         self._mutex = threading.RLock()
         self._mirror = _Mirror(self.url, MemoryTrust(home, self.url))
         self.lost_steps: dict[int, str] = {}
@@ -64,9 +62,8 @@ class SQLMemoryStore:
 
     def read(self, work: Callable[[MemoryReader], T], *, glance: bool = False) -> T:
         """`glance` makes no difference: the database knows what changed."""
-        database = self.database if self._current else self.database.blank() or self.database
-        if database is not self.database:  # there is nothing yet, and a look makes nothing
-            database.close()
+        if not self.database.current and (blank := self.database.blank()):  # a look makes nothing
+            blank.close()
             return work(ReadView(MemoryTable(), list))
         self._prepare()
 
@@ -82,14 +79,14 @@ class SQLMemoryStore:
         done: list[tuple[int, bytes]] = []
 
         def alone(connection: Connection) -> T:
-            rows = connection.rows("SELECT step FROM outlive_memory_locks WHERE purpose = 'write' FOR UPDATE")
+            step = connection.first("SELECT step FROM outlive_memory_locks WHERE purpose = 'write' FOR UPDATE")
             self._mirror.follow(connection)
             draft = WriteView(
                 self._mirror.table,
                 lambda: self._steps(connection),
                 now=self.clock(),
-                last=lambda: int(rows[0][0]),
-                free=self._mirror.free,
+                last=lambda: int(step),
+                taken=self._mirror.lowered.__contains__,
             )
             result = work(draft)
             self._mirror.vouch(connection, filter(None, draft.after.values()))
@@ -97,7 +94,9 @@ class SQLMemoryStore:
             return result
 
         def landed(connection: Connection) -> bool:
-            return bool(done) and _form(connection, done[-1][0]) == done[-1][1]
+            number, written = done[-1] if done else (0, None)
+            form = connection.first("SELECT form FROM outlive_memory_steps WHERE id = :id", id=number)
+            return form is not None and bytes(form) == written
 
         with self._mutex:
             return self.database.write(alone, landed=landed)
@@ -126,16 +125,14 @@ class SQLMemoryStore:
             connection.run(_TAKE, purpose=purpose, holder=me, now=now)
             return True
 
-        mine = self.database.write(take, landed=lambda connection: _holder(connection, purpose) == me)
+        holder = "SELECT holder FROM outlive_memory_locks WHERE purpose = :purpose"
+        mine = self.database.write(take, landed=lambda c: c.first(holder, purpose=purpose) == me)
         try:
             yield mine
         finally:
             if mine:
                 with suppress(StoreError):  # the name makes way anyway once its process is gone
-                    self.database.write(
-                        lambda connection: connection.run(_TAKE, purpose=purpose, holder="", now=0),
-                        landed=lambda _: False,
-                    )
+                    self.database.write(lambda c: c.run(_TAKE, purpose=purpose, holder="", now=0))
 
     def left_out(self) -> list[Problem]:
         return [unread(slug, error) for slug, error in sorted(self._mirror.damaged.items())]
@@ -154,19 +151,15 @@ class SQLMemoryStore:
 
     def set_apart(self, slug: str) -> str:
         self._prepare()
-        self.database.write(
-            lambda c: c.run(
-                "UPDATE outlive_memories SET archived = :apart WHERE slug = :slug", apart=_APART, slug=slug
-            ),
-            landed=lambda _: False,
-        )
+        statement = "UPDATE outlive_memories SET archived = :apart WHERE slug = :slug"
+        self.database.write(lambda c: c.run(statement, apart=_APART, slug=slug))
         self.read(lambda _: None)
         return f"row {slug!r} of outlive_memories, archived = {_APART}"
 
     def adopt(self) -> None:
         self._prepare()
         with self._mutex:
-            self.database.write(self._mirror.adopt, landed=lambda _: False)
+            self.database.write(self._mirror.adopt)
 
     def disown(self) -> bool:
         self.read(lambda _: None)
@@ -186,10 +179,8 @@ class SQLMemoryStore:
         return found
 
     def _prepare(self) -> None:
-        if not self._current:
-            self._mirror.made_here = self.database.applied() is None
-            bring_up_to_date(self.database)
-            self._current = True
+        if bring_up_to_date(self.database):
+            self._mirror.made_here = True
 
 
 class _Mirror:
@@ -204,12 +195,13 @@ class _Mirror:
         self.damaged: dict[str, StoreError] = {}
         self._rows: set[str] = set()
         """All slugs, those of rows that are damaged or set apart too."""
-        self._lowered: set[str] = set()
+        self.lowered: set[str] = set()
+        """The same in small letters: some file systems do not tell them apart."""
         self._at = _NEVER
 
     def follow(self, connection: Connection) -> None:
         """Only for one at a time: a look that began later must not be overtaken by an earlier one."""
-        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
+        now = connection.first("SELECT last FROM outlive_memory_clock")
         news = self.trust.asked and self.trust.follow(_tokens(connection))
         if now == self._at and not news:
             return
@@ -219,20 +211,16 @@ class _Mirror:
         )
         for slug, archived, form in sorted(rows):
             self._take(slug, archived, bytes(form))
-        ((count,),) = connection.rows("SELECT count(*) FROM outlive_memories")
-        if count != len(self._rows):
+        if connection.first("SELECT count(*) FROM outlive_memories") != len(self._rows):
             there = {slug for (slug,) in connection.rows("SELECT slug FROM outlive_memories")}
             for slug in self._rows - there:
                 self._drop(slug)
-            self._lowered = {slug.lower() for slug in there}
+            self.lowered = {slug.lower() for slug in there}
         self._at = now
-
-    def free(self, name: str, given: set[str]) -> str:
-        return free_slug(name, lambda slug: slug in self._lowered or slug in given)
 
     def _take(self, slug: str, archived: int, form: bytes) -> None:
         self._rows.add(slug)
-        self._lowered.add(slug.lower())
+        self.lowered.add(slug.lower())
         self.damaged.pop(slug, None)
         if archived >= _APART:
             self.table.put(slug, None)
@@ -267,15 +255,15 @@ def _commit(connection: Connection, draft: WriteView) -> list[tuple[int, bytes]]
     """Write what was drafted, within the transaction; the entries of the log as they are written."""
     if draft.after:
         connection.run("UPDATE outlive_memory_clock SET last = last + 1")
-        ((now,),) = connection.rows("SELECT last FROM outlive_memory_clock")
-        puts = [
-            {"slug": slug, "archived": int(bool(memory.archived)), "form": _bytes(memory), "changed": now}
-            for slug, memory in draft.after.items()
-            if memory is not None
-        ]
+        now = connection.first("SELECT last FROM outlive_memory_clock")
+        puts = []
+        for slug, memory in draft.after.items():
+            if memory is None:
+                connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
+            else:
+                archived, form = int(bool(memory.archived)), encode_memory(unmarked(memory))
+                puts.append({"slug": slug, "archived": archived, "form": form, "changed": now})
         connection.run_many(_PUT, puts)
-        for slug in (slug for slug, memory in draft.after.items() if memory is None):
-            connection.run("DELETE FROM outlive_memories WHERE slug = :slug", slug=slug)
     forms = [(step.id, encode_step(step)) for step in draft.recorded]
     for number, form in forms:
         connection.run("INSERT INTO outlive_memory_steps (id, form) VALUES (:id, :form)", id=number, form=form)
@@ -284,23 +272,9 @@ def _commit(connection: Connection, draft: WriteView) -> list[tuple[int, bytes]]
     return forms
 
 
-def _bytes(memory: Memory) -> bytes:
-    return encode_memory(unmarked(memory))
-
-
 def _tokens(connection: Connection) -> str:
     return "\n".join(token for (token,) in connection.rows("SELECT token FROM outlive_memory_token"))
 
 
 def _keep_token(connection: Connection, token: str) -> None:
     connection.run("INSERT INTO outlive_memory_token (token) VALUES (:token)", token=token)
-
-
-def _form(connection: Connection, step: int) -> bytes:
-    rows = connection.rows("SELECT form FROM outlive_memory_steps WHERE id = :id", id=step)
-    return bytes(rows[0][0]) if rows else b""
-
-
-def _holder(connection: Connection, purpose: str) -> str:
-    rows = connection.rows("SELECT holder FROM outlive_memory_locks WHERE purpose = :purpose", purpose=purpose)
-    return str(rows[0][0]) if rows else ""

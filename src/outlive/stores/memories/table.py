@@ -3,11 +3,11 @@
 An engine updates the table before each read, by what changed. Callers ask what changed since an earlier moment.
 """
 
-from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from outlive.stores.memories.names import free_slug
 from outlive.stores.memories.records import Memory, MemoryChange, MemoryStep, in_utc, mended, unmarked
 from outlive.stores.memories.text import render
 
@@ -16,11 +16,10 @@ NOTHING = -1
 
 
 class MemoryTable:
-    """Memories by slug, in the order of their slugs, each with the moment of its last change here."""
+    """Memories by slug, each with the moment of its last change here."""
 
     def __init__(self) -> None:
         self._held: dict[str, Memory] = {}
-        self._order: list[str] = []
         self._moments: dict[str, int] = {}
         """In the order of change. Removed memories stay, so that `changed` can report them."""
         self.moment = 0
@@ -33,8 +32,7 @@ class MemoryTable:
 
     def all(self) -> list[Memory]:
         """In the order of their slugs."""
-        held = self._held
-        return [held[slug] for slug in self._order]
+        return [self._held[slug] for slug in sorted(self._held)]
 
     def put(self, slug: str, memory: Memory | None) -> None:
         """Set the memory of a slug; None removes it."""
@@ -46,14 +44,8 @@ class MemoryTable:
         self._moments[slug] = self.moment
         if memory is None:
             del self._held[slug]
-            del self._order[bisect_left(self._order, slug)]
-            return
-        self._held[slug] = memory
-        if before is None:
-            if not self._order or slug > self._order[-1]:
-                self._order.append(slug)
-            else:
-                insort(self._order, slug)
+        else:
+            self._held[slug] = memory
 
     def changed(self, since: int = NOTHING) -> Mapping[str, Memory | None]:
         """What changed after a moment, in the order of change; None for a removed memory."""
@@ -97,8 +89,8 @@ class ReadView:
 
 
 class WriteView(ReadView):
-    """What a writer is given: the table, and changes on top of it. The engine finds free slugs (`free`) and the id of
-    the last step (`last`), and commits `after` and `recorded` when the work is done."""
+    """What a writer is given: the table, and changes on top of it. The engine knows which slugs are `taken` and
+    the id of the last step (`last`), and commits `after` and `recorded` when the work is done."""
 
     def __init__(
         self,
@@ -108,7 +100,7 @@ class WriteView(ReadView):
         *,
         now: datetime,
         last: Callable[[], int],
-        free: Callable[[str, set[str]], str],
+        taken: Callable[[str], bool],
     ) -> None:
         super().__init__(table, read_steps, refresh)
         self.now = now
@@ -117,29 +109,22 @@ class WriteView(ReadView):
         self._told: dict[str, Memory | None] = {}
         """Memories as of the last recorded step."""
         self._last = last
-        self._free = free
+        self._taken = taken
         self._given: set[str] = set()
 
     def get(self, slug: str) -> Memory | None:
         return self.after[slug] if slug in self.after else super().get(slug)
 
     def all(self, *, archived: bool = False) -> list[Memory]:
-        if not self.after:
-            return super().all(archived=archived)
-        found = {memory.slug: memory for memory in super().all(archived=True)}
-        found.update({slug: memory for slug, memory in self.after.items() if memory})
-        gone = {slug for slug, memory in self.after.items() if memory is None}
-        return [
-            memory
-            for slug, memory in sorted(found.items())
-            if slug not in gone and (archived or memory.archived is None)
-        ]
+        found = {**self._table.changed(), **self.after}
+        memories = (found[slug] for slug in sorted(found))
+        return [memory for memory in memories if memory and (archived or memory.archived is None)]
 
     def steps(self) -> list[MemoryStep]:
         return [*super().steps(), *self.recorded]
 
     def new_slug(self, name: str) -> str:
-        slug = self._free(name, self._given)
+        slug = free_slug(name, lambda slug: slug in self._given or self._taken(slug))
         self._given.add(slug)
         return slug
 

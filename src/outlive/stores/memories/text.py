@@ -75,7 +75,11 @@ def parse(raw: bytes, *, slug: str, where: str, written: datetime = _EPOCH) -> M
     form = _quick(front)
     if form is None:
         form = _yaml(front, where)
-    return _memory(form, body, slug, where, written)
+    check_version(form.get("version") or FORMAT_VERSION, where)
+    try:
+        return _memory(form, body, slug, written)
+    except (msgspec.ValidationError, ValueError, OverflowError) as error:
+        raise DamagedRecord(f"{where}: {error}") from None
 
 
 def _split(text: str, where: str) -> tuple[str, str]:
@@ -145,72 +149,65 @@ def _refuse_bombs(form: Any, where: str) -> None:
             pending += value
 
 
-def _memory(form: dict[str, Any], body: str, slug: str, where: str, written: datetime) -> Memory:
-    check_version(form.get("version") or FORMAT_VERSION, where)
+def _memory(form: dict[str, Any], body: str, slug: str, written: datetime) -> Memory:
+    """Raises ValueError or msgspec.ValidationError for a value that is not of its kind."""
     nested = form.get("metadata") if isinstance(form.get("metadata"), dict) else {}
-    kind = _text(form, "type", where) or str((nested or {}).get("type") or "project")
+    kind = _text(form, "type") or str((nested or {}).get("type") or "project")
     if kind not in KINDS:
-        raise DamagedRecord(f"{where}: the type {kind!r} is none of {', '.join(KINDS)}")
-    created = _moment(form, "created", where) or written
+        raise ValueError(f"the type {kind!r} is none of {', '.join(KINDS)}")
+    created = _moment(form, "created") or written
     fields = {
         "slug": slug,
-        "name": _text(form, "name", where) or slug,
-        "description": _text(form, "description", where),
+        "name": _text(form, "name") or slug,
+        "description": _text(form, "description"),
         "type": kind,
-        "scope": _text(form, "scope", where) or "project",
+        "scope": _text(form, "scope") or "project",
         "body": body,
-        "keys": _texts(form, "keys", where),
-        "date": _text(form, "date", where),
-        "provenance": _provenance(form, where),
+        "keys": _texts(form, "keys"),
+        "date": _text(form, "date"),
+        "provenance": _provenance(form),
         "created": created,
-        "updated": _moment(form, "updated", where) or max(created, written),
-        "last_used": _moment(form, "last_used", where),
-        "supersedes": _texts(form, "supersedes", where),
-        "derived_from": _texts(form, "derived_from", where),
-        "archived": _moment(form, "archived", where),
-        "revision": _text(form, "revision", where) or 1,
+        "updated": _moment(form, "updated") or max(created, written),
+        "last_used": _moment(form, "last_used"),
+        "supersedes": _texts(form, "supersedes"),
+        "derived_from": _texts(form, "derived_from"),
+        "archived": _moment(form, "archived"),
+        "revision": _text(form, "revision") or 1,
         "extra": {str(key): value for key, value in form.items() if key not in _KEYS},
     }
-    try:
-        return msgspec.convert(fields, Memory, strict=False)
-    except (msgspec.ValidationError, OverflowError) as error:
-        raise DamagedRecord(f"{where}: {error}") from None
+    return msgspec.convert(fields, Memory, strict=False)
 
 
-def _provenance(form: dict[str, Any], where: str) -> Provenance:
+def _provenance(form: dict[str, Any]) -> Provenance:
     value = form.get("provenance") or {}
-    if isinstance(value, str):
-        value = {"who": value}
     try:
-        return msgspec.convert(value, Provenance, strict=False)
-    except (msgspec.ValidationError, OverflowError) as error:
-        raise DamagedRecord(f"{where}: provenance: {error}") from None
+        return msgspec.convert({"who": value} if isinstance(value, str) else value, Provenance, strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"provenance: {error}") from None
 
 
-def _text(form: dict[str, Any], key: str, where: str) -> str:
+def _text(form: dict[str, Any], key: str) -> str:
     value = form.get(key, "")
     if value is None or isinstance(value, (str, int, float)):
         return "" if value is None else str(value)
-    raise DamagedRecord(f"{where}: {key} is not text")
+    raise ValueError(f"{key} is not text")
 
 
-def _texts(form: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+def _texts(form: dict[str, Any], key: str) -> tuple[str, ...]:
     value = form.get(key) or []
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise DamagedRecord(f"{where}: {key} is not a list of words")
+        raise ValueError(f"{key} is not a list of words")
     return tuple(value)
 
 
-def _moment(form: dict[str, Any], key: str, where: str) -> datetime | None:
-    text = _text(form, key, where)
-    if not text:
-        return None
+def _moment(form: dict[str, Any], key: str) -> datetime | None:
+    text = _text(form, key)
     try:
-        return as_utc(datetime.fromisoformat(text))
+        return as_utc(datetime.fromisoformat(text)) if text else None
     except ValueError:
-        raise DamagedRecord(f"{where}: {key} is {text!r}, which is no date and time") from None
+        raise ValueError(f"{key} is {text!r}, which is no date and time") from None
 
 
 def _is_plain(text: str) -> bool:

@@ -5,6 +5,7 @@ Statements are written once: parameters as `:name`, lists as `IN :name` or `NOT 
 """
 
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -22,6 +23,11 @@ class Connection(Protocol):
     """An open transaction."""
 
     def rows(self, statement: str, **values: Any) -> list[Row]: ...
+
+    def first(self, statement: str, **values: Any) -> Any:
+        """The first value of the first row; None if there is none."""
+        rows = self.rows(statement, **values)
+        return rows[0][0] if rows else None
 
     def run(self, statement: str, **values: Any) -> None: ...
 
@@ -64,17 +70,24 @@ class PerThread(Generic[C]):
                 entry[2].close()
 
 
+def repeat(connection: Connection) -> bool:
+    """For work that may as well be done twice."""
+    return False
+
+
 class Database(Protocol):
     kind: ClassVar[str]
     """As it is named in migrations."""
-
-    @property
-    def url(self) -> str: ...
+    types: ClassVar[dict[str, str]]
+    """The neutral words of the schema in those of the database."""
+    url: str
+    current: bool = False
+    """Whether this process has found or brought the schema up to date."""
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on one consistent snapshot."""
 
-    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
+    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool] = repeat) -> T:
         """Run `work` and commit. It is run again after a conflict or a lost connection; `landed` tells, when
         the connection was lost during the commit itself, whether that commit took effect."""
 
@@ -82,10 +95,14 @@ class Database(Protocol):
         """Run `work` and commit, while nobody else migrates."""
 
     def schema(self, statement: str) -> str:
-        """A statement of the schema with the neutral types (ID, MOMENT, COUNTED) in the words of the database."""
+        """A statement of the schema in the words of the database."""
+        for neutral, own in self.types.items():
+            statement = re.sub(rf"\b{neutral}\b", own, statement)
+        return statement
 
     def blank(self) -> "Database | None":
         """An empty stand-in to look at while there is nothing yet, so that a look makes nothing; else None."""
+        return None
 
     def applied(self) -> set[str] | None:
         """Names of the migrations the database has, None before the first."""
@@ -94,7 +111,8 @@ class Database(Protocol):
         """The clock all users of the database share."""
 
     def lock_edges(self, connection: Connection) -> None:
-        """Keep other writers from adding dependencies until this transaction ends."""
+        """Keep other writers from adding dependencies until this transaction ends, unless any write does."""
+        return
 
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]: ...
 
@@ -104,12 +122,14 @@ class Database(Protocol):
         """The last id that was given out; negative when what is there is not a number."""
 
     def announce(self, connection: Connection) -> None:
-        """Wake those who watch, once this transaction is committed."""
+        """Wake those who watch, once this transaction is committed, unless they poll."""
+        return
 
     def watch(self) -> AbstractContextManager[Watch]: ...
 
     def integrity(self) -> list[str]:
-        """What the database itself finds wrong with its storage."""
+        """What the database itself finds wrong with its storage. A server looks after its own."""
+        return []
 
     def close(self) -> None: ...
 

@@ -155,45 +155,38 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def bring_up_to_date(database: Database) -> None:
-    """Apply the migrations that are missing, each once."""
-    names = [name for name, _ in MIGRATIONS]
+def bring_up_to_date(database: Database) -> bool:
+    """Apply the migrations that are missing, each once. True if there was nothing before."""
+    if database.current:
+        return False
+    names = {name for name, _ in MIGRATIONS}
     applied = database.applied()
-    _refuse_unknown(database, applied or set(), names)
-    if applied is not None and applied.issuperset(names):
-        return
-
-    def work(connection: Connection) -> None:
-        connection.run(
-            database.schema(
-                "CREATE TABLE IF NOT EXISTS outlive_migrations (name TEXT PRIMARY KEY, applied_at MOMENT NOT NULL)"
-            )
-        )
-        present = {name for (name,) in connection.rows("SELECT name FROM outlive_migrations")}
-        for name, statements in MIGRATIONS:
-            if name not in present:
-                for statement in statements:
-                    if own := _own(statement, database):
-                        connection.run(database.schema(own))
-                connection.run(
-                    "INSERT INTO outlive_migrations (name, applied_at) VALUES (:name, :now)",
-                    name=name,
-                    now=datetime.now(UTC),
-                )
-
-    database.migrate(work)
-
-
-def _own(statement: str, database: Database) -> str:
-    """Without the name of the database that it is for; nothing if that is another."""
-    if not statement.startswith("["):
-        return statement
-    name, _, bare = statement.partition("] ")
-    return bare if name == f"[{database.kind}" else ""
-
-
-def _refuse_unknown(database: Database, applied: set[str], known: list[str]) -> None:
-    if unknown := sorted(applied - set(known)):
+    if unknown := sorted((applied or set()) - names):
         raise FutureVersion(
             f"{database.url}: written by a newer outlive (it has {', '.join(unknown)}); upgrade outlive"
+        )
+    if applied is None or applied < names:
+        database.migrate(lambda connection: _migrate(database, connection))
+    database.current = True
+    return applied is None
+
+
+def _migrate(database: Database, connection: Connection) -> None:
+    connection.run(
+        database.schema(
+            "CREATE TABLE IF NOT EXISTS outlive_migrations (name TEXT PRIMARY KEY, applied_at MOMENT NOT NULL)"
+        )
+    )
+    present = {name for (name,) in connection.rows("SELECT name FROM outlive_migrations")}
+    for name, statements in MIGRATIONS:
+        if name in present:
+            continue
+        for statement in statements:
+            only, _, bare = statement.partition("] ") if statement.startswith("[") else ("", "", statement)
+            if only in ("", f"[{database.kind}"):
+                connection.run(database.schema(bare))
+        connection.run(
+            "INSERT INTO outlive_migrations (name, applied_at) VALUES (:name, :now)",
+            name=name,
+            now=datetime.now(UTC),
         )

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 from outlive.errors import ConfigError, StoreError, StoreUnavailable
-from outlive.stores.sql.database import Connection, PerThread, Row, moment
+from outlive.stores.sql.database import Connection, Database, PerThread, Row, moment, repeat
 from outlive.stores.tasks.protocol import Watch
 
 try:
@@ -31,11 +31,6 @@ _CONNECT_SECONDS = 10
 _CHANNEL = "outlive_tasks"
 _EDGES_KEY = 0x6F75746C69766501
 _MIGRATE_KEY = 0x6F75746C69766502
-_TYPES = {
-    "ID": "BIGINT",
-    "MOMENT": "TIMESTAMPTZ",
-    "COUNTED": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-}
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
@@ -46,7 +41,7 @@ def _translated(statement: str) -> str:
     return re.sub(r"(?<!:):(\w+)", r"%(\1)s", statement)
 
 
-class _Connection:
+class _Connection(Connection):
     def __init__(self, raw: psycopg.Connection[Row]) -> None:
         self.raw = raw
 
@@ -61,8 +56,13 @@ class _Connection:
             cursor.executemany(_translated(statement).encode(), values)
 
 
-class PostgresDatabase:
+class PostgresDatabase(Database):
     kind: ClassVar[str] = "postgres"
+    types: ClassVar[dict[str, str]] = {
+        "ID": "BIGINT",
+        "MOMENT": "TIMESTAMPTZ",
+        "COUNTED": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    }
 
     def __init__(self, url: str) -> None:
         self._conninfo = url
@@ -75,7 +75,7 @@ class PostgresDatabase:
         begin = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         return self._retrying(lambda: self._transaction(begin, work), landed=None)
 
-    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
+    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool] = repeat) -> T:
         return self._retrying(lambda: self._transaction(b"BEGIN", work), landed=landed)
 
     def migrate(self, work: Callable[[Connection], None]) -> None:
@@ -83,26 +83,18 @@ class PostgresDatabase:
             connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_MIGRATE_KEY)
             work(connection)
 
-        self.write(alone, landed=lambda _: False)
-
-    def schema(self, statement: str) -> str:
-        for neutral, own in _TYPES.items():
-            statement = re.sub(rf"\b{neutral}\b", own, statement)
-        return statement
-
-    def blank(self) -> None:
-        """There is always a server, or an error."""
+        self.write(alone)
 
     def applied(self) -> set[str] | None:
         def work(connection: Connection) -> set[str] | None:
-            if connection.rows("SELECT to_regclass('outlive_migrations')") == [(None,)]:
+            if connection.first("SELECT to_regclass('outlive_migrations')") is None:
                 return None
             return {name for (name,) in connection.rows("SELECT name FROM outlive_migrations")}
 
         return self.read(work)
 
     def now(self, connection: Connection) -> datetime:
-        return moment(connection.rows("SELECT clock_timestamp()")[0][0])
+        return moment(connection.first("SELECT clock_timestamp()"))
 
     def lock_edges(self, connection: Connection) -> None:
         connection.rows("SELECT pg_advisory_xact_lock(:key)", key=_EDGES_KEY)
@@ -128,10 +120,6 @@ class PostgresDatabase:
             yield watch
         finally:
             watch.close()
-
-    def integrity(self) -> list[str]:
-        """The server looks after its own storage."""
-        return []
 
     def close(self) -> None:
         self._connections.close()

@@ -18,7 +18,7 @@ from outlive.private import own_file, refuse_link
 from outlive.regular import UnusableFile, refuse_irregular
 from outlive.stores.clock import machine_time, store_time
 from outlive.stores.polling import PollingWatch
-from outlive.stores.sql.database import Connection, PerThread, Row
+from outlive.stores.sql.database import Connection, Database, PerThread, Row, repeat
 from outlive.stores.tasks.protocol import Watch
 
 T = TypeVar("T")
@@ -27,13 +27,6 @@ _BUSY_SECONDS = 60.0
 _CACHE_KIB = 32 * 1024
 _MEMORY = ":memory:"
 _READ = "BEGIN"
-_TYPES = {
-    "ID": "INTEGER",
-    "MOMENT": "TEXT",
-    "COUNTED": "INTEGER PRIMARY KEY AUTOINCREMENT",
-    "CREATE SEQUENCE": "CREATE TABLE",
-    "outlive_task_ids": "outlive_task_ids (last INTEGER NOT NULL)",
-}
 _REMEDIES = {
     "SQLITE_FULL": "the disk is full; free some space and try again",
     "SQLITE_READONLY": "the file or its folder is read-only; check owner and mode",
@@ -64,7 +57,7 @@ def _value(value: Any) -> Any:
     return value
 
 
-class _Connection:
+class _Connection(Connection):
     def __init__(self, raw: sqlite3.Connection) -> None:
         self.raw = raw
         self.writing = False
@@ -79,8 +72,15 @@ class _Connection:
         self.raw.executemany(_translated(statement), [_bound(row) for row in values])
 
 
-class SQLiteDatabase:
+class SQLiteDatabase(Database):
     kind: ClassVar[str] = "sqlite"
+    types: ClassVar[dict[str, str]] = {
+        "ID": "INTEGER",
+        "MOMENT": "TEXT",
+        "COUNTED": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "CREATE SEQUENCE": "CREATE TABLE",
+        "outlive_task_ids": "outlive_task_ids (last INTEGER NOT NULL)",
+    }
 
     def __init__(self, path: Path, *, durability: str = "full") -> None:
         refuse_link(path)
@@ -92,17 +92,12 @@ class SQLiteDatabase:
     def read(self, work: Callable[[Connection], T]) -> T:
         return self._transaction(_READ, work)
 
-    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool]) -> T:
+    def write(self, work: Callable[[Connection], T], *, landed: Callable[[Connection], bool] = repeat) -> T:
         # A commit of SQLite either returns or did not happen, so `landed` is never in doubt.
         return self._transaction("BEGIN IMMEDIATE", work)
 
     def migrate(self, work: Callable[[Connection], None]) -> None:
         self._transaction("BEGIN EXCLUSIVE", work)
-
-    def schema(self, statement: str) -> str:
-        for neutral, own in _TYPES.items():
-            statement = re.sub(rf"\b{neutral}\b", own, statement)
-        return statement
 
     def blank(self) -> "SQLiteDatabase | None":
         if self.path.name != _MEMORY:
@@ -129,9 +124,6 @@ class SQLiteDatabase:
         writing = isinstance(connection, _Connection) and connection.writing
         return store_time(self.path) if writing and self.path.name != _MEMORY else machine_time()
 
-    def lock_edges(self, connection: Connection) -> None:
-        """A writer already has the whole database to itself."""
-
     def new_ids(self, connection: Connection, count: int) -> Sequence[int]:
         last = self.high_water(connection)
         self.set_high_water(connection, last + count)
@@ -142,12 +134,8 @@ class SQLiteDatabase:
         connection.run("INSERT INTO outlive_task_ids (last) VALUES (:last)", last=high_water)
 
     def high_water(self, connection: Connection) -> int:
-        rows = connection.rows("SELECT last FROM outlive_task_ids")
-        last = rows[0][0] if rows else 0
-        return last if isinstance(last, int) else -1
-
-    def announce(self, connection: Connection) -> None:
-        """Watchers see the data version of the file change."""
+        last = connection.first("SELECT last FROM outlive_task_ids")
+        return 0 if last is None else last if isinstance(last, int) else -1
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:

@@ -36,6 +36,19 @@ class TaskQuery(msgspec.Struct, frozen=True, kw_only=True):
     descending: bool = False
     limit: int | None = None
 
+    def matches(self, task: Task) -> bool:
+        return (
+            (self.statuses is None or task.status in self.statuses)
+            and (self.owner is None or task.owner == self.owner)
+            and set(self.labels) <= set(task.labels)
+            and (self.blocked is None or self.blocked == (bool(task.blocked_by) and not task.finished))
+            and (self.archived or task.archived_at is None)
+            and self.mentioned(task.subject, task.description)
+        )
+
+    def mentioned(self, subject: str, description: str) -> bool:
+        return self.text is None or self.text.casefold() in f"{subject}\n{description}".casefold()
+
 
 class Fit(msgspec.Struct, frozen=True):
     """Which ready tasks suit a worker."""

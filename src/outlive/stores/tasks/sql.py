@@ -5,55 +5,18 @@ transaction as what it is derived from, so that asking for ready tasks costs by 
 costs by its dependents. Rows are locked in the order of their ids.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
-
-from outlive.stores.sql.database import Connection, Database, Row, moment
+from outlive.stores.sql.database import Connection, Database
 from outlive.stores.sql.migrations import bring_up_to_date
-from outlive.stores.tasks.protocol import ANY, Fit, Problem, TaskQuery, TaskReader, TaskWriter, Watch
-from outlive.stores.tasks.records import (
-    FINISHED,
-    STATUSES,
-    Change,
-    Lease,
-    Task,
-    believable,
-    check_reserve,
-    damaged_mark,
-    highest_id,
-    wrong_mark,
-)
-from outlive.stores.tasks.selection import mentions
+from outlive.stores.tasks.protocol import Problem, TaskReader, TaskWriter, Watch
+from outlive.stores.tasks.records import highest_id, wrong_mark
+from outlive.stores.tasks.sql_transaction import OPEN_DEPENDENCIES, SQLTransaction, known_ids
 
 T = TypeVar("T")
-
-_FIELDS = (
-    "id, subject, description, status, owner, priority, labels, created_at, updated_at, completed_at, archived_at, "
-    "lease_owner, lease_token, lease_claimed_at, lease_expires_at, revision, result, metadata, extra"
-)
-_NAMES = _FIELDS.split(", ")
-_INSERT = f"INSERT INTO outlive_tasks ({_FIELDS}) VALUES ({', '.join(':' + name for name in _NAMES)})"
-_UPDATE = f"UPDATE outlive_tasks SET {', '.join(f'{name} = :{name}' for name in _NAMES[1:])} WHERE id = :id"
-_OPEN_DEPENDENCIES = """
-    SELECT count(*) FROM outlive_task_edges e LEFT JOIN outlive_tasks d ON d.id = e.depends_on
-    WHERE e.task = outlive_tasks.id AND (d.status IS NULL OR d.status IN ('pending', 'in_progress'))"""
-_ORDERS = {
-    "priority": ("priority", "created_at", "id"),
-    "created": ("created_at", "id"),
-    "updated": ("updated_at", "id"),
-    "status": (
-        "CASE status " + " ".join(f"WHEN '{name}' THEN {i}" for i, name in enumerate(STATUSES)) + " END",
-        "priority",
-        "created_at",
-        "id",
-    ),
-    "id": ("id",),
-}
 
 
 class SQLTaskStore:
@@ -62,7 +25,6 @@ class SQLTaskStore:
     def __init__(self, database: Database, *, clock: Callable[[], datetime] | None = None) -> None:
         self.database = database
         self.clock = clock
-        self._current = False
 
     @property
     def url(self) -> str:
@@ -72,15 +34,15 @@ class SQLTaskStore:
         blank = self.database.blank()
         if blank is not None:
             return SQLTaskStore(blank, clock=self.clock).read(work)
-        self._prepare()
-        return self.database.read(lambda connection: work(_Transaction(self, connection)))
+        bring_up_to_date(self.database)
+        return self.database.read(lambda connection: work(SQLTransaction(self.database, connection, self.clock)))
 
     def write(self, work: Callable[[TaskWriter], T]) -> T:
-        self._prepare()
+        bring_up_to_date(self.database)
         last: list[str] = []
 
         def attempt(connection: Connection) -> T:
-            transaction = _Transaction(self, connection)
+            transaction = SQLTransaction(self.database, connection, self.clock)
             result = work(transaction)
             last[:] = [transaction.flush()] if transaction.changes else []
             return result
@@ -93,7 +55,7 @@ class SQLTaskStore:
 
     @contextmanager
     def watch(self) -> Iterator[Watch]:
-        self._prepare()
+        bring_up_to_date(self.database)
         with self.database.watch() as watch:
             yield watch
 
@@ -106,39 +68,30 @@ class SQLTaskStore:
             Problem(self.url, text, "restore a backup, or save what is left with `sqlite3 FILE .recover`")
             for text in self.database.integrity()
         ]
-        self._prepare()
+        bring_up_to_date(self.database)
         wrong, _ = self.database.read(lambda connection: _mark(self.database, connection))
         if wrong:
             remedy = "outlive task doctor --repair; until then no task can be created"
             problems.append(Problem(f"{self.url}, outlive_task_ids", wrong, remedy, repairable=True))
-        for number in self.database.read(_miscounted):
-            problems.append(
-                Problem(
-                    f"{self.url}, row {number} of outlive_tasks",
-                    "the number of unfinished dependencies is wrong",
-                    "outlive task doctor --repair",
-                    repairable=True,
-                    task=number,
-                )
-            )
-        for number in self.database.read(_lost):
-            problems.append(
-                Problem(
-                    f"{self.url}, row {number} of outlive_tasks",
-                    "the audit trail knows this task, but its row is gone",
-                    "restore it from a backup; `outlive task delete --help` says how to go on without it",
-                    lost=True,
-                    task=number,
-                )
-            )
+        what, remedy = "the number of unfinished dependencies is wrong", "outlive task doctor --repair"
+        problems += [
+            Problem(f"{self.url}, row {number} of outlive_tasks", what, remedy, repairable=True, task=number)
+            for number in self.database.read(_miscounted)
+        ]
+        what = "the audit trail knows this task, but its row is gone"
+        remedy = "restore it from a backup; `outlive task delete --help` says how to go on without it"
+        problems += [
+            Problem(f"{self.url}, row {number} of outlive_tasks", what, remedy, lost=True, task=number)
+            for number in self.database.read(_lost)
+        ]
         return problems
 
     def repair(self) -> list[str]:
-        self._prepare()
+        bring_up_to_date(self.database)
 
         def work(connection: Connection) -> list[str]:
             fixed = _miscounted(connection)
-            connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=fixed)
+            connection.run(f"UPDATE outlive_tasks SET blockers = ({OPEN_DEPENDENCIES}) WHERE id IN :ids", ids=fixed)
             done = [f"recounted the unfinished dependencies of task {number}" for number in fixed]
             wrong, right = _mark(self.database, connection)
             if wrong:
@@ -146,43 +99,20 @@ class SQLTaskStore:
                 done.append(f"set the mark of the last id to {right}, for it {wrong}")
             return done
 
-        return self.database.write(work, landed=lambda _: False)
+        return self.database.write(work)
 
     def close(self) -> None:
         self.database.close()
 
-    def _prepare(self) -> None:
-        if not self._current:
-            bring_up_to_date(self.database)
-            self._current = True
-
 
 def _miscounted(connection: Connection) -> list[int]:
-    rows = connection.rows(f"SELECT id FROM outlive_tasks WHERE blockers <> ({_OPEN_DEPENDENCIES}) ORDER BY id")
+    rows = connection.rows(f"SELECT id FROM outlive_tasks WHERE blockers <> ({OPEN_DEPENDENCIES}) ORDER BY id")
     return [row[0] for row in rows]
-
-
-def _ids(connection: Connection, among: Sequence[int] | None = None) -> set[int]:
-    """Every id that a task has or had, or those of them that are among these."""
-    condition, values = ("", {}) if among is None else ("WHERE {} IN :ids ", {"ids": list(among)})
-    if among is not None and not among:
-        return set()
-    rows = connection.rows(
-        f"SELECT id FROM outlive_tasks {condition.format('id')}"
-        f"UNION SELECT task FROM outlive_task_changes {condition.format('task')}",
-        **values,
-    )
-    return {number for (number,) in rows}
-
-
-def _largest(connection: Connection) -> int:
-    rows = connection.rows("SELECT max(id) FROM outlive_tasks UNION SELECT max(task) FROM outlive_task_changes")
-    return max(number or 0 for (number,) in rows)
 
 
 def _mark(database: Database, connection: Connection) -> tuple[str | None, int]:
     """What is wrong with the mark of the last id, and what it should be."""
-    mark, ids = database.high_water(connection), _ids(connection)
+    mark, ids = database.high_water(connection), known_ids(connection)
     wrong = wrong_mark(mark, lambda: max(ids, default=0))
     right = highest_id(ids, 0 if wrong else mark)
     if not wrong and mark < right:
@@ -197,339 +127,3 @@ def _lost(connection: Connection) -> list[int]:
         "(SELECT 1 FROM outlive_task_changes d WHERE d.task = c.task AND d.op = 'delete') ORDER BY task"
     )
     return [row[0] for row in rows]
-
-
-class _Transaction:
-    """Reader and writer in one."""
-
-    def __init__(self, store: SQLTaskStore, connection: Connection) -> None:
-        self._database = store.database
-        self._connection = connection
-        self._clock = store.clock
-        self._known: dict[int, Task] = {}
-        """Tasks as last seen in this transaction."""
-        self.changes: list[Change] = []
-        self._wakes = False
-
-    @cached_property
-    def now(self) -> datetime:
-        return self._clock() if self._clock else self._database.now(self._connection)
-
-    # -- reading ---------------------------------------------------------------------------------------
-
-    def get(self, ids: Collection[int]) -> dict[int, Task]:
-        if not ids:
-            return {}
-        rows = self._connection.rows(
-            f"SELECT {_FIELDS} FROM outlive_tasks WHERE id IN :ids ORDER BY id", ids=list(ids)
-        )
-        return {task.id: task for task in self._tasks(rows)}
-
-    def find(self, query: TaskQuery) -> list[Task]:
-        direction = " DESC" if query.descending else ""
-        order = ", ".join(column + direction for column in _ORDERS[query.sort])
-        conditions, values = _conditions(query)
-        limit = ""
-        if query.limit is not None and query.text is None:
-            limit, values["limit"] = " LIMIT :limit", query.limit
-        rows = self._connection.rows(
-            f"SELECT {_FIELDS} FROM outlive_tasks WHERE {conditions} ORDER BY {order}{limit}", **values
-        )
-        if query.text is not None:
-            # Folding case is not the same everywhere, so it is done here.
-            rows = [row for row in rows if mentions(row[1], row[2], query.text)][: query.limit]
-        return self._tasks(rows)
-
-    def count(self, query: TaskQuery) -> int:
-        if query.text is not None:
-            return len(self.find(query))
-        conditions, values = _conditions(query)
-        rows = self._connection.rows(f"SELECT count(*) FROM outlive_tasks WHERE {conditions}", **values)
-        return int(rows[0][0])
-
-    def ready(self, fit: Fit = ANY, limit: int | None = None) -> list[Task]:
-        return self._tasks(self._ready_rows(_FIELDS, fit, limit))
-
-    def expired(self) -> list[int]:
-        oldest, latest = believable(self.now)
-        rows = self._connection.rows(
-            "SELECT id FROM outlive_tasks WHERE status = 'in_progress' AND lease_expires_at IS NOT NULL "
-            "AND (lease_expires_at > :latest OR lease_expires_at BETWEEN :oldest AND :now) ORDER BY id",
-            oldest=oldest,
-            latest=latest,
-            now=self.now,
-        )
-        return [row[0] for row in rows]
-
-    def next_expiry(self) -> datetime | None:
-        rows = self._connection.rows(
-            "SELECT lease_expires_at FROM outlive_tasks WHERE status = 'in_progress' "
-            "AND lease_expires_at >= :oldest ORDER BY lease_expires_at LIMIT 1",
-            oldest=believable(self.now)[0],
-        )
-        return moment(rows[0][0]) if rows else None
-
-    def depends_on(self, ids: Collection[int]) -> dict[int, tuple[int, ...]]:
-        rows = self._connection.rows(
-            "SELECT task, depends_on FROM outlive_task_edges WHERE task IN :ids ORDER BY task, depends_on",
-            ids=list(ids),
-        )
-        return _grouped(rows)
-
-    def dependents(self, ids: Collection[int], *, archived: bool = False) -> dict[int, tuple[int, ...]]:
-        condition = "" if archived else "AND t.archived_at IS NULL "
-        rows = self._connection.rows(
-            "SELECT e.depends_on, e.task FROM outlive_task_edges e JOIN outlive_tasks t ON t.id = e.task "
-            f"WHERE e.depends_on IN :ids {condition}ORDER BY e.depends_on, e.task",
-            ids=list(ids),
-        )
-        return _grouped(rows)
-
-    def history(self, task: int | None = None) -> list[Change]:
-        condition = "" if task is None else "WHERE task = :task "
-        values = {} if task is None else {"task": task}
-        rows = self._connection.rows(
-            "SELECT id, at, actor, origin, op, task, revision, changed, note "
-            f"FROM outlive_task_changes {condition}ORDER BY seq",
-            **values,
-        )
-        return [_change(row) for row in rows]
-
-    def high_water(self) -> int:
-        return self._database.high_water(self._connection)
-
-    # -- writing ---------------------------------------------------------------------------------------
-
-    def lock(self, ids: Collection[int], *, edges: bool = False) -> dict[int, Task]:
-        if edges:
-            self._database.lock_edges(self._connection)
-        if ids:
-            self._connection.rows(
-                "SELECT id FROM outlive_tasks WHERE id IN :ids ORDER BY id FOR UPDATE", ids=list(ids)
-            )
-        return self.get(ids)
-
-    def pick(self, fit: Fit = ANY) -> Task | None:
-        rows = self._ready_rows("id", fit, 1, lock=" FOR UPDATE SKIP LOCKED")
-        return self.get([rows[0][0]]).get(rows[0][0]) if rows else None
-
-    def new_ids(self, count: int) -> Sequence[int]:
-        wrong = wrong_mark(self.high_water(), lambda: _largest(self._connection))
-        ids = [] if wrong else self._database.new_ids(self._connection, count)
-        if used := _ids(self._connection, ids):
-            wrong = f"gives out {min(used)}, which was given out before"
-        if wrong:
-            raise damaged_mark(f"{self._database.url}, outlive_task_ids", wrong)
-        return ids
-
-    def reserve(self, high_water: int) -> None:
-        check_reserve(high_water)
-        if high_water > self.high_water():
-            self._database.set_high_water(self._connection, high_water)
-
-    def put(self, task: Task, change: Change) -> None:
-        old = self._known.get(task.id) or self.get([task.id]).get(task.id)
-        self._connection.run(_INSERT if old is None else _UPDATE, **_row(task))
-        self._put_labels(task, old)
-        self._put_edges(task, old)
-        self._count_blockers_of_dependents(task.id, old is not None and old.finished, task.finished)
-        self._note(task, change)
-
-    def remove(self, task: int, change: Change) -> None:
-        old = self._known.pop(task, None) or self.get([task]).get(task)
-        self._connection.run("DELETE FROM outlive_task_edges WHERE task = :task", task=task)
-        self._connection.run("DELETE FROM outlive_task_labels WHERE task = :task", task=task)
-        self._connection.run("DELETE FROM outlive_tasks WHERE id = :task", task=task)
-        self._count_blockers_of_dependents(task, old is not None and old.finished, finished=False)
-        self._known.pop(task, None)
-        self.changes.append(change)
-        self._wakes = True
-
-    def record(self, changes: Sequence[Change]) -> None:
-        self.changes.extend(changes)
-
-    def flush(self) -> str:
-        """Write the audit trail; returns the id of a change, which is there if and only if all of this is."""
-        self._connection.run_many(
-            "INSERT INTO outlive_task_changes (id, at, actor, origin, op, task, revision, changed, note) "
-            "VALUES (:id, :at, :actor, :origin, :op, :task, :revision, :changed, :note)",
-            [
-                {
-                    **{name: getattr(change, name) for name in change.__struct_fields__},
-                    "changed": _json(change.changed),
-                }
-                for change in self.changes
-            ],
-        )
-        if self._wakes:
-            self._database.announce(self._connection)
-        return self.changes[-1].id
-
-    # -- inside ----------------------------------------------------------------------------------------
-
-    def _tasks(self, rows: Iterable[Row]) -> list[Task]:
-        """Rows with their edges. Three statements, however many rows there are."""
-        rows = list(rows)
-        ids = [row[0] for row in rows]
-        if not ids:
-            return []
-        edges = self._connection.rows(
-            "SELECT e.task, e.depends_on, d.status FROM outlive_task_edges e "
-            "LEFT JOIN outlive_tasks d ON d.id = e.depends_on "
-            "WHERE e.task IN :ids ORDER BY e.task, e.depends_on",
-            ids=ids,
-        )
-        depends_on = _grouped((task, other) for task, other, _ in edges)
-        blocked_by = _grouped((task, other) for task, other, status in edges if status not in FINISHED)
-        blocks = self.dependents(ids)
-        tasks = [
-            _task(row, depends_on.get(row[0], ()), blocked_by.get(row[0], ()), blocks.get(row[0], ())) for row in rows
-        ]
-        self._known.update((task.id, task) for task in tasks)
-        return tasks
-
-    def _ready_rows(self, fields: str, fit: Fit, limit: int | None, lock: str = "") -> list[Row]:
-        conditions, values = ["status = 'pending' AND blockers = 0"], dict[str, Any]()
-        for index, label in enumerate(fit.labels):
-            conditions.append(_has_label(f"label_{index}"))
-            values[f"label_{index}"] = label
-        if fit.capabilities is not None:
-            conditions.append(
-                "NOT EXISTS (SELECT 1 FROM outlive_task_labels l "
-                "WHERE l.task = outlive_tasks.id AND l.label NOT IN :able)"
-            )
-            values["able"] = list(fit.capabilities)
-        ending = ""
-        if limit is not None:
-            ending, values["limit"] = " LIMIT :limit", limit
-        return self._connection.rows(
-            f"SELECT {fields} FROM outlive_tasks WHERE {' AND '.join(conditions)} "
-            f"ORDER BY priority, created_at, id{ending}{lock}",
-            **values,
-        )
-
-    def _put_labels(self, task: Task, old: Task | None) -> None:
-        if task.labels == (old.labels if old else ()):
-            return
-        self._connection.run("DELETE FROM outlive_task_labels WHERE task = :task", task=task.id)
-        self._connection.run_many(
-            "INSERT INTO outlive_task_labels (label, task) VALUES (:label, :task)",
-            [{"label": label, "task": task.id} for label in task.labels],
-        )
-
-    def _put_edges(self, task: Task, old: Task | None) -> None:
-        if task.depends_on == (old.depends_on if old else ()):
-            return
-        self._connection.run("DELETE FROM outlive_task_edges WHERE task = :task", task=task.id)
-        self._connection.run_many(
-            "INSERT INTO outlive_task_edges (task, depends_on) VALUES (:task, :other)",
-            [{"task": task.id, "other": other} for other in task.depends_on],
-        )
-        self._connection.run(f"UPDATE outlive_tasks SET blockers = ({_OPEN_DEPENDENCIES}) WHERE id = :id", id=task.id)
-
-    def _count_blockers_of_dependents(self, task: int, was_finished: bool, finished: bool) -> None:
-        if was_finished == finished:
-            return
-        # Locked by a statement of its own: the next one then sees the edges as they are now, and no other
-        # writer can take one away in between, which would be counted twice.
-        dependents = "id IN (SELECT task FROM outlive_task_edges WHERE depends_on = :task)"
-        if self._connection.rows(
-            f"SELECT id FROM outlive_tasks WHERE {dependents} ORDER BY id FOR UPDATE", task=task
-        ):
-            self._connection.run(
-                f"UPDATE outlive_tasks SET blockers = blockers + :step WHERE {dependents}",
-                step=-1 if finished else 1,
-                task=task,
-            )
-
-    def _note(self, task: Task, change: Change) -> None:
-        self._known[task.id] = task
-        self.changes.append(change)
-        self._wakes = self._wakes or task.status != "in_progress"
-
-
-def _conditions(query: TaskQuery) -> tuple[str, dict[str, Any]]:
-    parts, values = ["1 = 1"], dict[str, Any]()
-    if query.statuses is not None:
-        parts.append("status IN :statuses")
-        values["statuses"] = sorted(query.statuses)
-    if query.owner is not None:
-        parts.append("owner = :owner")
-        values["owner"] = query.owner
-    for index, label in enumerate(query.labels):
-        parts.append(_has_label(f"label_{index}"))
-        values[f"label_{index}"] = label
-    if query.blocked is not None:
-        blocked = "(blockers > 0 AND status IN ('pending', 'in_progress'))"
-        parts.append(blocked if query.blocked else f"NOT {blocked}")
-    if not query.archived:
-        parts.append("archived_at IS NULL")
-    return " AND ".join(parts), values
-
-
-def _has_label(parameter: str) -> str:
-    return f"EXISTS (SELECT 1 FROM outlive_task_labels l WHERE l.task = outlive_tasks.id AND l.label = :{parameter})"
-
-
-def _grouped(pairs: Iterable[tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    groups: dict[int, list[int]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return {key: tuple(values) for key, values in groups.items()}
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _row(task: Task) -> dict[str, Any]:
-    row = {name: getattr(task, name) for name in _NAMES if not name.startswith("lease_")}
-    row.update(labels=_json(task.labels), metadata=_json(task.metadata), extra=_json(task.extra))
-    for name in ("owner", "token", "claimed_at", "expires_at"):
-        row[f"lease_{name}"] = getattr(task.lease, name) if task.lease else None
-    return row
-
-
-def _task(row: Row, depends_on: tuple[int, ...], blocked_by: tuple[int, ...], blocks: tuple[int, ...]) -> Task:
-    lease = None
-    if row[11] is not None:
-        lease = Lease(owner=row[11], token=row[12], claimed_at=moment(row[13]), expires_at=moment(row[14]))
-    return Task(
-        id=row[0],
-        subject=row[1],
-        description=row[2],
-        status=row[3],
-        owner=row[4],
-        priority=row[5],
-        labels=tuple(_decode(row[6])) if row[6] != "[]" else (),
-        created_at=moment(row[7]),
-        updated_at=moment(row[8]),
-        completed_at=row[9] and moment(row[9]),
-        archived_at=row[10] and moment(row[10]),
-        lease=lease,
-        revision=row[15],
-        result=row[16],
-        metadata=_decode(row[17]) if row[17] != "{}" else {},
-        extra=_decode(row[18]) if row[18] != "{}" else {},
-        depends_on=depends_on,
-        blocked_by=blocked_by,
-        blocks=blocks,
-    )
-
-
-_decode = msgspec.json.Decoder().decode
-
-
-def _change(row: Row) -> Change:
-    at, changed = moment(row[1]), msgspec.json.decode(row[7], type=dict[str, tuple[Any, Any]])
-    return Change(
-        id=row[0],
-        at=at,
-        actor=row[2],
-        origin=row[3],
-        op=row[4],
-        task=row[5],
-        revision=row[6],
-        changed=changed,
-        note=row[8],
-    )

@@ -4,6 +4,6 @@ terminal.py  a tree and a layered picture for the terminal (channels.py, columns
 mermaid.py   Mermaid flowchart
 dot.py       Graphviz
 svg.py       a picture of its own (scene.py lays it out, sheet.py holds its style sheet and symbols)
-marks.py     the state of a task and its mark; palette.py the colours
+marks.py     the state of a task, its mark and colours
 diagram.py   the edges to draw; grid.py and placing.py the layered layout; text.py measuring and wrapping
 """

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import diagram, label
-from outlive.tasks.drawing.marks import state
-from outlive.tasks.drawing.palette import LIGHT
+from outlive.tasks.drawing.marks import LIGHT, state
 from outlive.tasks.drawing.text import wrap
 
 _LABEL_WIDTH = 28

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.diagram import diagram, label
-from outlive.tasks.drawing.marks import STATES, state
-from outlive.tasks.drawing.palette import LIGHT
+from outlive.tasks.drawing.marks import LIGHT, STATES, state
 
 _PLAIN = frozenset(" ,.-")
 _LINES = {"blocked": ",stroke-dasharray:4 3", "in_progress": ",stroke-width:2px"}

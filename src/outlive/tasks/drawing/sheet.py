@@ -1,7 +1,6 @@
 """The fixed parts of the SVG picture: its style sheet, light and dark, and the shapes of the marks."""
 
-from outlive.tasks.drawing.marks import STATES, State
-from outlive.tasks.drawing.palette import DARK, LIGHT, Colours
+from outlive.tasks.drawing.marks import DARK, LIGHT, STATES, Colours, State
 
 ROOT = "outlive-graph"
 """Prefix of every name in the picture, so that several can share a page."""

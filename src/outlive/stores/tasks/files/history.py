@@ -13,7 +13,7 @@ import msgspec
 
 from outlive.errors import StoreUnavailable
 from outlive.regular import MIB, UnusableFile, open_regular, open_to_read
-from outlive.stores.disk import LARGEST, Disk, last_lines, read_bytes
+from outlive.stores.disk import LARGEST, Disk, append, last_lines, read_bytes
 from outlive.stores.tasks.records import Change
 
 _TASK = re.compile(rb'"task":(\d+),')
@@ -35,33 +35,24 @@ class AuditTrail:
     def __init__(self, path: Path, disk: Disk) -> None:
         self.path = path
         self._disk = disk
-        self._seen = 0
-        self._inode = 0
+        self._seen = (0, 0)
         self._settled: tuple[int, int] | None = None
 
     def mark_seen(self) -> None:
         """All that is there now is known; `news` reports what comes after."""
-        try:
-            stat = self.path.lstat()
-        except FileNotFoundError:
-            self._seen = self._inode = 0
-        else:
-            self._seen, self._inode = stat.st_size, stat.st_ino
+        self._seen = self._state()
 
     def news(self) -> set[int] | None:
         """Tasks changed by other writers since the last call; None when that cannot be told."""
-        try:
-            stat = self.path.lstat()
-        except FileNotFoundError:
-            return set() if self._inode == 0 else None
-        if stat.st_ino != self._inode or not 0 <= stat.st_size - self._seen <= LARGEST:
+        (size, inode), (seen, seen_inode) = self._state(), self._seen
+        if inode != seen_inode or not 0 <= size - seen <= LARGEST:
             return None
-        if stat.st_size == self._seen:
+        if size == seen:
             return set()
         with open_to_read(self.path) as file:
-            file.seek(self._seen)
-            raw = file.read(stat.st_size - self._seen)
-        self._seen = stat.st_size
+            file.seek(seen)
+            raw = file.read(size - seen)
+        self._seen = size, inode
         return {change.task for line in _parse(raw.split(b"\n")) for change in line.changes}
 
     def append(self, changes: Sequence[Change]) -> int:
@@ -126,27 +117,13 @@ class AuditTrail:
         return read_bytes(self.path) or b""
 
     def _append(self, line: _Line) -> int:
-        data = _encode(line) + b"\n"
-        # Without a buffer: on a full disk it would be written once more when the file is closed.
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        with open(open_regular(self.path, flags), "ab+", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
-            if size:
-                file.seek(size - 1)
-                if file.read(1) != b"\n":
-                    # A torn line of a writer that died. It stays, and no longer touches what follows.
-                    data = b"\n" + data
-            try:
-                left = memoryview(data)
-                while left:
-                    left = left[file.write(left) :]
-                if self._disk.durable:
-                    os.fsync(file.fileno())
-            except OSError:
-                os.ftruncate(file.fileno(), size)
-                raise
-            stat = os.fstat(file.fileno())
-            self._seen, self._inode = stat.st_size, stat.st_ino
+        descriptor = open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            size = append(descriptor, _encode(line) + b"\n", durable=self._disk.durable)
+            found = os.fstat(descriptor)
+            self._seen = found.st_size, found.st_ino
+        finally:
+            os.close(descriptor)
         return size
 
     def _hangs(self, line: _Line) -> bool:
@@ -154,6 +131,7 @@ class AuditTrail:
         return bool(line.changes) and self._disk.staged(line.changes[-1].id).exists()
 
     def _state(self) -> tuple[int, int]:
+        """Size and inode; zeros if there is none."""
         try:
             stat = self.path.lstat()
         except FileNotFoundError:

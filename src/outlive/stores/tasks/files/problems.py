@@ -1,7 +1,6 @@
 """What can be wrong with a task folder, in words."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from outlive.errors import DamagedRecord
 from outlive.stores.tasks.files.folder import TaskFolder
@@ -27,18 +26,11 @@ def _damage(folder: TaskFolder) -> Iterator[Problem]:
         yield Problem(where, what, remedy if damaged else "see there; it is left alone", damaged, task=number)
 
 
-def _stale(folder: TaskFolder) -> list[Problem]:
-    return [
-        Problem(
-            str(folder.path / task_name(number)),
-            "blockedBy or blocks in the file lag behind the truth (readers of outlive do not notice)",
-            "outlive task doctor --repair",
-            repairable=True,
-            harmless=True,
-            task=number,
-        )
-        for number in folder.stale_ids()
-    ]
+def _stale(folder: TaskFolder) -> Iterator[Problem]:
+    what = "blockedBy or blocks in the file lag behind the truth (readers of outlive do not notice)"
+    for number in folder.stale_ids():
+        where, remedy = str(folder.path / task_name(number)), "outlive task doctor --repair"
+        yield Problem(where, what, remedy, repairable=True, harmless=True, task=number)
 
 
 def _mark(folder: TaskFolder) -> list[Problem]:
@@ -54,34 +46,17 @@ def _foreign(folder: TaskFolder) -> list[Problem]:
     ]
 
 
-def _trail(folder: TaskFolder) -> list[Problem]:
-    path, history = folder.path, folder.history
-    found = [
-        Problem(
-            f"{history.path}:{line}",
-            "a line of the audit trail cannot be read",
-            "what it said is lost; the tasks are not touched by it",
-            harmless=True,
-        )
-        for line in history.damaged()
-    ]
+def _trail(folder: TaskFolder) -> Iterator[Problem]:
+    history, what = folder.history, "a line of the audit trail cannot be read"
+    for line in history.damaged():
+        remedy = "what it said is lost; the tasks are not touched by it"
+        yield Problem(f"{history.path}:{line}", what, remedy, harmless=True)
     changes = history.read()
     deleted = {change.task for change in changes if change.op == "delete"}
-    known = {change.task for change in changes} - deleted
-    for number in sorted(known):
+    what = "the audit trail knows this task, but its file is gone"
+    for number in sorted({change.task for change in changes} - deleted):
         if folder.node(number) is None and folder.damage(number) is None:
-            found.append(
-                Problem(
-                    str(path / task_name(number)),
-                    "the audit trail knows this task, but its file is gone",
-                    f"{_source(path, number)}; `outlive task delete --help` says how to go on without it",
-                    lost=True,
-                    task=number,
-                )
-            )
-    return found
-
-
-def _source(path: Path, number: int) -> str:
-    apart = path / "damaged" / task_name(number)
-    return f"mend {apart} and move it back" if apart.exists() else "restore it from a backup or from git"
+            apart = folder.path / "damaged" / task_name(number)
+            source = f"mend {apart} and move it back" if apart.exists() else "restore it from a backup or from git"
+            remedy = f"{source}; `outlive task delete --help` says how to go on without it"
+            yield Problem(str(folder.path / task_name(number)), what, remedy, lost=True, task=number)
