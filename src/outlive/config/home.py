@@ -111,9 +111,9 @@ def _load() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}; mend it, or set it aside and trust your projects again") from None
+        raise ConfigError(f"{path}: cannot be read ({error}); move it aside and trust your projects again") from None
     if not isinstance(form, dict):
-        raise ConfigError(f"{path}: is not a table of files; set it aside and trust your projects again")
+        raise ConfigError(f"{path}: is not a table of files; move it aside and trust your projects again")
     return form
 
 

@@ -58,8 +58,3 @@ def agent_options(function: F) -> F:
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
-
-
-def given(options: dict[str, Any]) -> list[str]:
-    """Return the names of the options that were used."""
-    return [name for name, value in options.items() if value not in (None, (), False)]

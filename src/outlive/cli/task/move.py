@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import (
-    echo,
-    named_input,
-    output_option,
-    print_findings,
-    print_json,
-    write_lines,
-)
+from outlive.cli.echo import echo, named_input, output_option, print_findings, print_json, write_lines
 from outlive.cli.output import done
 from outlive.cli.task.common import command
 from outlive.config import default_actor

@@ -80,7 +80,7 @@ def _form_of(output: Path | None) -> str:
         return "tree"
     form = ENDINGS.get(output.suffix.lower())
     if form is None:
-        usage(f"{output.name}: say which --format; endings that tell are {', '.join(ENDINGS)}")
+        usage(f"{output.name}: say which --format; it is known for {', '.join(ENDINGS)}")
     return form
 
 
