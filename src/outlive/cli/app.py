@@ -63,7 +63,7 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     if ctx.invoked_subcommand is None:
         from outlive.cli.agent.start import start
 
-        ctx.exit(start(options))
+        ctx.exit(start(**options))
     elif used := [_name(ctx, name) for name, value in options.items() if value not in (None, (), False)]:
         raise click.UsageError(f"{', '.join(used)}: for the agent, not for {ctx.invoked_subcommand!r}", ctx)
 

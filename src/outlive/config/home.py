@@ -41,7 +41,6 @@ def is_placeholder(path: Path) -> bool:
 
 
 def project_folder(project: Path) -> Path:
-    """The folder in the user's home for one project."""
     from hashlib import sha256
 
     return home() / "projects" / sha256(os.fsencode(project.resolve())).hexdigest()[:16]
@@ -66,7 +65,6 @@ def trust(path: Path, digest: str = "") -> str:
 
 
 def forget(path: Path) -> None:
-    """Revoke trust in a file."""
     _save({key: value for key, value in _load().items() if key != _key(path)})
 
 

@@ -107,7 +107,14 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
     for notice in agent.notices:
         click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
-        out.line(msgspec.json.encode(_opened(agent)))
+        opened = Opened(
+            session=agent.session.id,
+            model=agent.parts.model.name,
+            mode=agent.mode,
+            window=agent.session.engine.window,
+            folder=str(agent.parts.root),
+        )
+        out.line(msgspec.json.encode(opened))
     why: str = "error"
     try:
         ending = RunResult("interrupted")
@@ -200,16 +207,6 @@ def _tell(result: Result, form: str, out: _Output) -> None:
     if result.why != "done":
         click.echo(clean(f"{result.why}: {result.detail or 'stopped'}"), err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
-
-
-def _opened(agent: Runtime) -> Opened:
-    return Opened(
-        session=agent.session.id,
-        model=agent.parts.model.name,
-        mode=agent.mode,
-        window=agent.session.engine.window,
-        folder=str(agent.parts.root),
-    )
 
 
 def _result(agent: Runtime, why: str, ending: RunResult, spent: Spending, gathered: Gathered) -> Result:

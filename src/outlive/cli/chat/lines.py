@@ -37,7 +37,7 @@ class LineChat:
         self._asking = asyncio.Lock()
         self._answer: asyncio.Future[str] | None = None
 
-    async def run(self, session: str | None, first: str | None) -> int:
+    async def run(self, session: str | None) -> int:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
@@ -47,9 +47,6 @@ class LineChat:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
             if self.talk.working:  # it asks about commands that still run
-                await self._rest()
-            if first:
-                self.talk.say(first)
                 await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)

@@ -70,7 +70,6 @@ class Questions:
         return self.open is not None and self._clock() - self._quiet_since >= PAUSE
 
     def typed(self) -> None:
-        """Note that the user is writing something else."""
         self._quiet_since = self._clock()
 
     def key(self, key: str) -> None:

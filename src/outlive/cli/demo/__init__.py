@@ -72,7 +72,7 @@ def _tell(story: str, folder: Path, store: str | None) -> None:
 
         tell(store)
     else:
-        from outlive.cli.replay.story import tell as replay
+        from outlive.cli.demo.replay import tell as replay
         from outlive.stores import open_stores
 
         replay(open_stores(store or "files:.tasks").logs)

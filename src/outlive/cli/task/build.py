@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from outlive.cli.echo import echo, named_input, print_json
+from outlive.cli.echo import answer, echo, named_input
 from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
@@ -17,7 +17,6 @@ from outlive.cli.task.common import (
     id_argument,
     paint,
     print_task,
-    usage,
 )
 from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
@@ -85,17 +84,17 @@ def create(
         outlive task create --batch -
     """
     if subject is None and batch is None:
-        usage("give a SUBJECT, or a plan with --batch FILE")
+        raise click.UsageError("give a SUBJECT, or a plan with --batch FILE")
     if batch is not None:
         given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
         if subject is not None or metadata or given:
-            usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
+            raise click.UsageError(
+                "--batch takes everything from its file; it goes neither with a SUBJECT nor with fields"
+            )
         made = graph.create_many(_drafts(*named_input(batch)))
         done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
-        if as_json:
-            print_json([task_to_json(task) for task in made])
-        for task in () if as_json else made:
-            echo(str(task.id) if quiet else f"created {line(task, paint)}")
+        lines = [str(task.id) if quiet else f"created {line(task, paint)}" for task in made]
+        answer([task_to_json(task) for task in made], "\n".join(lines), as_json=as_json)
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:
@@ -147,7 +146,7 @@ def update(
     if metadata is not None:
         changes["metadata"] = _object(metadata)
     if changes.keys() == {"force"}:
-        usage("say what to change; see: outlive task update --help")
+        raise click.UsageError("say what to change; see: outlive task update --help")
     print_task(graph.update(ref, **changes), "updated", as_json=as_json)
 
 
@@ -207,10 +206,8 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
     """
     moved = graph.archive(older_than=older_than)
     done(f"{len(moved)} tasks were archived")
-    if as_json:
-        print_json([task_to_json(task) for task in moved])
-    else:
-        echo(f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}")
+    text = f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}"
+    answer([task_to_json(task) for task in moved], text, as_json=as_json)
 
 
 def _object(text: str) -> dict[str, Any]:
