@@ -166,19 +166,17 @@ def _interruptible(agent: Runtime) -> None:
 
 
 def _watcher(form: str, out: _Output, *, partial: bool) -> Callable[[Event | Live], None]:
+    def stream(happened: Event | Live) -> None:
+        if not isinstance(happened, Live):
+            out.line(encode(happened))
+        elif partial or isinstance(happened, ModelWaits):
+            out.line(msgspec.json.encode(happened))
+
     if form == "stream-json":
-        return lambda happened: _stream(happened, out, partial=partial)
+        return stream
     if form == "text" and sys.stderr.isatty():
         return _progress
     return lambda happened: _progress(happened) if isinstance(happened, ModelWaits) else None
-
-
-def _stream(happened: Event | Live, out: _Output, *, partial: bool) -> None:
-    if isinstance(happened, Live):
-        if partial or isinstance(happened, ModelWaits):
-            out.line(msgspec.json.encode(happened))
-    else:
-        out.line(encode(happened))
 
 
 def _progress(happened: Event | Live) -> None:

@@ -4,10 +4,6 @@ import click
 
 from outlive.cli.lazy import together
 
-MODES = ("ask", "accept-edits", "plan", "bypass")
-ORPHANS = ("stop", "wait", "adopt")
-FORMATS = ("text", "json", "stream-json")
-
 agent_options = together(
     click.option(
         "-p",
@@ -17,14 +13,19 @@ agent_options = together(
         help='Work on PROMPT without a terminal, print the answer and end. "-" reads it from standard input; '
         'with --continue or --resume, "" goes on where the session stopped.',
     ),
-    click.option("--output-format", type=click.Choice(FORMATS), help="What -p prints.  [default: text]"),
+    click.option(
+        "--output-format", type=click.Choice(["text", "json", "stream-json"]), help="What -p prints.  [default: text]"
+    ),
     click.option("--include-partial", is_flag=True, help="stream-json: also words and output as they arrive."),
     click.option("-m", "--model", metavar="PROVIDER:NAME", help="anthropic:NAME or openai:NAME; else MODEL_ID."),
     click.option(
         "--fallback-model", "fallback", metavar="PROVIDER:NAME", help="Answers when the model stays unavailable."
     ),
     click.option(
-        "--permission-mode", "mode", type=click.Choice(MODES), help="What needs to be asked.  [default: ask]"
+        "--permission-mode",
+        "mode",
+        type=click.Choice(["ask", "accept-edits", "plan", "bypass"]),
+        help="What needs to be asked.  [default: ask]",
     ),
     click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
     click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),
@@ -40,7 +41,7 @@ agent_options = together(
     ),
     click.option(
         "--orphans",
-        type=click.Choice(ORPHANS),
+        type=click.Choice(["stop", "wait", "adopt"]),
         help="What becomes of commands that a killed session left running, when it is resumed; adopt keeps them in "
         "the background.  [default: stop; a terminal asks]",
     ),

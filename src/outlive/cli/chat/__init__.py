@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from outlive.models.protocol import Model
     from outlive.stores.logs.protocol import LogStore
 
-NEEDED = ("prompt_toolkit", "rich")
-
 
 def chat(
     open_agent: "OpenAgent",
@@ -41,7 +39,7 @@ def chat(
     `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with.
     `choose` finds the model for /model.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in ("prompt_toolkit", "rich") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the terminal needs {' and '.join(missing)}: pip install 'outlive[terminal]'")
     from outlive.cli.chat.talk import Surroundings

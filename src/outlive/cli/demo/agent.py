@@ -104,7 +104,8 @@ class Act:
                 click.echo("  " + click.style(f"⤵ {_pass(made)}", fg="cyan"))
             case _ if form["type"] == "usage_reported":
                 used = form.get("input", 0) + form.get("cache_write", 0) + form.get("cache_read", 0)
-                self._line = f"{self._line:<72} {_bar(used)}"
+                full = min(round(BAR * used / WINDOW), BAR)
+                self._line = f"{self._line:<72} ▕{'█' * full}{'░' * (BAR - full)}▏{used / 1000:5.1f}k"
             case _ if form["type"] == "noted":
                 aside(f"    {form['text'][:110]}")
 
@@ -121,11 +122,6 @@ def _pass(made: Compacted) -> str:
     sizes = f"{receipt.before / 1000:.1f}k → {receipt.after / 1000:.1f}k"
     left = f"{len(receipt.handles)} pages behind handles" if receipt.handles else ""
     return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {left}"
-
-
-def _bar(used: int) -> str:
-    full = min(round(BAR * used / WINDOW), BAR)
-    return f"▕{'█' * full}{'░' * (BAR - full)}▏{used / 1000:5.1f}k"
 
 
 def _check(base: Path, session: str) -> None:

@@ -8,7 +8,6 @@ from outlive.cli.replay.account import KINDS, ReplayReport
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 56, 16, 34, 30
 TALL, LOW = 360, 200
-_STEPS = (1, 2, 2.5, 5, 10)
 
 
 def size_chart(report: ReplayReport) -> str:
@@ -97,7 +96,7 @@ def _ticks(top: float) -> Iterator[float]:
     size = 1.0
     while size * 10 < top:
         size *= 10
-    step = next(size * part / 10 * 2 for part in _STEPS if top / (size * part / 10 * 2) <= 6)
+    step = next(size * part / 10 * 2 for part in (1, 2, 2.5, 5, 10) if top / (size * part / 10 * 2) <= 6)
     value = 0.0
     while value <= top:
         yield value

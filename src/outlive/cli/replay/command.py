@@ -23,8 +23,6 @@ from outlive.stores.logs.protocol import LogStore
 
 DEFAULT_WINDOW = 100_000
 STREAM = Path("-")
-_EVERY = 20
-"""Steps between two progress messages."""
 
 
 @click.command()
@@ -139,7 +137,7 @@ def _play(
 
 
 def _progress(number: int, total: int) -> None:
-    if sys.stderr.isatty() and (number % _EVERY == 0 or number == total):
+    if sys.stderr.isatty() and (number % 20 == 0 or number == total):
         end = "\r\x1b[K" if number == total else ""
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
 

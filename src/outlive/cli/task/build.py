@@ -27,10 +27,6 @@ from outlive.tasks.refs import some
 from outlive.tasks.transfer import read_forms
 
 
-def _complete_statuses(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [status for status in STATUSES if status.startswith(incomplete)]
-
-
 @command()
 @click.argument("subject", required=False)
 @click.option("-d", "--description", default="", help="What is to be done, in full.")
@@ -108,7 +104,12 @@ def create(
 @id_argument
 @click.option("--subject")
 @click.option("-d", "--description")
-@click.option("--status", metavar="STATUS", shell_complete=_complete_statuses, help=f"One of {', '.join(STATUSES)}.")
+@click.option(
+    "--status",
+    metavar="STATUS",
+    shell_complete=lambda _ctx, _option, start: [status for status in STATUSES if status.startswith(start)],
+    help=f"One of {', '.join(STATUSES)}.",
+)
 @click.option("--owner", metavar="NAME", help="Who is to do it; '' for nobody.")
 @click.option("-p", "--priority", type=int, help="0 (most urgent) to 4.")
 @click.option("--label", "labels", multiple=True, help="Replace the labels; repeat for more, '' for none.")
@@ -217,16 +218,14 @@ def _object(text: str) -> dict[str, Any]:
         raise click.BadParameter(f"not a JSON object: {error}", param_hint="--metadata") from None
 
 
-_FIELDS = ", ".join(field.encode_name for field in msgspec.structs.fields(TaskDraft))
-
-
 def _drafts(raw: bytes, where: str) -> list[TaskDraft]:
     drafts = []
     for place, form in read_forms(raw, where):
         try:
             drafts.append(msgspec.convert(form, TaskDraft))
         except msgspec.ValidationError as error:
-            raise InvalidTask(f"{place}: {error}; the fields are {_FIELDS}. Nothing was created.") from None
+            names = ", ".join(field.encode_name for field in msgspec.structs.fields(TaskDraft))
+            raise InvalidTask(f"{place}: {error}; the fields are {names}. Nothing was created.") from None
     if not drafts:
         raise InvalidTask(f"{where}: there are no tasks in it")
     return drafts

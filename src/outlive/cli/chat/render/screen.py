@@ -117,7 +117,8 @@ class Screen:
                 job.cancel()
             self.talk.farewell()
             await self.talk.close()
-            self._print_rest()
+            self._print()  # what came after the last redraw
+            self.output.flush()
         return 0
 
     def _begin(self) -> None:
@@ -247,14 +248,11 @@ class Screen:
         if self._printed or (last is not None and wanted < last.height):
             with self.output.held():
                 self.app.renderer.erase()
-                self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
-            self._printed.clear()
+                self._print()
 
-    def _print_rest(self) -> None:
-        """Print lines that came after the last redraw."""
+    def _print(self) -> None:
         self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
         self._printed.clear()
-        self.output.flush()
 
     def _layout(self) -> Layout:
         search = SearchToolbar(ignore_case=True)
@@ -274,7 +272,10 @@ class Screen:
                 ~writing,
             ),
             ConditionalContainer(
-                Window(FormattedTextControl(self._menu), dont_extend_height=True), Condition(self._has_menu)
+                Window(FormattedTextControl(self._menu), dont_extend_height=True),
+                Condition(
+                    lambda: self.input.complete_state is not None and bool(self.input.complete_state.completions)
+                ),
             ),
             search,
             Window(FormattedTextControl(self._status), height=1),
@@ -305,9 +306,6 @@ class Screen:
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         style = "class:prompt.busy" if self.talk.working else "class:prompt"
         return [(style, "> " if line == 0 and wrapped == 0 else "  ")]
-
-    def _has_menu(self) -> bool:
-        return self.input.complete_state is not None and bool(self.input.complete_state.completions)
 
     def _menu(self) -> StyleAndTextTuples:
         state = self.input.complete_state
