@@ -8,7 +8,7 @@ import pytest
 
 import outlive
 from outlive import errors
-from outlive.cli.flags import FLAGS, shown
+from outlive.cli.flags import HINTS, shown
 from outlive.errors import BlockedError, OutliveError, UnknownTask
 from outlive.limits import Limit
 from tests.test_architecture import MODULES, room
@@ -66,7 +66,7 @@ def test_an_error_has_a_message_a_hint_and_a_code() -> None:
 
 
 def test_a_face_adds_its_own_words_for_a_code() -> None:
-    assert shown(UnknownTask("no task 7")) == "no task 7 (outlive task list --all)"
+    assert shown(UnknownTask("no task 7")) == "no task 7; list them with: outlive task list --all"
     assert shown(OutliveError("plain")) == "plain"
 
 
@@ -81,4 +81,4 @@ def test_no_error_of_the_library_speaks_of_flags(module: str) -> None:
 def test_every_code_with_a_flag_is_one_that_is_used() -> None:
     sources = "".join(path.read_text() for name, path in MODULES.items() if room(name) not in FACES)
     known = {kind.code for kind in classes()} | {kind.name for kind in Limit.__subclasses__()}
-    assert [code for code in FLAGS if code not in known and f'code="{code}"' not in sources] == []
+    assert [code for code in HINTS if code not in known and f'code="{code}"' not in sources] == []

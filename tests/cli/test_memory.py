@@ -160,6 +160,13 @@ def test_consolidate_says_what_it_did(memory: Memory) -> None:
     assert len(memory("list", "--json").json) == 2
 
 
+def test_doctor_accepts_the_index_that_a_search_leaves(files: Memory, tmp_path: Path) -> None:
+    files("add", "Use tabs", "Makefiles need tabs")
+    files("search", "tabs")
+    assert (tmp_path / ".memory/.local/retrieval").is_dir()
+    assert files("doctor").out.strip() == "all is well"
+
+
 def test_doctor_names_what_is_wrong_and_sets_it_apart(files: Memory, tmp_path: Path) -> None:
     files("add", "one", "the first thing")
     folder = tmp_path / ".memory"

@@ -366,7 +366,7 @@ def test_wrong_usage_is_told_apart(outlive: Outlive, recording: Path, tmp_path: 
 
 
 def test_the_story_of_the_demo_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from outlive.cli.replay.story import tell
+    from outlive.cli.demo.replay import tell
     from outlive.stores.logs.files import FileLogStore
 
     tell(FileLogStore(tmp_path, durability="process"))

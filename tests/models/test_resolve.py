@@ -93,7 +93,7 @@ def test_with_nothing_at_all_three_lines_say_how_to_get_going() -> None:
     key, demo, server = shown(caught.value).splitlines()
     assert "ANTHROPIC_API_KEY" in key
     assert "outlive demo" in demo
-    assert server.endswith("(--model openai:NAME)")
+    assert server.endswith("MODEL_ID=openai:NAME")
 
 
 def test_models_are_asked_again_and_another_may_stand_in() -> None:

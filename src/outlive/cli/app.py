@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from outlive import __version__
-from outlive.cli.agent.options import agent_options, given
+from outlive.cli.agent.options import agent_options
 from outlive.cli.lazy import LazyGroup
 from outlive.cli.output import OutputFailed, failed
 from outlive.errors import OutliveError
@@ -63,9 +63,14 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     if ctx.invoked_subcommand is None:
         from outlive.cli.agent.start import start
 
-        ctx.exit(start(options))
-    elif used := given(options):
+        ctx.exit(start(**options))
+    elif used := [_name(ctx, name) for name, value in options.items() if value not in (None, (), False)]:
         raise click.UsageError(f"{', '.join(used)}: for the agent, not for {ctx.invoked_subcommand!r}", ctx)
+
+
+def _name(ctx: click.Context, parameter: str) -> str:
+    """An option as the user writes it."""
+    return next("/".join(one.opts) for one in ctx.command.params if one.name == parameter)
 
 
 def _colour() -> bool | None:

@@ -69,6 +69,14 @@ def print_json(value: Any, *, err: bool = False) -> None:
     echo_exact((msgspec.json.format(raw, indent=2) if stream.isatty() else raw) + b"\n", err=err)
 
 
+def answer(form: Any, text: str, *, as_json: bool) -> None:
+    """Print the answer of a command: JSON for programs, or text."""
+    if as_json:
+        print_json(form)
+    else:
+        echo(text)
+
+
 @contextmanager
 def named_output(path: Path) -> Iterator[BinaryIO]:
     """Open a file that the user named: it appears only when complete. Devices and pipes are never replaced."""
@@ -91,7 +99,6 @@ def named_output(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_lines(lines: Iterable[str | bytes], output: Path | None) -> None:
-    """Write lines to a file, or to standard output for None."""
     encoded = ((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
     if output is None:
         for line in encoded:

@@ -1,45 +1,55 @@
-"""What the command line says for the code of an error or a limit: the option or the command that helps."""
+"""What the command line says for the code of an error or a limit: the way out, with its options and commands."""
 
 import shlex
 
 from outlive.errors import OutliveError
 from outlive.events import Denial
 
-FLAGS = {
-    "add_dirs": "--add-dir",
-    "bad_pattern": "--grep",
-    "complete_blocked": "--remove-blocked-by ID",
-    "cycle": "--remove-blocked-by ID",
-    "has_dependents": "--remove-blocked-by ID",
-    "lease_length": "--ttl",
-    "max_cost": "--max-cost",
-    "max_time": "--max-time",
-    "max_tokens": "--max-tokens",
-    "max_turns": "--max-turns",
-    "name_model": "--model openai:NAME",
-    "needs_confirmation": "--confirm",
-    "no_id": "outlive task create --batch",
-    "no_model": "--model openai:NAME",
+HINTS = {
+    "add_dirs": "name one that exists: --add-dir DIR, or add_dirs in outlive.toml",
+    "bad_pattern": "--grep takes a regular expression, such as 'def .*parse'",
+    "complete_blocked": "finish what blocks it, or drop that: outlive task update ID --remove-blocked-by OTHER",
+    "cycle": "to drop one of these dependencies: outlive task update ID --remove-blocked-by OTHER",
+    "floor": "use a larger --context-window, fewer tools or a shorter request",
+    "has_dependents": "cancel it instead, or drop the dependency: outlive task update OTHER --remove-blocked-by ID",
+    "lease_length": "give a --ttl such as 15m, and extend it with: outlive task heartbeat",
+    "max_cost": "--max-cost sets it",
+    "max_time": "--max-time sets it",
+    "max_tokens": "--max-tokens sets it",
+    "max_turns": "--max-turns sets it",
+    "needs_confirmation": "only the user can agree to it, with --confirm",
+    "no_id": "to create a plan without ids: outlive task create --batch FILE",
     "nothing_ready_yet": "--wait waits for one",
-    "renumber": "--renumber",
-    "repair": "--repair",
-    "sandbox": "--no-sandbox",
-    "smaller_limit": "--context-window",
-    "stale_lease": "outlive task release ID --owner NAME",
-    "store_elsewhere": "--store URL",
-    "unknown_task": "outlive task list --all",
-    "window": "--context-window",
+    "renumber": "--renumber gives the imported tasks new ids",
+    "repair": "{hint}, with --repair",
+    "sandbox": "--no-sandbox runs commands without it",
+    "smaller_limit": "its limit is smaller: set it with --context-window, or window in [context] of outlive.toml",
+    "stale_lease": "{hint}: outlive task release ID --owner NAME",
+    "store_elsewhere": "{hint} or --store URL",
+    "unknown_task": "list them with: outlive task list --all",
+    "window": "--context-window sets it",
 }
+"""Takes the place of the error's own hint, which it may include."""
 
 
 def shown(error: OutliveError) -> str:
-    """An error as the command line tells it."""
-    return error.told(FLAGS)
+    """An error as the command line tells it: what is wrong and the way out."""
+    hint = HINTS.get(error.code, "{hint}").format(hint=error.hint)
+    return _joined(error.message, hint)
 
 
 def with_flag(text: str, code: str) -> str:
     """A reason to stop, with the option that sets the limit."""
-    return f"{text} ({FLAGS[code]})" if code in FLAGS else text
+    return _joined(text, HINTS.get(code, ""))
+
+
+def _joined(text: str, hint: str) -> str:
+    """One sentence, or two if the text has several already."""
+    if not hint:
+        return text
+    if ". " not in text:
+        return f"{text}; {hint}"
+    return f"{text}{'' if text[-1] in '.?' else '.'} {hint[0].upper()}{hint[1:]}"
 
 
 def allowing(denial: Denial) -> str:

@@ -19,24 +19,17 @@ class OutputFailed(Exception):
     """Standard output cannot be written. Not an OSError, so that no handler of file errors catches it."""
 
 
-class _Stdout(io.FileIO):
-    terminal = False
+class _Stream(io.FileIO):
+    lenient = False
+    """Failures are ignored."""
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError as error:
-            if self.terminal:  # the window was closed; SIGHUP ends the command
+            if self.lenient:
                 return memoryview(data).nbytes
             raise OutputFailed(error.strerror or str(error)) from None
-
-
-class _Stderr(io.FileIO):
-    def write(self, data: Any, /) -> int:
-        try:
-            return super().write(data)
-        except OSError:
-            return memoryview(data).nbytes
 
 
 def guard() -> None:
@@ -48,10 +41,10 @@ def guard() -> None:
         except OSError:
             os.open(os.devnull, flags)  # takes the lowest free number; 1 is read-only, so writing to it fails
     sys.stdin = sys.stdin or open(0, encoding="utf-8")  # noqa: SIM115 - open until the process ends
-    stdout = _Stdout(1, "w", closefd=False)
-    stdout.terminal = stdout.isatty()
-    sys.stdout = _text(stdout, sys.stdout)
-    sys.stderr = _text(_Stderr(2, "w", closefd=False), sys.stderr)
+    stdout, stderr = _Stream(1, "w", closefd=False), _Stream(2, "w", closefd=False)
+    stdout.lenient = stdout.isatty()  # its window was closed; SIGHUP ends the command
+    stderr.lenient = True
+    sys.stdout, sys.stderr = _text(stdout, sys.stdout), _text(stderr, sys.stderr)
 
 
 def done(text: str) -> None:

@@ -109,7 +109,6 @@ def _print_picture(picture: Image, session: str, handle: str, *, as_json: bool) 
 
 
 def _chosen(store: LogStore, session: str | None) -> str:
-    """Return the named session, or the only one there is."""
     if session:
         return resolved(store, session)
     found = [info for info in store.sessions() if not info.unused] or store.sessions()

@@ -119,7 +119,7 @@ def _variables(path: Path) -> dict[str, str]:
     try:
         found = parse_stream(StringIO(raw.decode("utf-8")))
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text") from None
+        raise ConfigError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
     return {binding.key: binding.value for binding in found if binding.key and binding.value}
 
 

@@ -41,7 +41,6 @@ def is_placeholder(path: Path) -> bool:
 
 
 def project_folder(project: Path) -> Path:
-    """The folder in the user's home for one project."""
     from hashlib import sha256
 
     return home() / "projects" / sha256(os.fsencode(project.resolve())).hexdigest()[:16]
@@ -66,7 +65,6 @@ def trust(path: Path, digest: str = "") -> str:
 
 
 def forget(path: Path) -> None:
-    """Revoke trust in a file."""
     _save({key: value for key, value in _load().items() if key != _key(path)})
 
 
@@ -111,9 +109,9 @@ def _load() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {error}; mend it, or set it aside and trust your projects again") from None
+        raise ConfigError(f"{path}: cannot be read ({error}); move it aside and trust your projects again") from None
     if not isinstance(form, dict):
-        raise ConfigError(f"{path}: is not a table of files; set it aside and trust your projects again")
+        raise ConfigError(f"{path}: is not a table of files; move it aside and trust your projects again")
     return form
 
 

@@ -31,7 +31,7 @@ def load(path: Path) -> tuple[dict[str, Section], str]:
     try:
         form = tomllib.loads(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
     for name, section in form.items():
         if name not in _PROBLEMS or not isinstance(section, dict):
             sections = ", ".join(f"[{known}]" for known in _PROBLEMS)
@@ -56,7 +56,7 @@ def _context(section: Section) -> str:
             return f"[context] {key} = {value!r} is not a setting; it takes {', '.join(CONTEXT)}"
     window = section.get("window", SMALLEST_WINDOW)
     if isinstance(window, bool) or window < SMALLEST_WINDOW:
-        return f"[context] window = {window!r}; it is tokens, from {SMALLEST_WINDOW:,} up"
+        return f"[context] window = {window!r}; it takes a number of tokens, at least {SMALLEST_WINDOW:,}"
     if section.get("summary", SUMMARIES[0]) not in SUMMARIES:
         return f"[context] summary = {section['summary']!r}; it is one of {', '.join(SUMMARIES)}"
     return ""

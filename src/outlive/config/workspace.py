@@ -106,8 +106,8 @@ class Workspace:
         from outlive.secrets import mask
 
         raise ConfigError(
-            f"{self.file} is not trusted and names a store: [store] url = {mask(self.named)!r}. Nothing was done",
-            hint="if you want that store, run once: outlive trust; or name one yourself: OUTLIVE_STORE=URL",
+            f"{self.file} names a store and is not trusted: [store] url = {mask(self.named)!r}. Nothing was done",
+            hint="if you want that store, run: outlive trust; for another one: OUTLIVE_STORE=URL",
             code="store_elsewhere",
         )
 

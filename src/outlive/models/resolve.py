@@ -28,7 +28,7 @@ _NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
 HOW = """\
 with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
 to see it work without one: outlive demo
-with a local server (`ollama serve`, and a model that calls tools): name its model"""
+with a local server (`ollama serve`, and a model that calls tools): export MODEL_ID=openai:NAME"""
 
 
 class Local(Struct, frozen=True):
@@ -59,7 +59,7 @@ def parse(spec: str, environment: Mapping[str, str]) -> tuple[str, str]:
         return "anthropic", spec
     if _GPT.match(spec) or environment.get(openai.ADDRESS):
         return "openai", spec
-    raise NotSetUp(f"whose model {spec!r} is cannot be told from its name; write anthropic:{spec} or openai:{spec}")
+    raise NotSetUp(f"{spec!r} does not say whose model it is; write anthropic:{spec} or openai:{spec}")
 
 
 def _named(spec: str, environment: Mapping[str, str]) -> Model:

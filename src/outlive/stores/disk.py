@@ -114,6 +114,8 @@ class Disk:
         """What is not a regular file in the local folder, and the log beside it if it cannot be read: not ours."""
         found = []
         for path in sorted(self.local.glob("*")):
+            if path.name == "retrieval" and path.is_dir() and not path.is_symlink():
+                continue  # the search index of memories
             try:
                 refuse_irregular(path)
             except UnusableFile as error:

@@ -21,9 +21,9 @@ def parse_id(ref: Ref, candidates: Callable[[], Iterable[Task]] = lambda: ()) ->
     elif match := _ID.fullmatch(str(ref).strip()):
         number = int(match[1])
     else:
-        raise UnknownTask(f"{str(ref)[:80]!r} is not a task id", hint=_meant(str(ref), candidates()))
+        raise UnknownTask(f"{str(ref)[:80]!r} is not a task id, which is a number{_meant(str(ref), candidates())}")
     if not 1 <= number <= MAX_ID:
-        raise UnknownTask(f"{number} is not a task id; ids start at 1")
+        raise UnknownTask(f"{number} is not a task id: ids start at 1")
     return number
 
 
@@ -50,6 +50,6 @@ def _meant(text: str, candidates: Iterable[Task]) -> str:
         if score >= 0.6:
             scored.append((-score, task.id, task.subject))
     if not scored:
-        return "give the number of a task"
+        return ""
     guesses = ", ".join(f'{number} ("{subject}")' for _, number, subject in sorted(scored)[:3])
-    return f"give the number. Did you mean {guesses}?"
+    return f". Did you mean {guesses}?"

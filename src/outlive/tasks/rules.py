@@ -117,7 +117,7 @@ def may_act(task: Task, *, owner: str | None, token: int | None, verb: str) -> N
         )
     holder = task.lease.owner if task.lease else task.owner
     if owner is not None and holder is not None and holder != owner:
-        raise LeaseError(f"cannot {verb} task {task.id} as {owner!r}: {held(task)}")
+        raise LeaseError(f"cannot {verb} task {task.id} as {owner!r}: {held(task)}; leave it to its holder")
 
 
 def may_finish(task: Task, *, force: bool) -> None:

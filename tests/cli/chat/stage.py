@@ -199,11 +199,11 @@ class Stage:
         return Surroundings(self.open, self.store, self.root, "9.9.9", **more)
 
 
-def act(stage: Stage, *, session: str | None = None, first: str | None = None) -> None:
+def act(stage: Stage, *, session: str | None = None) -> None:
     """Run the terminal on a stage, in a process of its own."""
     from outlive.cli.chat import chat
 
-    sys.exit(chat(stage.open, store=stage.store, root=stage.root, session=session, first=first))
+    sys.exit(chat(stage.open, store=stage.store, root=stage.root, session=session))
 
 
 Scene = Callable[[Path], Stage]

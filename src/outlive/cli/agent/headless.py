@@ -107,7 +107,14 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
     for notice in agent.notices:
         click.secho(f"note: {clean(notice)}", dim=True, err=True)
     if form == "stream-json":
-        out.line(msgspec.json.encode(_opened(agent)))
+        opened = Opened(
+            session=agent.session.id,
+            model=agent.parts.model.name,
+            mode=agent.mode,
+            window=agent.session.engine.window,
+            folder=str(agent.parts.root),
+        )
+        out.line(msgspec.json.encode(opened))
     why: str = "error"
     try:
         ending = RunResult("interrupted")
@@ -159,19 +166,17 @@ def _interruptible(agent: Runtime) -> None:
 
 
 def _watcher(form: str, out: _Output, *, partial: bool) -> Callable[[Event | Live], None]:
+    def stream(happened: Event | Live) -> None:
+        if not isinstance(happened, Live):
+            out.line(encode(happened))
+        elif partial or isinstance(happened, ModelWaits):
+            out.line(msgspec.json.encode(happened))
+
     if form == "stream-json":
-        return lambda happened: _stream(happened, out, partial=partial)
+        return stream
     if form == "text" and sys.stderr.isatty():
         return _progress
     return lambda happened: _progress(happened) if isinstance(happened, ModelWaits) else None
-
-
-def _stream(happened: Event | Live, out: _Output, *, partial: bool) -> None:
-    if isinstance(happened, Live):
-        if partial or isinstance(happened, ModelWaits):
-            out.line(msgspec.json.encode(happened))
-    else:
-        out.line(encode(happened))
 
 
 def _progress(happened: Event | Live) -> None:
@@ -200,16 +205,6 @@ def _tell(result: Result, form: str, out: _Output) -> None:
     if result.why != "done":
         click.echo(clean(f"{result.why}: {result.detail or 'stopped'}"), err=True)
         click.echo(f"go on with: outlive --resume {result.session}", err=True)
-
-
-def _opened(agent: Runtime) -> Opened:
-    return Opened(
-        session=agent.session.id,
-        model=agent.parts.model.name,
-        mode=agent.mode,
-        window=agent.session.engine.window,
-        folder=str(agent.parts.root),
-    )
 
 
 def _result(agent: Runtime, why: str, ending: RunResult, spent: Spending, gathered: Gathered) -> Result:

@@ -1,17 +1,10 @@
 """The options of the agent, on `outlive` itself."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+from outlive.cli.lazy import together
 
-MODES = ("ask", "accept-edits", "plan", "bypass")
-ORPHANS = ("stop", "wait", "adopt")
-FORMATS = ("text", "json", "stream-json")
-
-_OPTIONS = (
+agent_options = together(
     click.option(
         "-p",
         "--print",
@@ -20,14 +13,23 @@ _OPTIONS = (
         help='Work on PROMPT without a terminal, print the answer and end. "-" reads it from standard input; '
         'with --continue or --resume, "" goes on where the session stopped.',
     ),
-    click.option("--output-format", type=click.Choice(FORMATS), help="What -p prints.  [default: text]"),
+    click.option(
+        "--output-format", type=click.Choice(["text", "json", "stream-json"]), help="What -p prints.  [default: text]"
+    ),
     click.option("--include-partial", is_flag=True, help="stream-json: also words and output as they arrive."),
     click.option("-m", "--model", metavar="PROVIDER:NAME", help="anthropic:NAME or openai:NAME; else MODEL_ID."),
-    click.option("--fallback-model", metavar="PROVIDER:NAME", help="Answers when the model stays unavailable."),
-    click.option("--permission-mode", type=click.Choice(MODES), help="What needs to be asked.  [default: ask]"),
+    click.option(
+        "--fallback-model", "fallback", metavar="PROVIDER:NAME", help="Answers when the model stays unavailable."
+    ),
+    click.option(
+        "--permission-mode",
+        "mode",
+        type=click.Choice(["ask", "accept-edits", "plan", "bypass"]),
+        help="What needs to be asked.  [default: ask]",
+    ),
     click.option("--allow", multiple=True, metavar="RULE", help='Allow without asking: "bash(pytest*)".'),
     click.option("--deny", multiple=True, metavar="RULE", help="Never allow, whatever the mode."),
-    click.option("--add-dir", multiple=True, metavar="DIR", help="Another folder that tools may use."),
+    click.option("--add-dir", "add_dirs", multiple=True, metavar="DIR", help="Another folder that tools may use."),
     click.option("--sandbox/--no-sandbox", default=None, help="Run commands in an OS sandbox (bubblewrap)."),
     click.option("--network", is_flag=True, help="Let commands in the sandbox use the network."),
     click.option("-c", "--continue", "continued", is_flag=True, help="Go on with the newest session of this folder."),
@@ -39,11 +41,17 @@ _OPTIONS = (
     ),
     click.option(
         "--orphans",
-        type=click.Choice(ORPHANS),
+        type=click.Choice(["stop", "wait", "adopt"]),
         help="What becomes of commands that a killed session left running, when it is resumed; adopt keeps them in "
         "the background.  [default: stop; a terminal asks]",
     ),
-    click.option("--context-window", type=click.IntRange(min=4000), metavar="N", help="Tokens of a request at most."),
+    click.option(
+        "--context-window",
+        "window",
+        type=click.IntRange(min=4000),
+        metavar="N",
+        help="Tokens of a request at most.",
+    ),
     click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),
     click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS", help="Stop when this is spent."),
@@ -51,15 +59,3 @@ _OPTIONS = (
     click.option("--max-time", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after that time."),
     click.option("--store", metavar="URL", help="Where sessions and tasks are, if not where the workspace says."),
 )
-
-
-def agent_options(function: F) -> F:
-    """Add all options, in the order of the help text."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
-def given(options: dict[str, Any]) -> list[str]:
-    """Return the names of the options that were used."""
-    return [name for name, value in options.items() if value not in (None, (), False)]

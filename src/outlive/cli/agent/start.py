@@ -5,7 +5,7 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,40 +27,28 @@ LONGEST_PROMPT = 10_000_000
 """Characters."""
 
 
-def start(options: Mapping[str, Any]) -> int:
+def start(
+    *,
+    prompt: str | None,
+    output_format: str | None,
+    include_partial: bool,
+    continued: bool,
+    resume: str | None,
+    store: str | None,
+    **options: Any,
+) -> int:
     """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
-    workspace = Workspace.find(store=options["store"])
-    chosen = AgentOptions(
-        model=options["model"],
-        fallback=options["fallback_model"],
-        mode=options["permission_mode"],
-        window=options["context_window"],
-        policy=options["policy"],
-        allow=options["allow"],
-        deny=options["deny"],
-        add_dirs=options["add_dir"],
-        sandbox=options["sandbox"],
-        network=options["network"],
-        max_turns=options["max_turns"],
-        max_cost=options["max_cost"],
-        max_tokens=options["max_tokens"],
-        max_time=options["max_time"],
-        orphans=options["orphans"],
-    )
-    session = _session(workspace, options)
-    if options["prompt"] is None:
-        return _chat(workspace, chosen, session)
-    prompt = _prompt(options["prompt"], going_on=session is not None)
-    from outlive.cli.agent.headless import run_headless
+    workspace = Workspace.find(store=store)
+    session = _session(workspace, store, resume) if continued or resume is not None else None
+    words = () if prompt is None else _prompt(prompt, going_on=session is not None)
+    with closing(AgentFactory(workspace, AgentOptions(**options))) as factory:
+        if prompt is None:
+            return _chat(factory, workspace, session)
+        from outlive.cli.agent.headless import run_headless
 
-    opener = AgentFactory(workspace, chosen)
-    form = options["output_format"] or "text"
-    try:
-        agent = opener.open(session)
+        agent = factory.open(session)
         settle()
-        return run_headless(agent, prompt, form, partial=options["include_partial"])
-    finally:
-        opener.close()
+        return run_headless(agent, words, output_format or "text", partial=include_partial)
 
 
 def settle() -> None:
@@ -76,34 +64,28 @@ def settle() -> None:
 
 def resume(session: str, store: str | None) -> int:
     """Resume a session in the terminal; returns the exit code."""
-    with open_store(store) as opened:
-        wanted = resolved(opened, session)
-    return _chat(Workspace.find(store=store), AgentOptions(), wanted)
+    workspace = Workspace.find(store=store)
+    session = _session(workspace, store, session)
+    with closing(AgentFactory(workspace, AgentOptions())) as factory:
+        return _chat(factory, workspace, session)
 
 
-def _chat(workspace: Workspace, options: AgentOptions, session: str | None) -> int:
+def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> int:
     from outlive.cli.chat import chat
 
-    opener = AgentFactory(workspace, options)
-
     def open_agent(session: str | None, asker: Asker) -> Runtime:
-        agent = opener.open(session, asker=asker)
+        agent = factory.open(session, asker=asker)
         settle()
         return agent
 
-    try:
-        return chat(open_agent, store=opener.logs, root=workspace.root, session=session, choose=opener.choose)
-    finally:
-        opener.close()
+    return chat(open_agent, store=factory.logs, root=workspace.root, session=session, choose=factory.choose)
 
 
-def _session(workspace: Workspace, options: Mapping[str, Any]) -> str | None:
-    """Return the session to resume, if any."""
-    if not options["continued"] and options["resume"] is None:
-        return None
-    with open_store(options["store"]) as store:
-        if options["resume"] is not None:
-            return resolved(store, options["resume"])
+def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:
+    """The session to resume: the wanted one, else the newest of this folder."""
+    with open_store(url) as store:
+        if wanted is not None:
+            return resolved(store, wanted)
         found = [
             info
             for info in store.sessions()

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from outlive.models.protocol import Model
     from outlive.stores.logs.protocol import LogStore
 
-NEEDED = ("prompt_toolkit", "rich")
-
 
 def chat(
     open_agent: "OpenAgent",
@@ -34,28 +32,27 @@ def chat(
     store: "LogStore",
     root: Path,
     session: str | None = None,
-    first: str | None = None,
     choose: "Callable[[str], Model] | None" = None,
 ) -> int:
     """Talk until the user leaves; returns the exit code.
 
-    `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with, `first`
-    the first prompt. `choose` finds the model for /model.
+    `open_agent` opens a new session (None) or the session with an id. `session` is the session to begin with.
+    `choose` finds the model for /model.
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    missing = [name for name in ("prompt_toolkit", "rich") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the terminal needs {' and '.join(missing)}: pip install 'outlive[terminal]'")
     from outlive.cli.chat.talk import Surroundings
 
     around = Surroundings(open_agent, store, root, __version__, choose)
-    return asyncio.run(_talk(around, session, first))
+    return asyncio.run(_talk(around, session))
 
 
-async def _talk(around: "Surroundings", session: str | None, first: str | None) -> int:
+async def _talk(around: "Surroundings", session: str | None) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from outlive.cli.chat.render.screen import Screen
 
-        return await Screen(around, "mono" if os.environ.get("NO_COLOR") else "colour").run(session, first)
+        return await Screen(around, "mono" if os.environ.get("NO_COLOR") else "colour").run(session)
     from outlive.cli.chat.lines import LineChat
 
-    return await LineChat(around, width=shutil.get_terminal_size().columns).run(session, first)
+    return await LineChat(around, width=shutil.get_terminal_size().columns).run(session)

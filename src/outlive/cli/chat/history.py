@@ -61,7 +61,6 @@ class ProjectHistory(History):
             return
 
     def _keep_out_of_git(self) -> None:
-        """Keep typed text out of commits."""
         ignore = self.path.parent / ".gitignore"
         with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
             file.write("history\n.gitignore\n")

@@ -10,6 +10,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
+from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
@@ -27,6 +28,7 @@ class Controls(Protocol):
     questions: Questions
     input: Buffer
     reason: Buffer
+    pastes: Pastes
 
     @property
     def writing(self) -> bool: ...
@@ -38,10 +40,6 @@ class Controls(Protocol):
     def stop(self) -> None: ...
 
     def leave(self) -> None: ...
-
-    def typed(self) -> None: ...
-
-    def paste(self, text: str) -> None: ...
 
     def focus_reason(self) -> None: ...
 
@@ -66,7 +64,7 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
         elif state is not None and state.current_completion is not None:
             screen.input.complete_state = None
         else:
-            screen.typed()
+            screen.questions.typed()
             screen.submit()
 
     @keys.add("escape", "enter", filter=here)
@@ -83,7 +81,7 @@ def _typing(keys: KeyBindings, screen: Controls, here: Filter) -> None:
 
     @keys.add(Keys.BracketedPaste, filter=here)
     def _(event: KeyPressEvent) -> None:
-        screen.paste(event.data)
+        screen.input.insert_text(screen.pastes.shown(event.data))
 
     @keys.add("s-tab", filter=here & Condition(lambda: screen.input.complete_state is None))
     def _(event: KeyPressEvent) -> None:

@@ -17,8 +17,6 @@ from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
 from outlive.tools.permissions.asking import PermissionAnswer, Question
 
-NOBODY = "there is no terminal at which the user could be asked"
-
 
 class LineChat:
     """One conversation over two streams."""
@@ -30,14 +28,16 @@ class LineChat:
         self.sink = sink or sys.stdout
         self.present = self.source.isatty()
         """Whether a person is there to answer."""
-        self.talk = Talk(around, self._ask, show=self.show, give_back=self._give_back)
+        self.talk = Talk(
+            around, self._ask, show=self.show, give_back=lambda words: self.talk.note(f"not heard: {words}")
+        )
         self._painter = Painter(width, "plain")
         self._rhythm = Rhythm()
         self._came: asyncio.Queue[str | None] = asyncio.Queue()
         self._asking = asyncio.Lock()
         self._answer: asyncio.Future[str] | None = None
 
-    async def run(self, session: str | None, first: str | None) -> int:
+    async def run(self, session: str | None) -> int:
         """Talk until the input ends or the user leaves; returns 1 if the last run failed."""
         await self.talk.open(session)
         loop = asyncio.get_running_loop()
@@ -47,9 +47,6 @@ class LineChat:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:
             if self.talk.working:  # it asks about commands that still run
-                await self._rest()
-            if first:
-                self.talk.say(first)
                 await self._rest()
             while not self.talk.leaving and (words := await self._next()) is not None:
                 await self._heard(words)
@@ -112,7 +109,7 @@ class LineChat:
 
     async def _ask(self, question: Question) -> PermissionAnswer:
         if not self.present:
-            return PermissionAnswer("no", NOBODY)
+            return PermissionAnswer("no", "there is no terminal at which the user could be asked")
         async with self._asking:
             return await self._answered(question)
 
@@ -131,9 +128,6 @@ class LineChat:
         if line.lower() in ("a", "always") and question.always:
             return PermissionAnswer("always")
         return PermissionAnswer("no", "" if line.lower() in ("n", "no") else line)
-
-    def _give_back(self, words: str) -> None:
-        self.talk.note(f"not heard: {words}")
 
     def _stop(self) -> None:
         if not self.talk.stop():

@@ -21,12 +21,9 @@ from outlive.tools.permissions.asking import PermissionAnswer, Question
 
 PAUSE = 0.5
 """Seconds without a key before the keys answer the question."""
-HASTY = "yna"
-"""Keys pressed before the pause was over; a text of only these is not a sentence."""
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
 """The header of a diff, which repeats the question."""
 PREVIEW_LINES = 200
-LONGEST_NOTE = 160
 LONG_SUBJECT = 6
 """Lines; a longer subject is printed into the scrollback."""
 
@@ -61,7 +58,7 @@ class Questions:
                 self.open, self.reason, self._answer = None, False, None
                 self._changed()
             if answer.choice == "always":
-                self._show(note("·", Text(f"allowed from now on: {cut(_rules(question), LONGEST_NOTE)}", "quiet")))
+                self._show(note("·", Text(f"allowed from now on: {cut(_rules(question), 160)}", "quiet")))
             return answer
 
     @property
@@ -70,7 +67,6 @@ class Questions:
         return self.open is not None and self._clock() - self._quiet_since >= PAUSE
 
     def typed(self) -> None:
-        """Note that the user is writing something else."""
         self._quiet_since = self._clock()
 
     def key(self, key: str) -> None:
@@ -104,8 +100,8 @@ def preview(question: Question) -> RenderableType:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether the input is a message to the agent, so that keys go on with it."""
-    return len(text) > 2 or bool(text.strip(HASTY))
+    """Whether the input is a message to the agent, and not answers that were typed before the pause was over."""
+    return len(text) > 2 or bool(text.strip("yna"))
 
 
 def asked(question: Question, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:

@@ -33,8 +33,6 @@ OpenAgent = Callable[[str | None, Asker], Runtime]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The dependencies of a conversation."""
-
     open_agent: OpenAgent
     store: LogStore
     root: Path
@@ -156,7 +154,6 @@ class Talk:
         return True
 
     async def wait(self) -> None:
-        """Wait until the agent rests."""
         while self._job is not None:
             await asyncio.wait([self._job])
 

@@ -43,7 +43,6 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def short_session(session: str) -> str:
-    """Return the distinctive part of a session id."""
     last = session.rpartition("-")[2]
     return last[:6] if len(last) >= 6 and last != session else session[:16]
 

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import click
 
-STORIES = ("agent", "graph", "replay")
-
 
 @click.command()
-@click.argument("story", type=click.Choice(STORIES), default="agent")
+@click.argument("story", type=click.Choice(["agent", "graph", "replay"]), default="agent")
 @click.option("--keep", is_flag=True, help="Keep the temporary folder, to look around.")
 @click.option("--store", metavar="URL", help="graph: play it on another engine, such as sqlite:///demo.db.")
 @click.option("--act", nargs=1, hidden=True, help="Run as the agent of the story in this folder.")
@@ -72,7 +70,7 @@ def _tell(story: str, folder: Path, store: str | None) -> None:
 
         tell(store)
     else:
-        from outlive.cli.replay.story import tell as replay
+        from outlive.cli.demo.replay import tell as replay
         from outlive.stores import open_stores
 
         replay(open_stores(store or "files:.tasks").logs)

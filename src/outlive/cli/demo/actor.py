@@ -27,8 +27,6 @@ PRICE = Price(3.0, 3.75, 0.3, 15.0)
 
 
 class Sent(Struct, frozen=True):
-    """A request as sent, and its cost."""
-
     text: str
     cost: float
 

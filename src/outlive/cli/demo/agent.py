@@ -16,6 +16,7 @@ from outlive.agent.recall import pages_of
 from outlive.cli.demo.actor import PRICE, WINDOW, Sent
 from outlive.cli.demo.project import MONTHS, VENDOR, lay_out
 from outlive.cli.demo.script import ASKED, KILLED_AT, LAST, RULES, STEPS, TASKS
+from outlive.cli.demo.telling import aside, check, say
 from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
 from outlive.context.engine import Engine
@@ -43,16 +44,16 @@ def play(base: Path) -> None:
     """Play the story in `base`; raises if a check at the end fails."""
     (base / "work").mkdir()
     lay_out(base / "work")
-    _say("An agent gets a job that is larger than its window.")
-    _dim(f"The model is scripted, all else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n")
+    say("An agent gets a job that is larger than its window.")
+    aside(f"The model is scripted, all else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n")
     click.echo(f"  {click.style('you', bold=True)}  {ASKED}")
     for rule in RULES:
         click.echo(f"       {rule}")
     click.echo()
     first = Act(base)
     first.run(until=KILLED_AT)
-    _say(f"\n  ✗ kill -9 {first.process.pid}", fg="red")
-    _dim("  in the middle of a command; only the log is left. A new process goes on from it:\n")
+    say(f"\n  ✗ kill -9 {first.process.pid}", fg="red")
+    aside("  in the middle of a command; only the log is left. A new process goes on from it:\n")
     second = Act(base, first.session)
     second.run()
     click.echo(f"\n  {click.style('agent', bold=True)}  {LAST}\n")
@@ -103,9 +104,10 @@ class Act:
                 click.echo("  " + click.style(f"⤵ {_pass(made)}", fg="cyan"))
             case _ if form["type"] == "usage_reported":
                 used = form.get("input", 0) + form.get("cache_write", 0) + form.get("cache_read", 0)
-                self._line = f"{self._line:<72} {_bar(used)}"
+                full = min(round(BAR * used / WINDOW), BAR)
+                self._line = f"{self._line:<72} ▕{'█' * full}{'░' * (BAR - full)}▏{used / 1000:5.1f}k"
             case _ if form["type"] == "noted":
-                _dim(f"    {form['text'][:110]}")
+                aside(f"    {form['text'][:110]}")
 
     def _begin(self, said: AssistantSaid) -> None:
         self._calls = {call.id: call.name for call in tool_calls(said.blocks)}
@@ -120,11 +122,6 @@ def _pass(made: Compacted) -> str:
     sizes = f"{receipt.before / 1000:.1f}k → {receipt.after / 1000:.1f}k"
     left = f"{len(receipt.handles)} pages behind handles" if receipt.handles else ""
     return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {left}"
-
-
-def _bar(used: int) -> str:
-    full = min(round(BAR * used / WINDOW), BAR)
-    return f"▕{'█' * full}{'░' * (BAR - full)}▏{used / 1000:5.1f}k"
 
 
 def _check(base: Path, session: str) -> None:
@@ -147,7 +144,7 @@ def _check(base: Path, session: str) -> None:
     pages = pages_of(events)
     numbers = [page.number for page in pages if any(part.piece.event == trace.id for part in page.parts)]
     behind = "".join(pages.get(number).text for number in numbers)
-    _say("What survived, checked on every request that was sent:")
+    say("What survived, checked on every request that was sent:")
     claims = {
         f"the user's words and {len(RULES)} standing instructions, verbatim in all {len(sent)} requests": all(
             ASKED in text and all(rule in text for rule in RULES) for text in texts
@@ -168,12 +165,9 @@ def _check(base: Path, session: str) -> None:
         and trace.text not in last,
         f"all {len(STEPS)} steps are done": plain_text(ending.blocks) == LAST,
     }
-    for claim, holds in claims.items():
-        click.echo(f"  {click.style('✓', fg='green') if holds else click.style('✗', fg='red', bold=True)} {claim}")
+    check(claims)
     _costs(events, sent)
-    _dim(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
-    if not all(claims.values()):
-        raise OutliveError("the demo did not end as it should; please report this")
+    aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
 
 
 def _costs(events: Iterable[Event], sent: list[Sent]) -> None:
@@ -194,11 +188,3 @@ def _costs(events: Iterable[Event], sent: list[Sent]) -> None:
         f"and the last request would have had {largest / 1000:.0f}k tokens.\n"
         f"  (tokens and prompt cache simulated, at ${PRICE.input:.0f} and ${PRICE.output:.0f} for a million tokens)"
     )
-
-
-def _say(text: str, fg: str | None = None) -> None:
-    click.secho(text, bold=True, fg=fg)
-
-
-def _dim(text: str) -> None:
-    click.secho(text, dim=True)

@@ -12,6 +12,7 @@ from typing import IO
 
 import click
 
+from outlive.cli.demo.telling import check, say
 from outlive.cli.task.common import paint
 from outlive.errors import LeaseError, NothingReady, OutliveError
 from outlive.stores import open_stores
@@ -37,30 +38,26 @@ PLAN = (
 
 
 def tell(store: str | None) -> None:
-    """Tell the story in the current folder."""
     url = store or "files:.tasks"
-    _play(TaskGraph(open_stores(url).tasks, actor="demo"), url)
-
-
-def _play(graph: TaskGraph, url: str) -> None:
-    _say("A plan goes in, all of it or nothing:")
+    graph = TaskGraph(open_stores(url).tasks, actor="demo")
+    say("A plan goes in, all of it or nothing:")
     graph.create_many(PLAN)
     click.echo(terminal.tree(graph.find(EVERYTHING), style=lambda text, task: paint(text, state(task))) + "\n")
 
-    _say("Two workers, two processes. Each claims what is ready, under a lease of 3 seconds:")
+    say("Two workers, two processes. Each claims what is ready, under a lease of 3 seconds:")
     with _worker("ada", url) as ada, _worker("bob", url) as bob:
         victim = _wait_until_held(graph, "bob", bob)
         bob.send_signal(signal.SIGKILL)
         bob.wait()
-        _say(f"kill -9 {bob.pid}: bob is dead, and task {victim} is still in his name.", before="\n")
+        say(f"\nkill -9 {bob.pid}: bob is dead, and task {victim} is still in his name.")
         click.echo(paint(f"  nobody may complete it for him: {_refusal(graph, victim)}", "dim"))
-        _say("His lease runs out, the task goes back, ada takes over:", after="\n")
+        say("His lease runs out, the task goes back, ada takes over:\n")
         ada.wait()
 
     tasks = graph.find(EVERYTHING)
     click.echo()
     click.echo(terminal.tree(tasks, style=lambda text, task: paint(text, state(task))) + "\n")
-    _say(f"What became of task {victim}:")
+    say(f"What became of task {victim}:")
     for change in graph.history(victim):
         note = f"  {change.note}" if change.note else ""
         click.echo(f"  {paint(f'{change.at:%H:%M:%S.%f}'[:-3], 'dim')}  {change.op:<9} by {change.actor}{note}")
@@ -68,20 +65,16 @@ def _play(graph: TaskGraph, url: str) -> None:
 
 
 def _check(graph: TaskGraph, victim: int) -> None:
-    """Check the end of the story; raises if a check fails."""
     tasks = graph.find(EVERYTHING)
     ops = [change.op for task in tasks for change in graph.history(task.id)]
-    checks = {
+    click.echo()
+    claims = {
         f"all {len(PLAN)} tasks are completed": [task.status for task in tasks] == ["completed"] * len(PLAN),
         "each was completed exactly once": ops.count("complete") == len(PLAN),
         "the dead worker's task changed hands": tasks[victim - 1].owner == "ada",
         "the store finds nothing wrong with itself": not graph.doctor(),
     }
-    click.echo()
-    for claim, holds in checks.items():
-        click.echo(f"{paint('✓', 'ready') if holds else click.style('✗', fg='red')} {claim}")
-    if not all(checks.values()):
-        raise OutliveError("the demo did not end as it should; please report this")
+    check(claims)
 
 
 def work(store: str | None, name: str) -> None:
@@ -142,7 +135,3 @@ def _refusal(graph: TaskGraph, number: int) -> str:
     except LeaseError as error:
         return str(error)
     return "(it was completed)"
-
-
-def _say(text: str, *, before: str = "", after: str = "") -> None:
-    click.echo(before + click.style(text, bold=True) + after)

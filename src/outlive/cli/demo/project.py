@@ -61,7 +61,6 @@ VENDOR = '"""Somebody else\'s code."""\n\nRATE_LIMIT_PER_HOUR = 4711\n'
 
 
 def lay_out(folder: Path) -> None:
-    """Write the project."""
     files = {
         "ledger/__init__.py": "",
         "ledger/parse.py": PARSE,

@@ -1,12 +1,13 @@
 """add, supersede, confirm, forget, undo, consolidate."""
 
+import asyncio
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from outlive.cli.echo import print_json
+from outlive.cli.echo import answer, print_json
 from outlive.cli.memory.common import (
     command,
     field_options,
@@ -21,9 +22,12 @@ from outlive.cli.memory.common import (
     type_option,
 )
 from outlive.cli.output import done
+from outlive.config import Workspace
+from outlive.config.dotenv import DotEnv
 from outlive.memory import consolidate as consolidation
 from outlive.memory.guard import came_from
 from outlive.memory.memories import Memories
+from outlive.messages import Message, Text, plain_text
 from outlive.stores.memories.records import Kind, Memory, Provenance, Scope
 
 
@@ -104,9 +108,7 @@ def confirm(memories: Memories, ref: str, yes: bool, as_json: bool) -> None:
     if not yes:
         memory = memories.get(ref)
         click.echo(f"{line_of(memory)}\n\n{shown(memory.body)}\n", err=True)
-        if not sys.stdin.isatty():
-            raise click.UsageError("nothing was confirmed; there is nobody to ask here, so say --yes")
-        click.confirm(f"let it instruct, though it {came_from(memory)}?", abort=True, err=True)
+        _ask(f"let it instruct, though it {came_from(memory)}?", "nothing was confirmed")
     _say(memories.confirm(ref), "confirmed", as_json=as_json)
 
 
@@ -128,9 +130,7 @@ def forget(memories: Memories, refs: tuple[str, ...], yes: bool, note: str, as_j
     if not yes:
         for memory in found:
             click.echo(f"would forget {line_of(memory)}", err=True)
-        if not sys.stdin.isatty():
-            raise click.UsageError("nothing was forgotten; there is nobody to ask here, so say --yes")
-        click.confirm(f"forget {len(found)} {'memory' if len(found) == 1 else 'memories'}?", abort=True, err=True)
+        _ask(f"forget {len(found)} {'memory' if len(found) == 1 else 'memories'}?", "nothing was forgotten")
     print_memories(memories.forget(*refs, note=note), as_json=as_json, verb="forgot")
 
 
@@ -147,11 +147,9 @@ def undo(memories: Memories, step: str, as_json: bool) -> None:
     """
     entry = memories.undo(step)
     done(f"step {entry.step.undoes} was taken back")
-    if as_json:
-        print_json({"id": entry.id, "undoes": entry.step.undoes, "memories": [c.slug for c in entry.step.changes]})
-    else:
-        names = ", ".join(change.slug for change in entry.step.changes)
-        click.echo(f"took back step {entry.step.undoes} ({entry.step.note}): {names}")
+    names = [change.slug for change in entry.step.changes]
+    text = f"took back step {entry.step.undoes} ({entry.step.note}): {', '.join(names)}"
+    answer({"id": entry.id, "undoes": entry.step.undoes, "memories": names}, text, as_json=as_json)
 
 
 @command()
@@ -171,7 +169,7 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
       outlive memory consolidate --if-due --json
       outlive memory log -n 1
     """
-    ask = _model(model) if model else None
+    ask = _asker(model) if model else None
     reports = []
     for where in [scope] if scope else list(memories.stores):
         store = memories.stores[where]
@@ -192,6 +190,13 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
         click.echo(click.style("nothing to do", dim=True), err=True)
 
 
+def _ask(question: str, undone: str) -> None:
+    """Go on only after a yes."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{undone}; there is nobody to ask here, so say --yes")
+    click.confirm(question, abort=True, err=True)
+
+
 def _fields(options: dict[str, Any]) -> dict[str, Any]:
     """Turn the values of `field_options` into fields of a memory."""
     source = Provenance(
@@ -201,15 +206,27 @@ def _fields(options: dict[str, Any]) -> dict[str, Any]:
     return fields | {"provenance": source}
 
 
-def _model(name: str) -> Callable[[str], str]:
-    from outlive.cli.memory.asking import asker  # loading models is slow, and most commands need none
+def _asker(model: str) -> Callable[[str], str]:
+    """Return a function that asks the named model. It raises ModelError if there is no answer."""
+    from outlive.agent.runtime import whole_reply  # loading models is slow, and most commands need none
+    from outlive.models.resolve import resolve
+    from outlive.request import Request
 
-    return asker(name)
+    dotenv = DotEnv(Workspace.find())
+    if notice := dotenv.notice():
+        click.echo(notice, err=True)
+
+    async def ask(prompt: str) -> str:
+        chosen = resolve(model, environment=dotenv.environment())
+        try:
+            reply = await whole_reply(chosen, Request("", (), (Message("user", (Text(prompt),)),), "", 0))
+        finally:
+            await chosen.close()
+        return plain_text(reply.blocks)
+
+    return lambda prompt: asyncio.run(ask(prompt))
 
 
 def _say(memory: Memory, verb: str, *, as_json: bool) -> None:
     done(f"{verb} {memory.slug}")
-    if as_json:
-        print_json(form_of(memory))
-    else:
-        click.echo(f"{verb} {line_of(memory)}")
+    answer(form_of(memory), f"{verb} {line_of(memory)}", as_json=as_json)

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import msgspec
 
-from outlive.cli.echo import named_input, print_json, store_command
+from outlive.cli.echo import answer, named_input, store_command
+from outlive.cli.lazy import together
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.memory.guard import blocked_reason
@@ -17,8 +18,6 @@ from outlive.memory.memories import Memories
 from outlive.printable import clean, one_line
 from outlive.secrets import mask, mask_value
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def command(name: str | None = None, *, heal: bool = True) -> Callable[[Callable[..., None]], click.Command]:
@@ -43,32 +42,26 @@ def open_memories(store: str | None, *, heal: bool = True) -> Memories:
     return Memories.open(**Workspace.find(store=store).store, actor=default_actor() or "", heal=heal)
 
 
-def refs_argument(function: F) -> F:
-    return click.argument("refs", metavar="NAME...", nargs=-1, required=True, shell_complete=_complete)(function)
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    found = [memory for memory in open_memories(None).all() if memory.slug.startswith(incomplete)]
+    return [CompletionItem(memory.slug, help=brief(memory.description, 60)) for memory in found]
 
 
-def ref_argument(function: F) -> F:
-    return click.argument("ref", metavar="NAME", shell_complete=_complete)(function)
-
-
-def field_options(function: F) -> F:
-    """Add the options for the fields of a memory."""
-    options = (
-        click.option("--description", "-d", default="", help="One sentence; else the first line of the text."),
-        click.option("--key", "keys", multiple=True, help="A word to find it by, or what it is about; repeatable."),
-        click.option("--date", default="", help="When it happened or was true, if not now."),
-        click.option("--who", type=click.Choice(WHOS), default="user", help="Who said it."),
-        click.option("--session", default="", metavar="ID", help="The session it was said in."),
-        click.option("--event", default=0, metavar="N", help="The event of that session."),
-        click.option("--confirm", is_flag=True, help="You agree to it, though a tool or a page said it."),
-    )
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
+ref_argument = click.argument("ref", metavar="NAME", shell_complete=_complete)
+refs_argument = click.argument("refs", metavar="NAME...", nargs=-1, required=True, shell_complete=_complete)
 scope_option = click.option("--scope", type=click.Choice(SCOPES), help="This project's memories, or the user's own.")
 type_option = click.option("--type", "kind", type=click.Choice(KINDS), help="What kind of memory.")
+field_options = together(
+    click.option("--description", "-d", default="", help="One sentence; else the first line of the text."),
+    click.option("--key", "keys", multiple=True, help="A word to find it by, or what it is about; repeatable."),
+    click.option("--date", default="", help="When it happened or was true, if not now."),
+    click.option("--who", type=click.Choice(WHOS), default="user", help="Who said it."),
+    click.option("--session", default="", metavar="ID", help="The session it was said in."),
+    click.option("--event", default=0, metavar="N", help="The event of that session."),
+    click.option("--confirm", is_flag=True, help="You agree to it, though a tool or a page said it."),
+)
 
 
 def text_of(text: str | None) -> str:
@@ -105,18 +98,7 @@ def shown(text: str) -> str:
 
 
 def print_memories(memories: Iterable[Memory], *, as_json: bool, verb: str) -> None:
-    """Print changed memories: a JSON array, or a line each."""
     found = list(memories)
     done(f"{verb} {', '.join(memory.slug for memory in found)}")
-    if as_json:
-        print_json([form_of(memory) for memory in found])
-    else:
-        for memory in found:
-            click.echo(f"{verb} {line_of(memory)}")
-
-
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    from click.shell_completion import CompletionItem
-
-    found = [memory for memory in open_memories(None).all() if memory.slug.startswith(incomplete)]
-    return [CompletionItem(memory.slug, help=brief(memory.description, 60)) for memory in found]
+    lines = "\n".join(f"{verb} {line_of(memory)}" for memory in found)
+    answer([form_of(memory) for memory in found], lines, as_json=as_json)

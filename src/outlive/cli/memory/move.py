@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 
 import click
+from msgspec.structs import asdict
 
-from outlive.cli.echo import named_input, output_option, print_findings, print_json, write_lines
+from outlive.cli.echo import answer, named_input, output_option, print_findings, write_lines
 from outlive.cli.memory.common import command, form_of, scope_option
 from outlive.cli.output import done
 from outlive.memory import doctor as checkup
@@ -43,21 +44,11 @@ def import_(memories: Memories, source: Path, scope: Scope | None, as_json: bool
         found = read_lines(*named_input(source), result)
     import_memories(memories, found, result, scope=scope)
     done(f"{len(result.added)} memories were imported")
-    if as_json:
-        print_json(
-            {
-                "added": [form_of(memory) for memory in result.added],
-                "known": result.known,
-                "out_of_use": result.out_of_use,
-                "alike": result.alike,
-                "refused": result.refused,
-            }
-        )
-    else:
-        known = f", {result.known} were there already" if result.known else ""
-        aside = f" ({result.out_of_use} superseded or forgotten)" if result.out_of_use else ""
-        count = f"{len(result.added)} {'memory' if len(result.added) == 1 else 'memories'}"
-        click.echo(f"imported {count}{aside}{known}")
+    form = asdict(result) | {"added": [form_of(memory) for memory in result.added]}
+    text = f"imported {len(result.added)} {'memory' if len(result.added) == 1 else 'memories'}"
+    text += f" ({result.out_of_use} superseded or forgotten)" if result.out_of_use else ""
+    text += f", {result.known} were there already" if result.known else ""
+    answer(form, text, as_json=as_json)
     for text in result.alike:
         click.echo(f"{click.style('note:', fg='yellow')} {text}", err=True)
     for text in result.refused:

@@ -21,8 +21,6 @@ SEEN_LEAVING = 40
 
 
 class Pass(Struct, frozen=True):
-    """One pass: its receipt and what left."""
-
     turn: int
     event: int
     reason: str
@@ -56,8 +54,6 @@ class RefusedRequest(Struct, frozen=True):
 
 
 class ReplayReport(Struct, frozen=True):
-    """The whole replay."""
-
     session: str
     format: str
     model: str
@@ -98,7 +94,6 @@ class ReplayReport(Struct, frozen=True):
         return read / total if total else 0.0
 
     def form(self) -> dict[str, object]:
-        """Return the report and its sums as a JSON object."""
         sums = {
             "cost": round(self.cost),
             "cost_without_compaction": round(self.plain_cost),
@@ -112,8 +107,6 @@ class ReplayReport(Struct, frozen=True):
 
 
 class Account:
-    """Collects the report from the steps of a replay."""
-
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self._texts = Texts()

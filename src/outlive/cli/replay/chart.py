@@ -8,7 +8,6 @@ from outlive.cli.replay.account import KINDS, ReplayReport
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 56, 16, 34, 30
 TALL, LOW = 360, 200
-_STEPS = (1, 2, 2.5, 5, 10)
 
 
 def size_chart(report: ReplayReport) -> str:
@@ -26,7 +25,8 @@ def size_chart(report: ReplayReport) -> str:
             mark = f"M{x - 4} {TOP - 20}h8l-4 7z"
             tip = f"pass before message {one.turn}: {one.before:,} → {one.after:,}"
             parts.append(f'<path class="mark" d="{mark}"><title>{escape(tip)}</title></path>')
-    parts += plot.ends(f"message {report.turns[0].turn}", f"message {report.turns[-1].turn}")
+    parts.append(f'<text class="first" x="{LEFT}" y="{TALL - 9}">message {report.turns[0].turn}</text>')
+    parts.append(f'<text class="last" x="{WIDTH - RIGHT}" y="{TALL - 9}">message {report.turns[-1].turn}</text>')
     parts.append(f'<line class="cursor" y1="{TOP}" y2="{plot.floor}"/>')
     return plot.svg("sizes", "Size of each request by kind, in tokens", parts)
 
@@ -38,7 +38,7 @@ def cost_chart(report: ReplayReport) -> str:
     plot = Plot(len(report.turns), max(ours[-1], plain[-1]), LOW)
     parts = plot.grid()
     for name, values in (("plain", plain), ("ours", ours)):
-        points = " ".join(f"{plot.middle(number)},{plot.y(value)}" for number, value in enumerate(values))
+        points = " ".join(f"{plot.x(number + 0.5)},{plot.y(value)}" for number, value in enumerate(values))
         parts.append(f'<polyline class="line {name}" points="{points}"/>')
     for name, value, label in (("plain", plain[-1], "never compacting"), ("ours", ours[-1], "with passes")):
         y = max(plot.y(value) - 7, 12)
@@ -47,8 +47,6 @@ def cost_chart(report: ReplayReport) -> str:
 
 
 class Plot:
-    """The coordinates of a chart."""
-
     def __init__(self, count: int, top: float, height: int) -> None:
         self.count = max(count, 1)
         self.top = max(top * 1.04, 1.0)
@@ -57,9 +55,6 @@ class Plot:
 
     def x(self, number: float) -> float:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * number / self.count, 1)
-
-    def middle(self, number: int) -> float:
-        return self.x(number + 0.5)
 
     def y(self, value: float) -> float:
         return round(self.floor - (self.floor - TOP) * value / self.top, 1)
@@ -71,13 +66,6 @@ class Plot:
             rows.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
             rows.append(f'<text class="tick" x="{LEFT - 8}" y="{y + 4}">{short(value)}</text>')
         return rows
-
-    def ends(self, first: str, last: str) -> list[str]:
-        y = self.height - 9
-        return [
-            f'<text class="first" x="{LEFT}" y="{y}">{escape(first)}</text>',
-            f'<text class="last" x="{WIDTH - RIGHT}" y="{y}">{escape(last)}</text>',
-        ]
 
     def svg(self, name: str, label: str, parts: Iterable[str]) -> str:
         head = f'<svg id="{name}" viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(label)}">'
@@ -108,7 +96,7 @@ def _ticks(top: float) -> Iterator[float]:
     size = 1.0
     while size * 10 < top:
         size *= 10
-    step = next(size * part / 10 * 2 for part in _STEPS if top / (size * part / 10 * 2) <= 6)
+    step = next(size * part / 10 * 2 for part in (1, 2, 2.5, 5, 10) if top / (size * part / 10 * 2) <= 6)
     value = 0.0
     while value <= top:
         yield value

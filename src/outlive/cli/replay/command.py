@@ -2,18 +2,18 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 from msgspec.structs import replace
 
-from outlive.cli.echo import json_option, named_input, named_output, print_json, store_option
+from outlive.cli.echo import echo_exact, json_option, named_input, named_output, print_json, store_option
 from outlive.cli.output import done
 from outlive.cli.replay.account import Account, ReplayReport
-from outlive.cli.replay.requests import RequestWriter, Sink, Stdout
+from outlive.cli.replay.requests import RequestWriter
 from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
 from outlive.context.policy import Policy
@@ -23,8 +23,6 @@ from outlive.stores.logs.protocol import LogStore
 
 DEFAULT_WINDOW = 100_000
 STREAM = Path("-")
-_EVERY = 20
-"""Steps between two progress messages."""
 
 
 @click.command()
@@ -97,14 +95,13 @@ def replay(
     recording = read_recording(file) if file != STREAM else _piped()
     for text in recording.skipped:
         click.echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
-    with open_store(store) as opened, _output(requests_out) as out:
-        report = _play(recording, size, chosen, out, opened)
+    with open_store(store) as opened, _output(requests_out) if requests_out else nullcontext() as write:
+        report = _play(recording, size, chosen, RequestWriter(write) if write else None, opened)
     if html:
         from outlive.cli.replay.page import page
 
-        with _output(html) as out:
-            assert out is not None  # noqa: S101 - there is a path
-            out.write(page(report).encode())
+        with _output(html) as write:
+            write(page(report).encode())
     _show(report, full=full, as_json=as_json, err=STREAM in (requests_out, html))
     if report.refused:
         sys.exit(1)
@@ -122,11 +119,12 @@ def _piped() -> Recording:
         return replace(recording, skipped=tuple(text.replace(str(path), "stdin") for text in recording.skipped))
 
 
-def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, store: LogStore) -> ReplayReport:
+def _play(
+    recording: Recording, window: int, policy: Policy, writer: RequestWriter | None, store: LogStore
+) -> ReplayReport:
     check_replaceable(store, recording.id)
     played = Replay(recording, window=window, policy=policy)
     account = Account(played)
-    writer = RequestWriter(out) if out else None
     total = len(recording.turns)
     for number, step in enumerate(played.steps(), start=1):
         account.take(step)
@@ -139,8 +137,7 @@ def _play(recording: Recording, window: int, policy: Policy, out: Sink | None, s
 
 
 def _progress(number: int, total: int) -> None:
-    """Print progress on a terminal."""
-    if sys.stderr.isatty() and (number % _EVERY == 0 or number == total):
+    if sys.stderr.isatty() and (number % 20 == 0 or number == total):
         end = "\r\x1b[K" if number == total else ""
         click.echo(f"\r\x1b[K{number} of {total} model calls{end}", err=True, nl=False)
 
@@ -160,10 +157,10 @@ def _show(report: ReplayReport, *, full: bool, as_json: bool, err: bool) -> None
 
 
 @contextmanager
-def _output(path: Path | None) -> Iterator[Sink | None]:
-    """Open a file that appears only when it is complete, or stdout; None for None."""
-    if path is None or path == STREAM:
-        yield Stdout() if path else None
+def _output(path: Path) -> Iterator[Callable[[bytes], object]]:
+    """Yield the function that writes to stdout, or to a file that appears only when it is complete."""
+    if path == STREAM:
+        yield echo_exact
         return
     with named_output(path) as file:
-        yield file
+        yield file.write

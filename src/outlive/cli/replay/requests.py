@@ -1,10 +1,9 @@
 """Requests as JSON lines, a format that other programs read."""
 
-from typing import Protocol
+from collections.abc import Callable
 
 import msgspec
 
-from outlive.cli.echo import echo_exact
 from outlive.messages import Message
 from outlive.models.anthropic.form import message_form
 from outlive.request import Request
@@ -12,24 +11,11 @@ from outlive.request import Request
 _encode = msgspec.json.Encoder().encode
 
 
-class Sink(Protocol):
-    """Where bytes go."""
-
-    def write(self, data: bytes, /) -> object: ...
-
-
-class Stdout:
-    """Standard output; a terminal gets cleaned text."""
-
-    def write(self, data: bytes, /) -> None:
-        echo_exact(data)
-
-
 class RequestWriter:
     """Writes one line a model call; encodes each message once."""
 
-    def __init__(self, out: Sink) -> None:
-        self._out = out
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
         self._known: dict[int, tuple[Message, bytes]] = {}
 
     def write(self, turn: int, request: Request) -> None:
@@ -37,7 +23,7 @@ class RequestWriter:
         self._known = {id(message): (message, raw) for message, raw in encoded}
         body = b",".join(raw for _, raw in encoded)
         head = b'{"turn":%d,"system":%s,"messages":[' % (turn, _encode(request.system))
-        self._out.write(head + body + b'],"extra_calls":[]}\n')
+        self._write(head + body + b'],"extra_calls":[]}\n')
 
     def _encoded(self, message: Message) -> tuple[Message, bytes]:
         """Return (message, bytes); keeping the message prevents another object from getting its id()."""

@@ -23,7 +23,6 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def render(report: ReplayReport, width: int = 100, *, passes: bool = True) -> str:
-    """Render the whole report as text; `passes` adds the list of passes."""
     rows = [*_title(report), "", *_chart(report, width), "", *_sums(report)]
     if report.passes and passes:
         rows += ["", *_passes(report.passes, width)]
@@ -31,7 +30,6 @@ def render(report: ReplayReport, width: int = 100, *, passes: bool = True) -> st
 
 
 def summary(report: ReplayReport) -> str:
-    """Render the report in a few lines."""
     return "\n".join([*_title(report), *_sums(report)])
 
 

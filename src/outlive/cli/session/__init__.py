@@ -1,9 +1,8 @@
 """`outlive session`: look at sessions, fork them, take passes back.
 
 common.py   options and output shared by the commands
-look.py     list, show, receipts
+look.py     list, show, receipts, export
 change.py   resume, fork, undo
-move.py     export
 """
 
 import click
@@ -20,7 +19,7 @@ from outlive.cli.lazy import LazyGroup
         "resume": ("outlive.cli.session.change:resume", "Go on with a session in the terminal."),
         "fork": ("outlive.cli.session.change:fork", "Begin a session that shares another's past."),
         "undo": ("outlive.cli.session.change:undo", "Take back the last pass, or all after an event."),
-        "export": ("outlive.cli.session.move:export", "Write a whole session as JSON lines."),
+        "export": ("outlive.cli.session.look:export", "Write a whole session as JSON lines."),
     },
 )
 @click.option("--store", metavar="URL", help="Where the sessions are; also an option of every command.")

@@ -4,7 +4,7 @@ import click
 
 from outlive.agent.forking import fork as fork_session
 from outlive.agent.session import Session
-from outlive.cli.echo import echo, print_json, store_option
+from outlive.cli.echo import answer, store_option
 from outlive.cli.output import done
 from outlive.cli.session.common import command, session_argument
 from outlive.stores.logs.protocol import LogStore
@@ -41,10 +41,7 @@ def fork(store: LogStore, session: str, at: int | None, name: str, as_json: bool
     """
     new = fork_session(store, session, at=at or 0, name=name)
     done(f"session {new} was made")
-    if as_json:
-        print_json(store.info(new))
-    else:
-        echo(new)
+    answer(store.info(new), new, as_json=as_json)
 
 
 @command()
@@ -64,7 +61,4 @@ def undo(store: LogStore, session: str, to: int | None, as_json: bool) -> None:
         event = opened.undo_to(to) if to else opened.undo_pass()
     what = f"everything after event {event.target}" if to else f"the pass of event {event.target}"
     done(f"took back {what}")
-    if as_json:
-        print_json(event)
-    else:
-        echo(f"took back {what}")
+    answer(event, f"took back {what}", as_json=as_json)

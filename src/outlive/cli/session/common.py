@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -16,15 +16,11 @@ from outlive.context.engine import Engine
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import Damage, LogStore, UnknownSession
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @contextmanager
 def open_store(url: str | None = None) -> Iterator[LogStore]:
-    """Open the log store of the workspace."""
     with open_stores(**Workspace.find(store=url).store) as stores:
-        store = stores.logs
-        yield store
+        yield stores.logs
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
@@ -42,8 +38,15 @@ def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Co
     return decorate
 
 
-def session_argument(function: F) -> F:
-    return click.argument("session", metavar="SESSION", shell_complete=_complete)(function)
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    with open_store() as store:
+        found = [info for info in store.sessions() if info.id.startswith(incomplete)]
+    return [CompletionItem(info.id, help=info.title) for info in found]
+
+
+session_argument = click.argument("session", metavar="SESSION", shell_complete=_complete)
 
 
 def resolved(store: LogStore, text: str) -> str:
@@ -75,7 +78,6 @@ def chosen_policy(text: str, context: Any) -> Any:
 
 
 def say_damage(damage: Iterable[Damage]) -> None:
-    """Report damage on stderr."""
     for item in damage:
         echo(f"{click.style('left out:', fg='yellow')} {item}", err=True)
 
@@ -83,11 +85,3 @@ def say_damage(damage: Iterable[Damage]) -> None:
 def moment(time: float) -> str:
     """Format a time in the local time zone."""
     return f"{datetime.fromtimestamp(time).astimezone():%Y-%m-%d %H:%M}" if time else "-"
-
-
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    from click.shell_completion import CompletionItem
-
-    with open_store() as store:
-        found = [info for info in store.sessions() if info.id.startswith(incomplete)]
-    return [CompletionItem(info.id, help=info.title) for info in found]

@@ -1,11 +1,12 @@
-"""list, show, receipts."""
+"""list, show, receipts, export."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import click
 import msgspec
 
-from outlive.cli.echo import echo, print_json
+from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.session.common import command, engine_of, moment, say_damage, session_argument
 from outlive.context.engine import Engine
 from outlive.context.pages import handle
@@ -27,6 +28,7 @@ from outlive.events import (
 )
 from outlive.messages import call_label, plain_text, tool_calls
 from outlive.origin import user_words
+from outlive.printable import one_line
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 
@@ -113,24 +115,25 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
 
 
 def _told(event: Event) -> str:
-    """Describe an event in one line."""
     match event:
         case UserSaid():
             who = "user" if user_words(event.blocks) else "harness"
             words = user_words(event.blocks) or plain_text(event.blocks)
-            return click.style(f"{who}: ", fg="yellow") + _first(words)
+            return click.style(f"{who}: ", fg="yellow") + one_line(words, _LINE)
         case AssistantSaid():
             calls = ", ".join(call_label(call, 50) for call in tool_calls(event.blocks))
             words = " → ".join(filter(None, [plain_text(event.blocks), calls]))
-            return click.style("assistant: ", fg="cyan") + _first(words)
+            return click.style("assistant: ", fg="cyan") + one_line(words, _LINE)
         case ToolFinished():
             mark = click.style(" failed", fg="red") if event.is_error else ""
-            return click.style(f"result{mark} {len(event.text):,} characters: ", dim=True) + _first(event.text)
+            return click.style(f"result{mark} {len(event.text):,} characters: ", dim=True) + one_line(
+                event.text, _LINE
+            )
         case Compacted():
             receipt = event.receipt
             return click.style(f"pass: {receipt.reason}, {receipt.before:,} → {receipt.after:,}", fg="magenta")
         case Noted() | Renewed():
-            return "note: " + _first(event.text if isinstance(event, Noted) else event.handoff)
+            return "note: " + one_line(event.text if isinstance(event, Noted) else event.handoff, _LINE)
         case Undone():
             return f"undone: {'pass' if event.what == 'pass' else 'all after event'} {event.target}"
         case Forked():
@@ -139,11 +142,6 @@ def _told(event: Event) -> str:
             return click.style("written by a newer outlive", dim=True)
         case _:
             return click.style(type(event).__name__, dim=True)
-
-
-def _first(text: str) -> str:
-    line = " ".join(text[: 4 * _LINE].split())
-    return line if len(line) <= _LINE else line[: _LINE - 1] + "…"
 
 
 @command()
@@ -196,7 +194,7 @@ def _units(left: list[LeftUnit], most: int | None) -> Iterator[str]:
     for one in sorted(largest, key=lambda one: one.unit):
         size = f"{one.before:,} → {one.after:,}" if one.after else f"{one.before:,}"
         handles = " ".join(one.handles[:_NAMED]) + (" …" if len(one.handles) > _NAMED else "")
-        yield f"  {one.how} event {one.unit}: {_first(one.what)} ({size} tokens)  {handles}"
+        yield f"  {one.how} event {one.unit}: {one_line(one.what, _LINE)} ({size} tokens)  {handles}"
     if len(left) > len(largest):
         yield click.style(f"  and {len(left) - len(largest)} more (--all)", dim=True)
 
@@ -215,3 +213,21 @@ def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:
     facts += f"{len(receipt.handles)} handles, {receipt.cache_cost:,} tokens written to the cache again, "
     facts += f"{receipt.seconds:.2f} s"
     yield click.style(f"  {facts}", dim=True)
+
+
+@command()
+@session_argument
+@output_option
+def export(store: LogStore, session: str, output: Path | None, as_json: bool) -> None:
+    """Write a whole session as JSON lines: the past before a fork and all large results included.
+
+    --json changes nothing: the export is JSON lines already. `outlive replay` reads it.
+
+    \b
+    Examples:
+      outlive session export SESSION -o session.jsonl
+      outlive session export SESSION | gzip > session.jsonl.gz
+    """
+    log = full_log(store, session)
+    say_damage(log.damage)
+    write_lines(map(encode, log.events), output)

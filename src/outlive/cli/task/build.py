@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from outlive.cli.echo import echo, named_input, print_json
+from outlive.cli.echo import answer, echo, named_input
 from outlive.cli.output import done
 from outlive.cli.task.common import (
     Duration,
@@ -17,7 +17,6 @@ from outlive.cli.task.common import (
     id_argument,
     paint,
     print_task,
-    usage,
 )
 from outlive.errors import InvalidTask
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, STATUSES, task_to_json
@@ -26,10 +25,6 @@ from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 from outlive.tasks.refs import some
 from outlive.tasks.transfer import read_forms
-
-
-def _complete_statuses(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [status for status in STATUSES if status.startswith(incomplete)]
 
 
 @command()
@@ -85,17 +80,17 @@ def create(
         outlive task create --batch -
     """
     if subject is None and batch is None:
-        usage("give a SUBJECT, or a plan with --batch FILE")
+        raise click.UsageError("give a SUBJECT, or a plan with --batch FILE")
     if batch is not None:
         given = [name for name, value in fields.items() if value and value != DEFAULT_PRIORITY]
         if subject is not None or metadata or given:
-            usage("--batch takes everything from its file; it goes neither with a SUBJECT nor with fields")
+            raise click.UsageError(
+                "--batch takes everything from its file; it goes neither with a SUBJECT nor with fields"
+            )
         made = graph.create_many(_drafts(*named_input(batch)))
         done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
-        if as_json:
-            print_json([task_to_json(task) for task in made])
-        for task in () if as_json else made:
-            echo(str(task.id) if quiet else f"created {line(task, paint)}")
+        lines = [str(task.id) if quiet else f"created {line(task, paint)}" for task in made]
+        answer([task_to_json(task) for task in made], "\n".join(lines), as_json=as_json)
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:
@@ -109,7 +104,12 @@ def create(
 @id_argument
 @click.option("--subject")
 @click.option("-d", "--description")
-@click.option("--status", metavar="STATUS", shell_complete=_complete_statuses, help=f"One of {', '.join(STATUSES)}.")
+@click.option(
+    "--status",
+    metavar="STATUS",
+    shell_complete=lambda _ctx, _option, start: [status for status in STATUSES if status.startswith(start)],
+    help=f"One of {', '.join(STATUSES)}.",
+)
 @click.option("--owner", metavar="NAME", help="Who is to do it; '' for nobody.")
 @click.option("-p", "--priority", type=int, help="0 (most urgent) to 4.")
 @click.option("--label", "labels", multiple=True, help="Replace the labels; repeat for more, '' for none.")
@@ -147,7 +147,7 @@ def update(
     if metadata is not None:
         changes["metadata"] = _object(metadata)
     if changes.keys() == {"force"}:
-        usage("say what to change; see: outlive task update --help")
+        raise click.UsageError("say what to change; see: outlive task update --help")
     print_task(graph.update(ref, **changes), "updated", as_json=as_json)
 
 
@@ -207,10 +207,8 @@ def archive(graph: TaskGraph, older_than: timedelta, as_json: bool) -> None:
     """
     moved = graph.archive(older_than=older_than)
     done(f"{len(moved)} tasks were archived")
-    if as_json:
-        print_json([task_to_json(task) for task in moved])
-    else:
-        echo(f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}")
+    text = f"archived {len(moved)} {'task' if len(moved) == 1 else 'tasks'}"
+    answer([task_to_json(task) for task in moved], text, as_json=as_json)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -220,16 +218,14 @@ def _object(text: str) -> dict[str, Any]:
         raise click.BadParameter(f"not a JSON object: {error}", param_hint="--metadata") from None
 
 
-_FIELDS = ", ".join(field.encode_name for field in msgspec.structs.fields(TaskDraft))
-
-
 def _drafts(raw: bytes, where: str) -> list[TaskDraft]:
     drafts = []
     for place, form in read_forms(raw, where):
         try:
             drafts.append(msgspec.convert(form, TaskDraft))
         except msgspec.ValidationError as error:
-            raise InvalidTask(f"{place}: {error}; the fields are {_FIELDS}. Nothing was created.") from None
+            names = ", ".join(field.encode_name for field in msgspec.structs.fields(TaskDraft))
+            raise InvalidTask(f"{place}: {error}; the fields are {names}. Nothing was created.") from None
     if not drafts:
         raise InvalidTask(f"{where}: there are no tasks in it")
     return drafts

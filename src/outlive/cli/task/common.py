@@ -4,19 +4,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import click
 
 from outlive.cli.echo import echo, print_json, store_command
+from outlive.cli.lazy import together
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.stores import open_stores
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET, line, listing
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _COLOURS: dict[str, dict[str, Any]] = {
     "ready": {"fg": "green"},
@@ -50,30 +49,35 @@ def open_graph(store: str | None) -> TaskGraph:
     return TaskGraph(open_stores(**Workspace.find(store=store).store).tasks, actor=default_actor())
 
 
-def id_argument(function: F) -> F:
-    return click.argument("ref", metavar="ID", shell_complete=complete_ids)(function)
+def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    tasks = open_graph(None).find()
+    return [CompletionItem(str(one.id), help=one.subject) for one in tasks if str(one.id).startswith(incomplete)]
 
 
-def optional_id_argument(function: F) -> F:
-    return click.argument("ref", metavar="[ID]", required=False, shell_complete=complete_ids)(function)
-
-
-def budget_option(function: F) -> F:
-    text = f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit."
-    return click.option("--budget", type=click.IntRange(min=0), metavar="TOKENS", help=text)(function)
-
-
-def holder_options(function: F) -> F:
-    """Add --owner and --token. A caller that gives neither acts for the user, on any task."""
-    owner = click.option("--owner", metavar="NAME", help="Act as this worker; refused if another holds the task.")
-    token = click.option("--token", type=int, help="The fencing token of your claim (lease.token); refused if stale.")
-    return owner(token(function))
-
-
-def fit_options(function: F) -> F:
-    label = click.option("--label", "labels", multiple=True, help="Only tasks with this label; repeat for more.")
-    text = "Only tasks whose labels are all among these; repeat for more."
-    return label(click.option("--capability", "capabilities", multiple=True, help=text)(function))
+id_argument = click.argument("ref", metavar="ID", shell_complete=complete_ids)
+optional_id_argument = click.argument("ref", metavar="[ID]", required=False, shell_complete=complete_ids)
+budget_option = click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit.",
+)
+holder_options = together(
+    click.option("--owner", metavar="NAME", help="Act as this worker; refused if another holds the task."),
+    click.option("--token", type=int, help="The fencing token of your claim (lease.token); refused if stale."),
+)
+"""A caller that gives neither acts for the user, on any task."""
+fit_options = together(
+    click.option("--label", "labels", multiple=True, help="Only tasks with this label; repeat for more."),
+    click.option(
+        "--capability",
+        "capabilities",
+        multiple=True,
+        help="Only tasks whose labels are all among these; repeat for more.",
+    ),
+)
 
 
 class Duration(click.ParamType[timedelta]):
@@ -117,7 +121,6 @@ def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
 
 
 def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task] | None = None) -> None:
-    """Print a changed task and the tasks that it unblocked."""
     done(f"task {task.id} was {verb}")
     if as_json:
         more = {} if unblocked is None else {"unblocked": [other.id for other in unblocked]}
@@ -131,14 +134,3 @@ def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task
 def local(moment: datetime, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """Format a time in the local time zone. JSON stays in UTC."""
     return moment.astimezone().strftime(form)
-
-
-def usage(message: str) -> NoReturn:
-    raise click.UsageError(message)
-
-
-def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    from click.shell_completion import CompletionItem
-
-    tasks = open_graph(None).find()
-    return [CompletionItem(str(one.id), help=one.subject) for one in tasks if str(one.id).startswith(incomplete)]

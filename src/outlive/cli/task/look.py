@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from outlive.cli.echo import echo, print_json
+from outlive.cli.echo import answer, echo, print_json
 from outlive.cli.task.common import (
     budget_of,
     budget_option,
@@ -16,6 +16,7 @@ from outlive.cli.task.common import (
     paint,
     print_list,
 )
+from outlive.printable import one_line
 from outlive.stores.tasks.protocol import SortKey, TaskQuery
 from outlive.stores.tasks.records import STATUSES, Change, Status, Task, task_to_json
 from outlive.tasks.graph import TaskGraph
@@ -34,10 +35,8 @@ def get(graph: TaskGraph, refs: tuple[str, ...], as_json: bool) -> None:
       outlive task get 3 4 5 --json
     """
     tasks = [graph.get(ref) for ref in refs]
-    if as_json:
-        print_json(task_to_json(tasks[0]) if len(tasks) == 1 else [task_to_json(task) for task in tasks])
-    else:
-        echo("\n\n".join(_full(task) for task in tasks))
+    forms = [task_to_json(task) for task in tasks]
+    answer(forms[0] if len(forms) == 1 else forms, "\n\n".join(map(_full, tasks)), as_json=as_json)
 
 
 @command("list")
@@ -163,5 +162,4 @@ def _change(change: Change, *, name_task: bool) -> str:
 
 
 def _short(value: object) -> str:
-    text = "nothing" if value in (None, "", [], {}) else str(value).replace("\n", " ")
-    return text if len(text) <= 60 else text[:59] + "…"
+    return "nothing" if value in (None, "", [], {}) else one_line(str(value), 60)

@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from outlive.cli.echo import (
-    echo,
-    named_input,
-    output_option,
-    print_findings,
-    print_json,
-    write_lines,
-)
+from outlive.cli.echo import answer, echo, named_input, output_option, print_findings, write_lines
 from outlive.cli.output import done
 from outlive.cli.task.common import command
 from outlive.config import default_actor
@@ -45,12 +38,10 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
         bundle = read_bundle(raw, where=where)
     made = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
     done(f"{len(made)} tasks were imported: {some([task.id for task in made])}")
-    if as_json:
-        print_json([task_to_json(task) for task in made])
-    else:
-        there = len(bundle.tasks) - len(made)
-        noun = "task" if len(made) == 1 else "tasks"
-        echo(f"imported {len(made)} {noun}" + (f", {there} were there already" if there else ""))
+    there = len(bundle.tasks) - len(made)
+    text = f"imported {len(made)} {'task' if len(made) == 1 else 'tasks'}"
+    text += f", {there} were there already" if there else ""
+    answer([task_to_json(task) for task in made], text, as_json=as_json)
     known = {task.id for task in graph.find(TaskQuery(archived=True))}
     for task in made:
         if lost := [number for number in task.depends_on if number not in known]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from outlive.cli.echo import echo, output_option, print_json, write_lines
-from outlive.cli.task.common import command, optional_id_argument, paint, usage
+from outlive.cli.task.common import command, optional_id_argument, paint
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.drawing.marks import state
@@ -48,7 +48,7 @@ def graph(
       outlive task graph --all -o plan.svg
     """
     if unblocks and ref is None:
-        usage("--unblocks needs an ID")
+        raise click.UsageError("--unblocks needs an ID")
     tasks = _chosen(graph, ref, everything=everything, unblocks=unblocks, critical_path=critical_path)
     form = "json" if as_json else form or _form_of(output)
     if form == "json" and output is None:
@@ -80,7 +80,7 @@ def _form_of(output: Path | None) -> str:
         return "tree"
     form = ENDINGS.get(output.suffix.lower())
     if form is None:
-        usage(f"{output.name}: say which --format; endings that tell are {', '.join(ENDINGS)}")
+        raise click.UsageError(f"{output.name}: say which --format; it is known for {', '.join(ENDINGS)}")
     return form
 
 

@@ -18,7 +18,6 @@ from outlive.cli.task.common import (
     paint,
     print_list,
     print_task,
-    usage,
 )
 from outlive.config import default_owner
 from outlive.stores.tasks.protocol import Fit
@@ -60,7 +59,7 @@ def ready(
       outlive task ready --wait --timeout 10m
     """
     if timeout is not None and not wait:
-        usage("--timeout goes with --wait")
+        raise click.UsageError("--timeout goes with --wait")
     fit = Fit(labels, capabilities or None)
     if wait:
         tasks = graph.wait_ready(fit, limit=limit, timeout=timeout.total_seconds() if timeout else None)
@@ -103,12 +102,14 @@ def claim(
     """
     owner = owner or default_owner()
     if not owner:
-        usage("say who takes it: --owner NAME (or set OUTLIVE_OWNER)")
+        raise click.UsageError("say who takes it: --owner NAME (or set OUTLIVE_OWNER)")
     fit = Fit(labels, capabilities or None)
     if ref is not None and (wait or timeout or fit != Fit()):
-        usage("--wait, --timeout, --label and --capability choose a task, so they do not go with an ID")
+        raise click.UsageError(
+            "--wait, --timeout, --label and --capability choose a task, so they do not go with an ID"
+        )
     if timeout is not None and not wait:
-        usage("--timeout goes with --wait")
+        raise click.UsageError("--timeout goes with --wait")
     if wait:
         seconds = timeout.total_seconds() if timeout else None
         task = graph.wait_claim(owner=owner, ttl=ttl, fit=fit, timeout=seconds)

@@ -105,7 +105,6 @@ def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
 
 
 def steps(plan: Sequence[PlanStep], current: int = 0) -> Text:
-    """Render a plan as a checklist."""
     text = Text()
     for number, step in enumerate(plan, 1):
         mark, style = ("✓", "quiet") if step.done else ("▸", "strong") if number == current else ("○", "")

@@ -33,7 +33,6 @@ def size(lines: Iterable[str]) -> str:
 
 
 def is_diff(text: str) -> bool:
-    """Whether a preview looks like a diff."""
     lines = text.splitlines()
     marked = sum(line.startswith(("+", "-", "@@")) for line in lines)
     return bool(lines) and (any(line.startswith("@@") for line in lines) or marked * 2 >= len(lines))

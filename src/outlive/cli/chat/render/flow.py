@@ -33,7 +33,8 @@ class Flow:
         self._size = 0
         self._part = ""
         self._fence = ""
-        self._tight = False
+        self.tight = False
+        """The tail continues the block before it."""
 
     def feed(self, text: str) -> list[Block]:
         """Add a piece of text; returns the blocks it completed."""
@@ -47,18 +48,13 @@ class Flow:
         last, self._part = self._part, ""
         made = list(self._bounded(last)) if last else []
         made.extend(self._take())
-        self._fence, self._tight = "", False
+        self._fence, self.tight = "", False
         return made
 
     @property
     def tail(self) -> str:
         """The text that is not complete yet."""
         return "\n".join([*self._lines, self._part])
-
-    @property
-    def tight(self) -> bool:
-        """Whether the tail continues the block before it."""
-        return self._tight
 
     def live(self, rows: int) -> str:
         """Return the last rows of the tail; code keeps its opening fence."""
@@ -135,13 +131,13 @@ class Flow:
         lines = self._lines
         self._keep([])
         text = "\n".join(lines).strip("\n")
-        if text.strip() and not (self._tight and _only_marks(lines)):
+        if text.strip() and not (self.tight and _only_marks(lines)):
             yield self._made(text)
-        self._tight = False
+        self.tight = False
 
     def _made(self, text: str, *, then_tight: bool = False) -> Block:
-        block = Block(text, self._tight)
-        self._tight = then_tight
+        block = Block(text, self.tight)
+        self.tight = then_tight
         return block
 
 

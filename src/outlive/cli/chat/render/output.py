@@ -1,15 +1,19 @@
-"""Terminal output of prompt_toolkit that erases, prints and redraws in one write, so that nothing flickers."""
+"""Terminal output of prompt_toolkit that erases, prints and redraws in one write, so that nothing flickers; what
+libraries print meanwhile (warnings, logs) is captured instead of going across the screen."""
 
 import errno
+import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TextIO
 
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
+
+from outlive.printable import clean_output
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 """Synchronized output: terminals that know it show everything between the two at once; others ignore them."""
@@ -59,3 +63,26 @@ def _size(stdout: TextIO) -> Size:
     except OSError:
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
+
+
+class _Captured(io.TextIOBase):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._part = ""
+
+    def write(self, text: str, /) -> int:
+        *lines, self._part = (self._part + text).split("\n")
+        for line in lines:
+            if line.strip():
+                self._say(clean_output(line))
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+@contextmanager
+def captured(say: Callable[[str], None]) -> Iterator[None]:
+    """Pass each line printed within the block to `say`."""
+    with redirect_stdout(_Captured(say)), redirect_stderr(_Captured(say)):
+        yield

@@ -6,7 +6,6 @@ from typing import Literal
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
 from rich.segment import Segment
-from rich.style import Style
 from rich.theme import Theme
 
 from outlive.printable import clean
@@ -67,12 +66,10 @@ class Painter:
 def _trimmed(row: list[Segment]) -> list[Segment]:
     """Remove invisible spaces at the end."""
     kept = [segment for segment in row if not segment.control and segment.text]
-    while kept and _invisible(kept[-1].style):
+    while kept:
         last = kept.pop()
+        if last.style and (last.style.bgcolor or last.style.reverse or last.style.underline):
+            return [*kept, last]
         if text := last.text.rstrip(" "):
             return [*kept, Segment(text, last.style)]
     return kept
-
-
-def _invisible(style: Style | None) -> bool:
-    return style is None or not (style.bgcolor or style.reverse or style.underline)

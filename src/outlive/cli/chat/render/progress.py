@@ -8,7 +8,7 @@ from rich.text import Text
 from outlive.cli.chat.render import cards
 from outlive.cli.chat.render.markdown import Prose
 from outlive.cli.chat.render.paint import Painter
-from outlive.cli.chat.render.transcript import Running, Transcript, last_words
+from outlive.cli.chat.render.transcript import Transcript, last_words
 from outlive.cli.chat.words import cut, elapsed
 from outlive.messages import ToolCall
 from outlive.printable import one_line
@@ -30,23 +30,16 @@ def lines(
     if answer and not seen.flow.tight:
         answer.insert(0, "")
     calls = [one for one in seen.running.values() if asked is None or not _is_about(asked, one.call)]
-    shown = _calls(calls, seen.pending, painter.width, spin, now)
+    shown: list[RenderableType] = []
+    for one in calls:
+        shown.extend(cards.running(one.call, painter.width, spin, now - one.since, one.output))
+    if shown:
+        shown.extend(cards.headline(call, painter.width, "○", "quiet") for call in seen.pending[:WAITING])
     if not seen.running:
         shown.append(_doing(seen, painter.width, spin, now - since))
     below = painter.lines(Group(*shown))
     below = ["", *below] if below else []
     return [*answer[-max(1, rows - len(below)) :], *below][-rows:]
-
-
-def _calls(
-    calls: Sequence[Running], pending: Sequence[ToolCall], width: int, spin: str, now: float
-) -> list[RenderableType]:
-    shown: list[RenderableType] = []
-    for one in calls:
-        shown.extend(cards.running(one.call, width, spin, now - one.since, one.output))
-    if shown:
-        shown.extend(cards.headline(call, width, "○", "quiet") for call in pending[:WAITING])
-    return shown
 
 
 def _is_about(question: Question, call: ToolCall) -> bool:

@@ -22,7 +22,6 @@ from prompt_toolkit.widgets import SearchToolbar
 from rich.text import Text
 
 from outlive.cli.chat import status
-from outlive.cli.chat.captured_stderr import captured
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
@@ -30,7 +29,7 @@ from outlive.cli.chat.pasting import Pastes
 from outlive.cli.chat.question import PAUSE, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
-from outlive.cli.chat.render.output import SteadyOutput, reflows
+from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.slash import is_command, obey
 from outlive.cli.chat.talk import Surroundings, Talk
@@ -89,7 +88,7 @@ class Screen:
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
-            on_text_changed=lambda _: self.typed(),
+            on_text_changed=lambda _: self.questions.typed(),
         )
         self.reason = Buffer(name="reason", multiline=False)
         self.app: Application[None] = InlineApplication(
@@ -105,10 +104,9 @@ class Screen:
 
     # -- life
 
-    async def run(self, session: str | None, first: str | None) -> int:
-        """Talk until the user leaves."""
+    async def run(self, session: str | None) -> int:
         await self.talk.open(session)
-        self.app.pre_run_callables.append(lambda: self._begin(first))
+        self.app.pre_run_callables.append(self._begin)
         ticking = asyncio.ensure_future(self._tick())
         try:
             with captured(self.talk.note), suppress(EOFError):  # the window was closed
@@ -119,15 +117,13 @@ class Screen:
                 job.cancel()
             self.talk.farewell()
             await self.talk.close()
-            self._print_rest()
+            self._print()  # what came after the last redraw
+            self.output.flush()
         return 0
 
-    def _begin(self, first: str | None) -> None:
-        loop = asyncio.get_running_loop()
+    def _begin(self) -> None:
         for name in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(name, self.leave)
-        if first:
-            self.talk.say(first)
+            asyncio.get_running_loop().add_signal_handler(name, self.leave)
 
     async def _tick(self) -> None:
         """Redraw while the spinner turns."""
@@ -187,12 +183,6 @@ class Screen:
         """Whether the input holds the beginning of a message."""
         return is_sentence(self.input.text)
 
-    def typed(self) -> None:
-        self.questions.typed()
-
-    def paste(self, text: str) -> None:
-        self.input.insert_text(self.pastes.shown(text))
-
     def focus_reason(self) -> None:
         self.reason.reset()
         self.app.layout.focus(self.reason)
@@ -200,7 +190,6 @@ class Screen:
     # -- what the conversation does
 
     def show(self, item: Item) -> None:
-        """Print an item into the scrollback."""
         if self._rhythm.gap(item):
             self._printed.append("")
         self._printed.extend(self.painter.lines(item.body))
@@ -259,14 +248,11 @@ class Screen:
         if self._printed or (last is not None and wanted < last.height):
             with self.output.held():
                 self.app.renderer.erase()
-                self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
-            self._printed.clear()
+                self._print()
 
-    def _print_rest(self) -> None:
-        """Print lines that came after the last redraw."""
+    def _print(self) -> None:
         self.output.write_raw("".join(f"{line}\r\n" for line in self._printed))
         self._printed.clear()
-        self.output.flush()
 
     def _layout(self) -> Layout:
         search = SearchToolbar(ignore_case=True)
@@ -286,7 +272,10 @@ class Screen:
                 ~writing,
             ),
             ConditionalContainer(
-                Window(FormattedTextControl(self._menu), dont_extend_height=True), Condition(self._has_menu)
+                Window(FormattedTextControl(self._menu), dont_extend_height=True),
+                Condition(
+                    lambda: self.input.complete_state is not None and bool(self.input.complete_state.completions)
+                ),
             ),
             search,
             Window(FormattedTextControl(self._status), height=1),
@@ -318,11 +307,7 @@ class Screen:
         style = "class:prompt.busy" if self.talk.working else "class:prompt"
         return [(style, "> " if line == 0 and wrapped == 0 else "  ")]
 
-    def _has_menu(self) -> bool:
-        return self.input.complete_state is not None and bool(self.input.complete_state.completions)
-
     def _menu(self) -> StyleAndTextTuples:
-        """Render completions below the input."""
         state = self.input.complete_state
         if state is None:
             return []

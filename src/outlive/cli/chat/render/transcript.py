@@ -49,8 +49,6 @@ _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
 @dataclass(slots=True)
 class Running:
-    """A call that started."""
-
     call: ToolCall
     since: float
     output: str = ""
@@ -188,7 +186,6 @@ class Transcript:
 
     @property
     def pending(self) -> list[ToolCall]:
-        """Calls that have not started yet."""
         return [call for call in self._calls.values() if call.id not in self.running]
 
     def _blocks(self, blocks: Iterable[Block]) -> list[Item]:
@@ -219,7 +216,6 @@ def _user(text: str) -> Item:
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:
-    """Make a note of the harness."""
     return Item("note", Hanging(f"{mark} ", words, style))
 
 
@@ -247,6 +243,5 @@ def _compaction(receipt: Receipt) -> Text:
 
 
 def last_words(text: str, width: int) -> str:
-    """Return the end of a text on one line."""
     line = one_line(text[-4 * width :])
     return line if len(line) <= width else "…" + cut(line[-width + 1 :], width - 1)

@@ -2,10 +2,11 @@
 
 import click
 
+from outlive.cli.demo.telling import check
 from outlive.cli.replay.account import Account
 from outlive.cli.replay.timeline import render
 from outlive.context.policy import RICH
-from outlive.messages import Message, Text, ToolCall, ToolResult, plain_text
+from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.replay.player import Replay
 from outlive.replay.recording import Recording, timed
 from outlive.stores.logs.protocol import LogStore
@@ -65,14 +66,11 @@ def tell(store: LogStore) -> None:
         piece for unit in played.session.engine.history.units for piece in unit.pieces if piece.kind == "result"
     )
     recalled = "".join(played.session.engine.recall(page).text for page in first.pages)
-    for what, holds in (
-        (
-            "the request shows what the user asked, word for word",
-            plain_text(played.recording.messages[0].message.blocks) in last,
-        ),
-        ("the request shows the standing instruction", "Never touch anything under vendor/." in last),
-        (f"the request shows {NEEDLE!r}, read {FILES - EARLY} calls earlier", NEEDLE in last),
-        (f"@h{first.pages[0]} gives back the first file, byte for byte", first.text in recalled),
-    ):
-        mark = click.style("✓", fg="green") if holds else click.style("✗ LOST:", fg="red", bold=True)
-        click.echo(f"{mark} {what}")
+    check(
+        {
+            "the request shows what the user asked, word for word": ASKED in last,
+            "the request shows the standing instruction": "Never touch anything under vendor/." in last,
+            f"the request shows {NEEDLE!r}, read {FILES - EARLY} calls earlier": NEEDLE in last,
+            f"@h{first.pages[0]} gives back the first file, byte for byte": first.text in recalled,
+        }
+    )
