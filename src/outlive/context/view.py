@@ -113,7 +113,7 @@ def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]
     return messages
 
 
-def with_state(messages: list[Message], block: str) -> tuple[Message, ...]:
+def with_state(messages: Sequence[Message], block: str) -> tuple[Message, ...]:
     """The request: the history and, as its last words, the state block."""
     if not block:
         block = EMPTY if not messages or messages[-1].role == "assistant" else ""

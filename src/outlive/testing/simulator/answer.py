@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
@@ -21,12 +22,7 @@ class WireToolCall:
     arguments: str
 
 
-@dataclass(frozen=True)
-class Thought:
-    """Thinking with its signature."""
-
-    text: str
-    signature: str = ""
+SentPart: TypeAlias = Say | Think | WireToolCall
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Answer:
 
     id: str
     model: str
-    parts: tuple[Say | Thought | WireToolCall, ...]
+    parts: tuple[SentPart, ...]
     stop: str = "end"
     """Why it stops: end, tools, length or refusal."""
     usage: ReportedUsage = NOTHING_USED
@@ -51,7 +47,7 @@ class Answer:
 
     @property
     def thinking_tokens(self) -> int:
-        return tokens_of(sum(len(part.text) for part in self.parts if isinstance(part, Thought)))
+        return tokens_of(sum(len(part.text) for part in self.parts if isinstance(part, Think)))
 
 
 def answer_of(step: Step, mark: str, model: str, *, prefix: str, call_prefix: str) -> Answer:
@@ -61,17 +57,13 @@ def answer_of(step: Step, mark: str, model: str, *, prefix: str, call_prefix: st
     return Answer(prefix + mark, model, parts, "tools" if calls else "end")
 
 
-def _sent(part: Part, call_id: str) -> Say | Thought | WireToolCall:
-    match part:
-        case Say():
-            return part
-        case Think(text):
-            return Thought(text)
-        case Call(name, given, own_id):
-            return WireToolCall(own_id or call_id, name, compact(dict(given)).decode())
+def _sent(part: Part, call_id: str) -> SentPart:
+    if not isinstance(part, Call):
+        return part
+    return WireToolCall(part.id or call_id, part.name, compact(dict(part.input)).decode())
 
 
-def length_of(part: Say | Thought | WireToolCall) -> int:
+def length_of(part: SentPart) -> int:
     return len(part.name) + len(part.arguments) if isinstance(part, WireToolCall) else len(part.text)
 
 
@@ -84,7 +76,7 @@ def cut_to(answer: Answer, characters: int) -> Answer:
     """Cut the answer to a length; unchanged if it fits."""
     if answer.characters <= characters:
         return answer
-    kept: list[Say | Thought | WireToolCall] = []
+    kept: list[SentPart] = []
     left = characters
     for part in answer.parts:
         if left <= 0:
@@ -94,7 +86,7 @@ def cut_to(answer: Answer, characters: int) -> Answer:
     return replace(answer, parts=tuple(kept), stop="length")
 
 
-def _shortened(part: Say | Thought | WireToolCall, characters: int) -> Say | Thought | WireToolCall:
+def _shortened(part: SentPart, characters: int) -> SentPart:
     if isinstance(part, WireToolCall):
         return replace(part, arguments=part.arguments[: max(0, characters - len(part.name))])
     return replace(part, text=part.text[:characters])

@@ -17,6 +17,7 @@ class Think:
     """A piece of thinking; signed when sent, left out if the request turns thinking off."""
 
     text: str
+    signature: str = ""
 
 
 @dataclass(frozen=True)

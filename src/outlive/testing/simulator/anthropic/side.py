@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, answer_of
+from outlive.testing.simulator.answer import Answer, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic import wire
 from outlive.testing.simulator.anthropic.prompt import pieces_of
 from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules, thinks
@@ -14,9 +14,9 @@ from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
-from outlive.testing.simulator.steps import Step
+from outlive.testing.simulator.steps import Step, Think
 
-UNPROMPTED = Thought("Let me think about this.")
+UNPROMPTED = Think("Let me think about this.")
 
 
 class AnthropicSide:
@@ -55,24 +55,24 @@ class AnthropicSide:
         answer = answer_of(step, mark, request.model, prefix="msg_", call_prefix="toolu_")
         body = request.body
         if not thinks(body, self._models[request.model]):
-            return replace(answer, parts=tuple(part for part in answer.parts if not isinstance(part, Thought)))
+            return replace(answer, parts=tuple(part for part in answer.parts if not isinstance(part, Think)))
         parts = list(answer.parts)
         asked = body.get("thinking") or {}
         opens = not goes_on(turns_of(body["messages"])[-1])
-        if asked.get("type") == BUDGET and opens and not (parts and isinstance(parts[0], Thought)):
+        if asked.get("type") == BUDGET and opens and not (parts and isinstance(parts[0], Think)):
             parts.insert(0, UNPROMPTED)
         hidden = asked.get("display") == "omitted"
         signed = tuple(
-            self._signed(part, f"{mark}{index:02d}", hidden) if isinstance(part, Thought) else part
+            self._signed(part, f"{mark}{index:02d}", hidden) if isinstance(part, Think) else part
             for index, part in enumerate(parts)
         )
         calls = [part.id for part in signed if isinstance(part, WireToolCall)]
-        self._rules.remember(calls, [part.signature for part in signed if isinstance(part, Thought)])
+        self._rules.remember(calls, [part.signature for part in signed if isinstance(part, Think)])
         return replace(answer, parts=signed)
 
-    def _signed(self, thought: Thought, nonce: str, hidden: bool) -> Thought:
+    def _signed(self, thought: Think, nonce: str, hidden: bool) -> Think:
         text = "" if hidden else thought.text
-        return Thought(text, self._signer.sign(text, nonce))
+        return Think(text, self._signer.sign(text, nonce))
 
     def most_output(self, body: dict[str, Any]) -> int | None:
         return int(body["max_tokens"])

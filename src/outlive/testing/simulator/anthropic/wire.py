@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, chunks
+from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, chunks
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.seen import ReportedUsage
-from outlive.testing.simulator.steps import Say
+from outlive.testing.simulator.steps import Say, Think
 from outlive.testing.simulator.tokens import compact
 
 STOPS = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "refusal": "refusal"}
@@ -124,11 +124,11 @@ def _final_usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _block(part: Say | Thought | WireToolCall) -> dict[str, Any]:
+def _block(part: SentPart) -> dict[str, Any]:
     match part:
         case Say(text):
             return {"type": "text", "text": text, "citations": None}
-        case Thought(text, signature):
+        case Think(text, signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
         case WireToolCall(call_id, name, arguments):
             return {"type": "tool_use", "id": call_id, "name": name, "input": _whole_or_nothing(arguments)}
@@ -142,21 +142,21 @@ def _whole_or_nothing(arguments: str) -> Any:
         return {}
 
 
-def _opened(part: Say | Thought | WireToolCall) -> dict[str, Any]:
+def _opened(part: SentPart) -> dict[str, Any]:
     match part:
         case Say():
             return {"type": "text", "text": ""}
-        case Thought():
+        case Think():
             return {"type": "thinking", "thinking": "", "signature": ""}
         case WireToolCall(call_id, name, _):
             return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
 
 
-def _deltas(part: Say | Thought | WireToolCall) -> Iterator[dict[str, Any]]:
+def _deltas(part: SentPart) -> Iterator[dict[str, Any]]:
     match part:
         case Say(text):
             yield from ({"type": "text_delta", "text": piece} for piece in chunks(text))
-        case Thought(text, signature):
+        case Think(text, signature):
             yield from ({"type": "thinking_delta", "thinking": piece} for piece in chunks(text))
             yield {"type": "signature_delta", "signature": signature}
         case WireToolCall(_, _, arguments):

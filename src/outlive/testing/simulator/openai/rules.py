@@ -50,31 +50,19 @@ def _refused(param: str, code: str, message: str) -> RuleBroken:
     return RuleBroken(message, param=param, code=code)
 
 
-class OpenAIRules:
-    """Checks requests."""
-
-    def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
-        self._models = models
-
-    def check(self, body: dict[str, Any]) -> None:
-        """Raise the first error of a request."""
-        _check_fields(body)
-        self._check_model(body)
-        for index, message in enumerate(body["messages"]):
-            _check_message(message, index)
-        _check_pairs(body["messages"])
-        _check_tools(body)
-        _check_options(body)
-
-    def _check_model(self, body: dict[str, Any]) -> None:
-        model = self._models.get(body["model"])
-        if model is None or model.provider != "openai":
-            raise RuleBroken(
-                f"The model `{body['model']}` does not exist or you do not have access to it.",
-                404,
-                code="model_not_found",
-            )
-        _check_length(body, model)
+def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) -> None:
+    """Raise the first error of a request."""
+    _check_fields(body)
+    model = models.get(body["model"])
+    if model is None or model.provider != "openai":
+        message = f"The model `{body['model']}` does not exist or you do not have access to it."
+        raise RuleBroken(message, 404, code="model_not_found")
+    _check_length(body, model)
+    for index, message in enumerate(body["messages"]):
+        _check_message(message, index)
+    _check_pairs(body["messages"])
+    _check_tools(body)
+    _check_options(body)
 
 
 def _wanted(value: Any, param: str, kind: type) -> None:

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, answer_of
+from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
 from outlive.testing.simulator.cache import CachedPiece
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
-from outlive.testing.simulator.openai.rules import OpenAIRules
+from outlive.testing.simulator.openai.rules import check_request
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import SeenRequest
-from outlive.testing.simulator.steps import Say, Step
+from outlive.testing.simulator.steps import Say, Step, Think
 from outlive.testing.simulator.tokens import compact, content_characters, json_characters, tool_characters
 
 NO_KEY = (
@@ -31,7 +31,6 @@ class OpenAISide:
 
     def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
-        self._rules = OpenAIRules(models)
 
     def key_of(self, headers: Mapping[str, str]) -> str | None:
         return headers.get("authorization", "").removeprefix("Bearer ").strip() or None
@@ -48,7 +47,7 @@ class OpenAISide:
         )
 
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
-        self._rules.check(body)
+        check_request(body, self._models)
 
     def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
         """The prompt in cache order: tools, then messages."""
@@ -110,7 +109,7 @@ def _spoilt(call: WireToolCall, fault: Fault | None) -> str:
     return (fault.message if fault else "") or call.arguments[:-1]
 
 
-def _written(part: Say | Thought | WireToolCall, fault: Fault | None) -> Say | Thought:
+def _written(part: SentPart, fault: Fault | None) -> Say | Think:
     if not isinstance(part, WireToolCall):
         return part
     written = json.dumps({"name": part.name, "arguments": json.loads(part.arguments)})

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, Thought, WireToolCall, chunks
+from outlive.testing.simulator.answer import Answer, WireToolCall, chunks
 from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.steps import Say
+from outlive.testing.simulator.steps import Say, Think
 
 STOPS = {"end": "stop", "tools": "tool_calls", "length": "length", "refusal": "content_filter"}
 CREATED = 1_767_225_600
@@ -96,7 +96,7 @@ def _deltas(answer: Answer) -> Iterator[dict[str, Any]]:
                 yield {"tool_calls": [{"index": number, **opened}]}
                 for piece in chunks(part.arguments):
                     yield {"tool_calls": [{"index": number, "function": {"arguments": piece}}]}
-            case Thought():
+            case Think():
                 continue
 
 
