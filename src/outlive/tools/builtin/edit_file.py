@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
 from outlive.tools.files.closest_match import why_not_found
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
@@ -77,7 +77,7 @@ def _edit(given: EditFileInput, context: ToolContext) -> _Edit:
         raise ToolError("old_text and new_text are the same: nothing would change")
     encoded(given.old_text, "old_text")
     encoded(given.new_text, "new_text")
-    before = look(context, given.path)
+    before = read_before(context, given.path)
     if not before.exists:
         missing(context, given.path, before.real)
     refuse_changed(context, before)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from outlive.tools.files.atomic_edit import Before, look, refuse_changed, save
+from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
 from outlive.tools.files.diff import counted, unified
 from outlive.tools.files.open_files import coding
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
@@ -48,7 +48,7 @@ class WriteFile(Tool[WriteFileInput]):
 
 
 def _checked(given: WriteFileInput, context: ToolContext) -> Before:
-    before = look(context, given.path)
+    before = read_before(context, given.path)
     if before.exists and before.raw != encoded(given.content, "the content"):
         if before.real not in context.seen and before.raw:
             raise ToolError(

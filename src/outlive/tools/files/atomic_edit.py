@@ -31,7 +31,7 @@ class Before(Struct, frozen=True):
         return self.state is not None
 
 
-def look(context: ToolContext, path: str) -> Before:
+def read_before(context: ToolContext, path: str) -> Before:
     """The file as it is now. Raises ToolError if no tool may change it."""
     real = context.fence.editable(path)
     if path.endswith("/"):
@@ -64,12 +64,12 @@ def save(context: ToolContext, before: Before, raw: bytes) -> None:
     try:
         try:
             with os.fdopen(os.open(scratch, flags, 0o666, dir_fd=folder), "wb") as file:
-                _like(file.fileno(), before.state)
+                _copy_owner_and_mode(file.fileno(), before.state)
                 file.write(raw)
                 file.flush()
                 os.fsync(file.fileno())
                 state = os.fstat(file.fileno())
-            _refuse_moved(before, name, folder)
+            _refuse_replaced(before, name, folder)
             os.replace(scratch, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):
@@ -92,7 +92,7 @@ def sweep(fence: Fence, path: str) -> None:
             os.close(folder)
 
 
-def _like(descriptor: int, state: os.stat_result | None) -> None:
+def _copy_owner_and_mode(descriptor: int, state: os.stat_result | None) -> None:
     """Copy owner (where allowed) and mode of the replaced file."""
     if state is None:
         return
@@ -103,7 +103,7 @@ def _like(descriptor: int, state: os.stat_result | None) -> None:
     os.fchmod(descriptor, stat.S_IMODE(state.st_mode))
 
 
-def _refuse_moved(before: Before, name: str, folder: int) -> None:
+def _refuse_replaced(before: Before, name: str, folder: int) -> None:
     """Raise ToolError if the file changed just before the rename."""
     try:
         now = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from outlive.config.git import git_folders, read_or_nothing
@@ -23,7 +24,7 @@ _Chain = tuple[tuple[IgnoreRules, int], ...]
 """The ignore files that apply in a folder, strongest last, each with its state after the folder's path."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Files below a folder, and whether the search was cut short."""
 
@@ -55,14 +56,8 @@ class _Walk:
         self._work = work
 
     def run(self, chain: _Chain | None) -> Listing:
-        listing = Listing([])
-        for path in self._below(chain):
-            if len(listing.files) >= self._most:
-                self._work = -1
-                break
-            listing.files.append(path)
-        listing.cut_short = self._work < 0
-        return listing
+        files = list(islice(self._below(chain), self._most + 1))
+        return Listing(files[: self._most], self._work < 0 or len(files) > self._most)
 
     def _below(self, chain: _Chain | None) -> Iterator[Path]:
         """The files in order, without recursion; `chain` is None where nothing is ignored."""

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from outlive.events import Denial
 from outlive.tools.permissions.asking import Asker, Mode, Question
-from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
 from outlive.tools.protocol import Tool, ToolContext, ToolError
 from outlive.tools.runner import Verdict
@@ -40,8 +39,10 @@ class Permissions:
     async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         """Whether the call may run; asks the user if neither mode nor rules decide."""
         subject = tool.subject(given)
+        fence = context.fence
+        check = fence.editable if tool.effect == "edit" else fence.inside
         try:
-            paths = _paths(tool, given, context.fence)
+            paths = tuple(fence.shown(check(path)) for path in tool.paths(given))
         except ToolError as error:
             return Verdict(False, str(error), Denial("fence"))
         if self._rules.too_long(tool.name, subject):
@@ -65,7 +66,7 @@ class Permissions:
         ):
             return _YES
         async with self._asking:
-            if self._rules.allowed(tool.name, subject, paths, context.fence.has):
+            if self._rules.allowed(tool.name, subject, paths, fence.has):
                 return _YES
             return await self._ask(tool, given, context, subject, paths)
 
@@ -86,12 +87,6 @@ class Permissions:
             self._rules.add(rule)
             self._remember(rule)
         return _YES
-
-
-def _paths(tool: Tool[Any], given: Struct, fence: Fence) -> tuple[str, ...]:
-    """The paths of a call as rules name them. Raises ToolError for one that it may not use."""
-    check = fence.editable if tool.effect == "edit" else fence.inside
-    return tuple(fence.shown(check(path)) for path in tool.paths(given))
 
 
 def _planning(name: str) -> Verdict:

@@ -7,10 +7,9 @@ import time
 from contextlib import suppress
 
 from outlive.events import Process
+from outlive.tools.processes.command import GRACE
 from outlive.tools.processes.process_table import living
 
-GRACE = 2.0
-"""Seconds between SIGTERM and SIGKILL."""
 _LOOK = 0.1
 """Seconds between two checks whether it has ended."""
 OUTPUT_LOST = "[what it printed is lost: the process that read it ended]\n"
