@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from outlive.errors import StoreUnavailable
 from outlive.private import enter, make_private
@@ -176,13 +177,24 @@ def last_lines(descriptor: int, *, longest: int) -> Iterator[bytes]:
         yield from lines[:0:-1] if start else lines[::-1]
 
 
-def identity(path: Path) -> tuple[int, int, int] | None:
-    """Differs once a file was replaced or written to."""
+class FileState(NamedTuple):
+    """What tells one state of a file from another. No program can set the change time."""
+
+    inode: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> "FileState":
+        return cls(found.st_ino, found.st_size, found.st_ctime_ns)
+
+
+def file_state(path: Path) -> FileState | None:
+    """Differs once a file was replaced or written to; None if there is none."""
     try:
-        found = path.lstat()
+        return FileState.of(path.lstat())
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_ctime_ns, found.st_size
 
 
 def set_apart(source: Path, folder: Path) -> Path:

@@ -17,14 +17,24 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from outlive.errors import DamagedRecord, StoreError, StoreUnavailable
 from outlive.private import enter, tighten
 from outlive.regular import UnusableFile, open_regular, open_to_read, refuse_irregular
-from outlive.stores.disk import LARGEST, Disk, append, errors_named, identity, read_bytes, set_apart, sync_folder
+from outlive.stores.disk import (
+    LARGEST,
+    Disk,
+    FileState,
+    append,
+    errors_named,
+    file_state,
+    read_bytes,
+    set_apart,
+    sync_folder,
+)
 from outlive.stores.tasks.protocol import Problem
 
 T = TypeVar("T")
@@ -35,14 +45,6 @@ _SETTLING = 100_000_000
 without showing it; it is read again next time."""
 _MANY = 16
 """From so many files on, the whole disk is synced once instead of each of them."""
-
-
-class FileState(NamedTuple):
-    """What tells one state of a file from another. No program can set the change time."""
-
-    inode: int
-    size: int
-    changed: int
 
 
 UNTRUSTED = FileState(0, 0, 0)
@@ -143,7 +145,7 @@ class RecordFolder(ABC, Generic[E]):
     def check(self, names: Iterable[str]) -> None:
         """The same for these files only."""
         for name in names:
-            state = UNTRUSTED if name in self.overlay else _state(self.path / name)
+            state = UNTRUSTED if name in self.overlay else file_state(self.path / name)
             entry = self.entries.get(name)
             if state is None:
                 self._drop(name)
@@ -174,7 +176,7 @@ class RecordFolder(ABC, Generic[E]):
                 ) from None
             written = found.st_mtime
             if found.st_ctime_ns < time.time_ns() - _SETTLING:
-                state = FileState(found.st_ino, found.st_size, found.st_ctime_ns)
+                state = FileState.of(found)
         return self.parse(name, raw, state, datetime.fromtimestamp(int(written), UTC))
 
     def put(self, entry: E) -> None:
@@ -278,7 +280,7 @@ class RecordFolder(ABC, Generic[E]):
 
     def journal_state(self) -> object:
         """Differs whenever a change of several files was begun or ended in between."""
-        return identity(self.journal_path), identity(self._journal_done)
+        return file_state(self.journal_path), file_state(self._journal_done)
 
     def save_index(self, *, locked: bool = False) -> None:
         """Write the index if the last scan had to read more than a few files."""
@@ -425,11 +427,3 @@ class RecordFolder(ABC, Generic[E]):
             append(descriptor, journal.lines, durable=self.disk.durable)
         finally:
             os.close(descriptor)
-
-
-def _state(path: Path) -> FileState | None:
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    return FileState(found.st_ino, found.st_size, found.st_ctime_ns)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.errors import ConflictError, HasDependents, InvalidTask, LeaseError, NothingReady, StoreUnavailable
-from outlive.stores.tasks.protocol import Fit, Problem, TaskQuery, TaskReader, TaskStore, TaskWriter
+from outlive.stores.tasks.protocol import Fit, Problem, TaskQuery, TaskStore, TaskWriter
 from outlive.stores.tasks.records import DEFAULT_PRIORITY, FINISHED, Change, Lease, Status, Task
 from outlive.tasks import rules, shape
 from outlive.tasks.audit import Audit
@@ -17,7 +17,17 @@ from outlive.tasks.doctor import graph_problems
 from outlive.tasks.draft import TaskDraft, checked, create
 from outlive.tasks.edges import refuse_cycles, with_edges
 from outlive.tasks.edit import EDGES, TaskEdit, applied, checked_edit
-from outlive.tasks.lookup import OPEN, closure, find_id, find_one, lock_one, lock_with_dependents, lost_task
+from outlive.tasks.lookup import (
+    OPEN,
+    closure,
+    find_id,
+    find_one,
+    last_token,
+    lock_one,
+    lock_with_dependents,
+    lost_task,
+    nothing_ready,
+)
 from outlive.tasks.refs import Ref, some, unknown
 from outlive.tasks.waiting import until
 
@@ -210,7 +220,7 @@ class TaskGraph:
                 self._give_back(tx, tx.expired(), actor=owner)
                 task = tx.pick(fit)
                 if task is None:
-                    raise _nothing_ready(tx, fit)
+                    raise nothing_ready(tx, fit)
             else:
                 task = lock_one(tx, ref)
                 rules.may_start(task, tx.now, owner)
@@ -328,7 +338,7 @@ class TaskGraph:
 
         def work(tx: TaskWriter) -> Completion:
             task, dependents = lock_with_dependents(tx, ref)
-            if task.status == status and (token is None or token == _last_token(tx, task)):
+            if task.status == status and (token is None or token == last_token(tx, task)):
                 return Completion(task, ())
             rules.may_act(task, owner=owner, token=token, verb=verb)
             waiting = [other.id for other in dependents if task.id in other.blocked_by]
@@ -378,30 +388,5 @@ class TaskGraph:
                 self._audit.save(tx, "expire", task, _given_back(task), note=note, actor=actor)
 
 
-def _last_token(tx: TaskReader, task: Task) -> int | None:
-    """Return the token under which the task was finished, to recognise a retry."""
-    for change in reversed(tx.history(task.id)):
-        lease = change.changed.get("lease", (None, None))[0]
-        if "status" in change.changed:
-            return lease.get("token") if isinstance(lease, dict) else None
-    return None
-
-
 def _given_back(task: Task) -> Task:
     return replace(task, status="pending", owner=None, lease=None)
-
-
-def _nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
-    if fit != Fit() and tx.ready(limit=1):
-        return NothingReady(
-            "no ready task fits the labels asked for", hint="`outlive task ready` shows the ready ones"
-        )
-    waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
-    running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
-    if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
-        message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
-        return NothingReady(message, hint=rules.RELEASE.format(stale.owner), code="stale_lease")
-    if waiting or running:
-        message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
-        return NothingReady(message, code="nothing_ready_yet")
-    return NothingReady("nothing is ready: no open tasks are left")

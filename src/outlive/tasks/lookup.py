@@ -1,10 +1,11 @@
-"""Finding tasks within a transaction; raises UnknownTask for missing ones."""
+"""Finding tasks within a transaction, and saying why there are none."""
 
 from collections.abc import Callable, Collection
 
-from outlive.stores.tasks.protocol import TaskQuery, TaskReader, TaskWriter
+from outlive.errors import NothingReady
+from outlive.stores.tasks.protocol import Fit, TaskQuery, TaskReader, TaskWriter
 from outlive.stores.tasks.records import Task
-from outlive.tasks import shape
+from outlive.tasks import rules, shape
 from outlive.tasks.refs import Ref, parse_id, unknown
 
 OPEN = TaskQuery(statuses=frozenset({"pending", "in_progress"}))
@@ -62,3 +63,29 @@ def closure(
     found = shape.explored([start.id], neighbours)
     tasks = tx.get(found.keys())
     return [tasks[number] for number in found if number in tasks]
+
+
+def nothing_ready(tx: TaskReader, fit: Fit) -> NothingReady:
+    """Say why there is nothing to claim."""
+    if fit != Fit() and tx.ready(limit=1):
+        return NothingReady(
+            "no ready task fits the labels asked for", hint="`outlive task ready` shows the ready ones"
+        )
+    waiting = tx.count(TaskQuery(statuses=frozenset({"pending"})))
+    running = tx.find(TaskQuery(statuses=frozenset({"in_progress"})))
+    if stale := next((task for task in running if task.lease and task.lease.stale(tx.now)), None):
+        message = f"nothing is ready; of task {stale.id} {rules.stale_lease(stale, tx.now)}"
+        return NothingReady(message, hint=rules.RELEASE.format(stale.owner), code="stale_lease")
+    if waiting or running:
+        message = f"nothing is ready: {waiting} pending and blocked, {len(running)} in progress"
+        return NothingReady(message, code="nothing_ready_yet")
+    return NothingReady("nothing is ready: no open tasks are left")
+
+
+def last_token(tx: TaskReader, task: Task) -> int | None:
+    """Return the token under which the task was finished, to recognise a retry."""
+    for change in reversed(tx.history(task.id)):
+        lease = change.changed.get("lease", (None, None))[0]
+        if "status" in change.changed:
+            return lease.get("token") if isinstance(lease, dict) else None
+    return None

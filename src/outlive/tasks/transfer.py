@@ -24,6 +24,7 @@ from outlive.tasks.edges import arrows, refuse_cycles
 
 EXPORT_VERSION = 1
 """1: first form."""
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Bundle(msgspec.Struct):
@@ -56,8 +57,12 @@ def read_forms(raw: bytes, where: str) -> list[tuple[str, Any]]:
     """Return the objects of a JSON array, of {"tasks": […]}, of JSON lines, or a single one; each with its place."""
     try:
         whole = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return list(_json_lines(raw, where))
+    except _NOT_JSON as error:
+        if raw.lstrip()[:1] != b"[":
+            return list(_json_lines(raw, where))
+        byte = re.search(r"byte (\d+)", str(error))
+        line = raw[: int(byte[1]) if byte else None].count(b"\n") + 1
+        raise DamagedRecord(f"{where}, line {line}: not valid JSON ({error}). Nothing was changed.") from None
     if isinstance(whole, dict) and isinstance(whole.get("tasks"), list):
         whole = whole["tasks"]
     items = whole if isinstance(whole, list) else [whole]
@@ -117,20 +122,12 @@ def _line(form: Any) -> str:
 
 
 def _json_lines(raw: bytes, where: str) -> Iterator[tuple[str, Any]]:
-    if raw.lstrip()[:1] == b"[":
-        # A broken array: report the line of the error.
-        try:
-            msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            byte = re.search(r"byte (\d+)", str(error))
-            line = raw[: int(byte[1])].count(b"\n") + 1 if byte else raw.count(b"\n") + 1
-            raise DamagedRecord(f"{where}, line {line}: not valid JSON ({error}). Nothing was changed.") from None
     for number, text in enumerate(raw.split(b"\n"), start=1):
         if text.strip():
             place = f"{where}, line {number}"
             try:
                 yield place, msgspec.json.decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            except _NOT_JSON as error:
                 raise DamagedRecord(f"{place}: not valid JSON ({error}). Nothing was changed.") from None
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from outlive.errors import DamagedRecord
 from outlive.regular import MIB, UnusableFile, open_to_read
 from outlive.stores.clock import machine_time
-from outlive.stores.disk import errors_named, identity, last_lines, read_bytes, set_apart
+from outlive.stores.disk import errors_named, file_state, last_lines, read_bytes, set_apart
 from outlive.stores.memories.folder import MemoryFolder
 from outlive.stores.memories.protocol import MemoryReader, MemoryWriter, unread
 from outlive.stores.memories.records import MemoryStep, Scope, decode_step, encode_step
@@ -211,7 +211,7 @@ class FileMemoryStore:
         self._seen = state if not self.folder.overlay else None
 
     def _state(self) -> tuple[object, ...]:
-        return self.folder.state(), self.folder.journal_state(), identity(self.folder.log)
+        return self.folder.state(), self.folder.journal_state(), file_state(self.folder.log)
 
     def _commit(self, draft: WriteView) -> None:
         if not draft.after and not draft.recorded:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from outlive.stores.disk import read_bytes
+from outlive.stores.disk import FileState, read_bytes
 from outlive.stores.memories.names import is_slug
 from outlive.stores.memories.records import MAX_BYTES, Memory, Scope
 from outlive.stores.memories.table import MemoryTable
 from outlive.stores.memories.text import parse
 from outlive.stores.memories.trust import MemoryTrust
-from outlive.stores.record_folder import FileEntry, FileState, RecordFolder
+from outlive.stores.record_folder import FileEntry, RecordFolder
 
 _MAX_TOKENS = 64 * 1024
 """Bytes of the file with the tokens."""

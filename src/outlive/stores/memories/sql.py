@@ -43,11 +43,7 @@ class SQLMemoryStore:
     """`home` knows which memories are the user's, for a database file that may have come with a clone."""
 
     def __init__(
-        self,
-        database: Database,
-        *,
-        home: Path | None = None,
-        clock: Callable[[], datetime] | None = None,
+        self, database: Database, *, home: Path | None = None, clock: Callable[[], datetime] | None = None
     ) -> None:
         self.database = database
         self.clock = clock or machine_time

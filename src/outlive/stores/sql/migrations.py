@@ -186,7 +186,5 @@ def _migrate(database: Database, connection: Connection) -> None:
             if only in ("", f"[{database.kind}"):
                 connection.run(database.schema(bare))
         connection.run(
-            "INSERT INTO outlive_migrations (name, applied_at) VALUES (:name, :now)",
-            name=name,
-            now=datetime.now(UTC),
+            "INSERT INTO outlive_migrations (name, applied_at) VALUES (:name, :now)", name=name, now=datetime.now(UTC)
         )

@@ -131,10 +131,7 @@ class PostgresDatabase(Database):
         while True:
             try:
                 raw = psycopg.connect(
-                    self._conninfo,
-                    autocommit=True,
-                    connect_timeout=_CONNECT_SECONDS,
-                    application_name="outlive",
+                    self._conninfo, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="outlive"
                 )
                 raw.execute("SET TIME ZONE 'UTC'")
             except psycopg.OperationalError as error:
@@ -238,9 +235,7 @@ class _Watch:
             return any(True for _ in self._raw.notifies(timeout=timeout, stop_after=1))
         except psycopg.OperationalError as error:
             log.warning(
-                "connection to %s lost while waiting (%s); opening it again",
-                self._database.url,
-                _reason(error),
+                "connection to %s lost while waiting (%s); opening it again", self._database.url, _reason(error)
             )
             self.close()
             self._raw = self._listen()

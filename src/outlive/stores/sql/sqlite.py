@@ -180,11 +180,7 @@ class SQLiteDatabase(Database):
         if self.path.name != _MEMORY:
             own_file(self.path)
         raw = sqlite3.connect(
-            self.path,
-            timeout=_BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
+            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
         )
         try:
             self._set_up(raw)

@@ -159,7 +159,7 @@ class SQLTransaction:
         return next(iter(self.get([number for (number,) in rows]).values()), None)
 
     def new_ids(self, count: int) -> Sequence[int]:
-        wrong = wrong_mark(self.high_water(), lambda: _largest(self._connection))
+        wrong = wrong_mark(self.high_water(), lambda: max(known_ids(self._connection), default=0))
         ids = [] if wrong else self._database.new_ids(self._connection, count)
         if used := known_ids(self._connection, ids):
             wrong = f"gives out {min(used)}, which was given out before"
@@ -348,16 +348,9 @@ def _change(row: Row) -> Change:
 def known_ids(connection: Connection, among: Sequence[int] | None = None) -> set[int]:
     """Every id that a task has or had, or those of them that are among these."""
     condition, values = ("", {}) if among is None else ("WHERE {} IN :ids ", {"ids": list(among)})
-    if among is not None and not among:
-        return set()
     rows = connection.rows(
         f"SELECT id FROM outlive_tasks {condition.format('id')}"
         f"UNION SELECT task FROM outlive_task_changes {condition.format('task')}",
         **values,
     )
     return {number for (number,) in rows}
-
-
-def _largest(connection: Connection) -> int:
-    rows = connection.rows("SELECT max(id) FROM outlive_tasks UNION SELECT max(task) FROM outlive_task_changes")
-    return max(number or 0 for (number,) in rows)

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from outlive.errors import DamagedRecord, StoreError
 from outlive.regular import UnusableFile
-from outlive.stores.disk import identity, read_bytes
-from outlive.stores.record_folder import UNTRUSTED, FileEntry, FileState, RecordFolder
+from outlive.stores.disk import FileState, file_state, read_bytes
+from outlive.stores.record_folder import UNTRUSTED, FileEntry, RecordFolder
 from outlive.stores.tasks.files.history import AuditTrail
 from outlive.stores.tasks.files.names import archived_name, task_name, task_number
 from outlive.stores.tasks.records import (
@@ -266,12 +266,12 @@ class TaskFolder(RecordFolder[TaskEntry]):
 
     def reserve(self, high_water: int) -> None:
         self.disk.write(self.mark_path, b"%d\n" % high_water)
-        self._own_mark = identity(self.mark_path)
+        self._own_mark = file_state(self.mark_path)
 
     def given_out(self, ids: Collection[int]) -> bool:
         """Whether one of these ids, which the mark takes for new, was a task's before. What this process wrote into
         the mark itself is right."""
-        if identity(self.mark_path) != self._own_mark and self.history.mentions(ids):
+        if file_state(self.mark_path) != self._own_mark and self.history.mentions(ids):
             return True
         names = (name for number in ids for name in (task_name(number), archived_name(number)))
         return any(os.path.lexists(self.path / name) for name in names)

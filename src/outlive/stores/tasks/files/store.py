@@ -1,8 +1,7 @@
-"""The file engine: `.tasks/task_N.json`, one file a task.
+"""The file engine: `.tasks/task_N.json`, one file a task, on `stores/record_folder.py`.
 
-Writers take turns under one lock. A change of one file commits by renaming it into place, a change of several
-by renaming a journal into place. Everything else on disk is derived and mended by the next writer.
-Readers never wait: each file is replaced as a whole, and an unfinished journal is read over the files.
+A change of one file commits by renaming it into place, without a journal. `blockedBy` and `blocks` in the files are
+derived, and mended by the next writer.
 """
 
 import threading
@@ -14,7 +13,7 @@ from typing import TypeVar
 
 from outlive.errors import DamagedRecord
 from outlive.stores.clock import machine_time, store_time
-from outlive.stores.disk import errors_named
+from outlive.stores.disk import errors_named, file_state
 from outlive.stores.polling import PollingWatch
 from outlive.stores.tasks.files.folder import TaskFolder
 from outlive.stores.tasks.files.names import task_name
@@ -29,13 +28,7 @@ T = TypeVar("T")
 class FileTaskStore:
     """See the module. `clock` is there for tests that must not wait for a lease to run out."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        durability: str = "full",
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
+    def __init__(self, path: Path, *, durability: str = "full", clock: Callable[[], datetime] | None = None) -> None:
         self.path = path
         self.url = f"files:{path}"
         self.clock = clock
@@ -112,14 +105,9 @@ class FileTaskStore:
 
     # -- inside ----------------------------------------------------------------------------------------
 
-    def _state(self) -> tuple[int, ...]:
+    def _state(self) -> object:
         """Differs once anything in the folder was replaced, or a line was added to the history."""
-        state: list[int] = []
-        for path in (self.path, self._history.path):
-            with suppress(FileNotFoundError):
-                found = path.stat()
-                state += (found.st_mtime_ns, found.st_size, found.st_ino)
-        return tuple(state)
+        return file_state(self.path), file_state(self._history.path)
 
     def _look(self, work: Callable[[TaskReader], T]) -> T:
         scanned = self._catch_up() is None
