@@ -23,6 +23,7 @@ HINTS = {
     "renumber": "--renumber gives the imported tasks new ids",
     "repair": "{hint}, with --repair",
     "sandbox": "--no-sandbox runs commands without it",
+    "session_exists": "choose another --name",
     "smaller_limit": "its limit is smaller: set it with --context-window, or window in [context] of outlive.toml",
     "stale_lease": "{hint}: outlive task release ID --owner NAME",
     "store_elsewhere": "{hint} or --store URL",

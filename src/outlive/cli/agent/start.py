@@ -29,12 +29,12 @@ LONGEST_PROMPT = 10_000_000
 
 def start(
     *,
-    prompt: str | None,
-    output_format: str | None,
-    include_partial: bool,
-    continued: bool,
-    resume: str | None,
-    store: str | None,
+    prompt: str | None = None,
+    output_format: str | None = None,
+    include_partial: bool = False,
+    continued: bool = False,
+    resume: str | None = None,
+    store: str | None = None,
     **options: Any,
 ) -> int:
     """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
@@ -60,14 +60,6 @@ def settle() -> None:
         gc.unfreeze()
         gc.collect()
     gc.freeze()
-
-
-def resume(session: str, store: str | None) -> int:
-    """Resume a session in the terminal; returns the exit code."""
-    workspace = Workspace.find(store=store)
-    session = _session(workspace, store, session)
-    with closing(AgentFactory(workspace, AgentOptions())) as factory:
-        return _chat(factory, workspace, session)
 
 
 def _chat(factory: AgentFactory, workspace: Workspace, session: str | None) -> int:

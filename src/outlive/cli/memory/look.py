@@ -152,12 +152,8 @@ def _head(entry: ChangelogEntry) -> str:
 def _form(entry: ChangelogEntry) -> dict[str, object]:
     step = entry.step
     changes = [
-        {
-            "slug": change.slug,
-            "before": form_of(change.before) if change.before else None,
-            "after": form_of(change.after) if change.after else None,
-        }
-        for change in step.changes
+        {"slug": one.slug, "before": one.before and form_of(one.before), "after": one.after and form_of(one.after)}
+        for one in step.changes
     ]
     return {
         "id": entry.id,

@@ -22,9 +22,9 @@ def resume(ctx: click.Context, session: str, store: str | None) -> None:
       outlive session list
       outlive session resume SESSION
     """
-    from outlive.cli.agent.start import resume as go_on
+    from outlive.cli.agent.start import start
 
-    ctx.exit(go_on(session, store or ctx.obj))
+    ctx.exit(start(resume=session, store=store or ctx.obj))
 
 
 @command()

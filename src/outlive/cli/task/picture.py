@@ -6,23 +6,34 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
 from outlive.cli.echo import echo, output_option, print_json, write_lines
 from outlive.cli.task.common import command, optional_id_argument, paint
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Task, task_to_json
+from outlive.tasks.drawing import terminal
+from outlive.tasks.drawing.dot import dot
 from outlive.tasks.drawing.marks import state
+from outlive.tasks.drawing.mermaid import mermaid
+from outlive.tasks.drawing.svg import svg
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 
 ENDINGS = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid"}
 ENDINGS |= {".json": "json", ".txt": "tree"}
-FORMATS = ("tree", "layers", "mermaid", "dot", "svg", "json")
+_DRAWERS = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
 
 @command()
 @optional_id_argument
-@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="tree if not given; by the ending of -o.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["tree", "layers", *_DRAWERS, "json"]),
+    help="tree if not given; by the ending of -o.",
+)
 @click.option("-a", "--all", "everything", is_flag=True, help="Finished tasks too.")
 @click.option("--unblocks", is_flag=True, help="Instead of what ID needs: what waits for ID.")
 @click.option("--critical-path", is_flag=True, help="Only the longest chain of open tasks (up to ID).")
@@ -89,23 +100,9 @@ def _drawn(tasks: Sequence[Task], form: str, *, styled: bool, chain: bool) -> st
         return paint(text, state(task)) if styled else text
 
     if form == "json":
-        import msgspec
-
         return msgspec.json.encode([task_to_json(task) for task in tasks]).decode()
-    if form == "mermaid":
-        from outlive.tasks.drawing.mermaid import mermaid
-
-        return mermaid(tasks)
-    if form == "dot":
-        from outlive.tasks.drawing.dot import dot
-
-        return dot(tasks)
-    if form == "svg":
-        from outlive.tasks.drawing.svg import svg
-
-        return svg(tasks)
-    from outlive.tasks.drawing import terminal
-
+    if form in _DRAWERS:
+        return _DRAWERS[form](tasks)
     if form == "layers":
         width = shutil.get_terminal_size((100, 40)).columns if sys.stdout.isatty() else 100
         return terminal.layers(tasks, width=width, style=style)
