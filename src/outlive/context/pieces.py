@@ -75,8 +75,6 @@ class Piece:
     """The id of the first line; those of the others follow."""
     line_count: int = 0
     pages: tuple[int, ...] = ()
-    short: tuple[float, tuple[int, ...], str] | None = None
-    """As it was shortened last: the room it had, the lines that were chosen, the text."""
     asked: tuple[tuple[str, ...], bool] | None = None
     """Cached answer: whether the piece contains one of these names."""
     rules: tuple[int, ...] | None = None

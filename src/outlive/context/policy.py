@@ -130,7 +130,7 @@ POLICIES = {policy.name: policy for policy in (LEAN, MEDIUM, RICH, MAX)}
 
 
 class Budget(Struct, frozen=True):
-    """The marks of one session, in tokens as the provider counts them."""
+    """The marks of a policy in one window, in tokens."""
 
     window: int
     engage: int

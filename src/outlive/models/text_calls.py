@@ -162,7 +162,10 @@ class _Search:
             piece = self._json(begin) if text.startswith("{", begin) else None
             if piece is None:
                 return _Piece(at, begin)
-            return _Piece(at, piece.end, piece.calls, piece.near or _unreadable(piece), marked=True)
+            near = piece.near
+            if not piece.calls and not near:
+                near = NearCall("its JSON is not a call", may_be_prose=True)
+            return _Piece(at, piece.end, piece.calls, near, marked=True)
         begin = _end(_SKIPPED, text, name.end())
         value, end = self._object(begin) if text.startswith("{", begin) else self._parameters(name[1], begin)
         if not end:
@@ -225,10 +228,6 @@ class _Search:
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-def _unreadable(piece: _Piece) -> NearCall | None:
-    return None if piece.calls else NearCall("its JSON is not a call", may_be_prose=True)
 
 
 def _named(form: object) -> tuple[str, object] | None:

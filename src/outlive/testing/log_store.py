@@ -76,6 +76,11 @@ def compacted(number: int) -> Compacted:
     )
 
 
+def create(logs: LogStore, session: str, *events: Event) -> None:
+    with logs.create(session) as writer:
+        writer.append(events)
+
+
 class LogStoreConformance:
     """Override the fixture `open_logs`."""
 
@@ -113,8 +118,7 @@ class LogStoreConformance:
         assert logs.read("s").events == ()
 
     def test_a_session_goes_on_after_it_was_closed(self, logs: LogStore, other: LogStore) -> None:
-        with logs.create("s") as writer:
-            writer.append([started("s")])
+        create(logs, "s", started("s"))
         with other.writer("s") as writer:
             writer.append([note(2)])
         assert [event.id for event in logs.read("s").events] == [1, 2]
@@ -122,8 +126,7 @@ class LogStoreConformance:
     def test_an_event_of_a_newer_version_is_carried_along(self, logs: LogStore, other: LogStore) -> None:
         raw = b'{"type":"from_the_future","id":2,"time":1.5,"parent":1,"depth":[1,2]}'
         unknown = Unknown(id=2, time=1.5, parent=1, raw=raw)
-        with logs.create("s") as writer:
-            writer.append([started("s"), unknown, note(3)])
+        create(logs, "s", started("s"), unknown, note(3))
         assert other.read("s").events[1] == unknown
         assert other.read("s").damage == ()
 
@@ -185,8 +188,7 @@ class LogStoreConformance:
     @pytest.mark.parametrize("name", AWKWARD)
     def test_any_name_has_a_log_of_its_own(self, logs: LogStore, other: LogStore, name: str) -> None:
         for each in AWKWARD:
-            with logs.create(each) as writer:
-                writer.append([started(each)])
+            create(logs, each, started(each))
         assert other.read(name).events == (started(name),)
         assert name in {info.id for info in other.sessions()}
 
@@ -202,10 +204,8 @@ class LogStoreConformance:
     # -- the list
 
     def test_the_list_tells_what_a_session_is(self, logs: LogStore, other: LogStore) -> None:
-        with logs.create("old") as writer:
-            writer.append([started("old", time=10.0), said(2, "fix the parser\n  please", time=20.0)])
-        with logs.create("new") as writer:
-            writer.append([Forked(id=3, time=30.0, parent=2, session="old", at=2), note(4, time=40.0)])
+        create(logs, "old", started("old", time=10.0), said(2, "fix the parser\n  please", time=20.0))
+        create(logs, "new", Forked(id=3, time=30.0, parent=2, session="old", at=2), note(4, time=40.0))
         new, old = other.sessions()
         assert (old.id, old.started, old.updated, old.last_event) == ("old", 10.0, 20.0, 2)
         assert (old.title, old.forked_from, old.replay) == ("fix the parser please", "", False)
@@ -220,48 +220,39 @@ class LogStoreConformance:
     # -- forks
 
     def test_a_fork_shares_the_past(self, logs: LogStore, other: LogStore) -> None:
-        with logs.create("a") as writer:
-            writer.append([started("a"), note(2), note(3, "after the fork")])
-        with logs.create("b") as writer:
-            writer.append([Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4)])
-        with logs.create("c") as writer:
-            writer.append([Forked(id=5, time=6.0, parent=4, session="b", at=4)])
+        create(logs, "a", started("a"), note(2), note(3, "after the fork"))
+        create(logs, "b", Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4))
+        create(logs, "c", Forked(id=5, time=6.0, parent=4, session="b", at=4))
         log = full_log(other, "c")
         assert [event.id for event in log.events] == [1, 2, 3, 4, 5]
         assert [type(event) for event in log.events] == [SessionStarted, Noted, Forked, Noted, Forked]
         assert log.damage == ()
 
     def test_a_fork_of_a_fork_may_go_back_before_the_first(self, logs: LogStore, other: LogStore) -> None:
-        with logs.create("a") as writer:
-            writer.append([started("a"), note(2), note(3)])
-        with logs.create("b") as writer:
-            writer.append([Forked(id=4, time=5.0, parent=3, session="a", at=3), note(5)])
-        with logs.create("c") as writer:
-            writer.append([Forked(id=3, time=6.0, parent=2, session="b", at=2), note(4, "of c")])
+        create(logs, "a", started("a"), note(2), note(3))
+        create(logs, "b", Forked(id=4, time=5.0, parent=3, session="a", at=3), note(5))
+        create(logs, "c", Forked(id=3, time=6.0, parent=2, session="b", at=2), note(4, "of c"))
         log = full_log(other, "c")
         assert [event.id for event in log.events] == [1, 2, 3, 4]
         assert log.events[3] == note(4, "of c")
         assert log.damage == ()
 
     def test_a_fork_whose_past_is_gone_says_so_and_goes_on(self, logs: LogStore) -> None:
-        with logs.create("b") as writer:
-            writer.append([Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4)])
+        create(logs, "b", Forked(id=3, time=5.0, parent=2, session="a", at=2), note(4))
         log = full_log(logs, "b")
         assert [event.id for event in log.events] == [3, 4]
         assert "'a'" in str(log.damage[0])
 
     def test_forks_in_a_circle_come_to_an_end(self, logs: LogStore) -> None:
         for name, history in (("a", "b"), ("b", "a")):
-            with logs.create(name) as writer:
-                writer.append([Forked(id=3, time=5.0, parent=2, session=history, at=9), note(4)])
+            create(logs, name, Forked(id=3, time=5.0, parent=2, session=history, at=9), note(4))
         assert full_log(logs, "a").damage
 
     # -- large results
 
     def test_a_large_result_comes_back_whole(self, logs: LogStore, other: LogStore) -> None:
         text = "zeile ü\x00\n" * SPILL
-        with logs.create("s") as writer:
-            writer.append([started("s"), result(2, text), result(3, text), result(4, "short")])
+        create(logs, "s", started("s"), result(2, text), result(3, text), result(4, "short"))
         assert other.read("s").events[1:] == (result(2, text), result(3, text), result(4, "short"))
         assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
         assert other.info("s").size < 2000
@@ -272,8 +263,7 @@ class LogStoreConformance:
         pasted = UserSaid(id=2, time=2.0, parent=1, blocks=blocks)
         seen = ToolFinished(id=3, time=3.0, parent=2, call_id="c", text="seen", images=(picture, Image(data="YQ==")))
         both = replace(seen, id=4, parent=3, text=text, exit_code=1)
-        with logs.create("s") as writer:
-            writer.append([started("s"), pasted, seen, both, note(5)])
+        create(logs, "s", started("s"), pasted, seen, both, note(5))
         log = other.read("s")
         assert log.events == (started("s"), pasted, seen, both, note(5))
         assert log.damage == ()
@@ -284,8 +274,7 @@ class LogStoreConformance:
     def test_a_session_that_begins_with_a_large_paste_is_named_after_it(
         self, logs: LogStore, other: LogStore
     ) -> None:
-        with logs.create("s") as writer:
-            writer.append([started("s"), said(2, "fix\n this: " + "trace " * SPILL)])
+        create(logs, "s", started("s"), said(2, "fix\n this: " + "trace " * SPILL))
         assert other.info("s").title.startswith("fix this: trace trace")
 
     def test_a_blob_is_what_was_put(self, logs: LogStore, other: LogStore) -> None:
@@ -322,10 +311,8 @@ class LogStoreConformance:
         assert other.read("s").events[1:] == (compacted(4), compacted(6))
 
     def test_a_pass_of_a_fork_needs_nothing_of_its_past(self, logs: LogStore, other: LogStore) -> None:
-        with logs.create("a") as writer:
-            writer.append([started("a"), compacted(2), compacted(3)])
-        with logs.create("b") as writer:
-            writer.append([Forked(id=4, time=5.0, parent=3, session="a", at=3), compacted(5), compacted(6)])
+        create(logs, "a", started("a"), compacted(2), compacted(3))
+        create(logs, "b", Forked(id=4, time=5.0, parent=3, session="a", at=3), compacted(5), compacted(6))
         assert other.read("b").events[1:] == (compacted(5), compacted(6))
         assert other.read("b").damage == ()
 

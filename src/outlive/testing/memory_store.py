@@ -47,6 +47,12 @@ def put(store: MemoryStore, *memories: Memory, op: str = "add") -> MemoryStep:
     return store.write(work)
 
 
+def get(store: MemoryStore, slug: str) -> Memory:
+    found = store.read(lambda tx: tx.get(slug))
+    assert found is not None
+    return found
+
+
 def slugs(store: MemoryStore, *, archived: bool = False) -> list[str]:
     return [one.slug for one in store.read(lambda tx: tx.all(archived=archived))]
 
@@ -117,15 +123,13 @@ class MemoryStoreConformance:
 
     def test_half_a_surrogate_pair_is_mended(self, store: MemoryStore, other: MemoryStore) -> None:
         put(store, memory("one", name="a\ud83d", body="\ude00 and \ud83d\ude00"))
-        found = other.read(lambda tx: tx.get("one"))
-        assert found is not None
+        found = get(other, "one")
         assert (found.name, found.body) == ("a\ufffd", "\ufffd and \U0001f600")
 
     def test_times_come_back_in_utc(self, store: MemoryStore) -> None:
         there = datetime(2026, 5, 1, 2, 0, tzinfo=timezone(timedelta(hours=2)))
         put(store, memory("one", created=there, updated=there))
-        found = store.read(lambda tx: tx.get("one"))
-        assert found is not None
+        found = get(store, "one")
         assert found.created == there
         assert found.created.tzinfo == UTC
 
@@ -134,9 +138,7 @@ class MemoryStoreConformance:
         put(store, memory("gone", archived=EARLY), op="forget")
         assert slugs(other) == ["kept"]
         assert slugs(other, archived=True) == ["gone", "kept"]
-        found = other.read(lambda tx: tx.get("gone"))
-        assert found is not None
-        assert found.archived == EARLY
+        assert get(other, "gone").archived == EARLY
         put(store, memory("gone"), op="undo")
         assert slugs(other) == ["gone", "kept"]
 
@@ -170,9 +172,7 @@ class MemoryStoreConformance:
     def test_any_name_has_a_slug_of_its_own(self, store: MemoryStore, other: MemoryStore, name: str) -> None:
         slug = store.write(lambda tx: tx.new_slug(name))
         put(store, memory(slug, name=name or "empty"))
-        found = other.read(lambda tx: tx.get(slug))
-        assert found is not None
-        assert found.name == (name or "empty")
+        assert get(other, slug).name == (name or "empty")
 
     # -- transactions and the log
 
@@ -237,9 +237,7 @@ class MemoryStoreConformance:
     def test_what_is_not_recorded_leaves_no_trace_in_the_log(self, store: MemoryStore, other: MemoryStore) -> None:
         put(store, memory("one"))
         store.write(lambda tx: tx.put(memory("one", last_used=EARLY)))
-        found = other.read(lambda tx: tx.get("one"))
-        assert found is not None
-        assert found.last_used == EARLY
+        assert get(other, "one").last_used == EARLY
         assert len(other.read(lambda tx: tx.steps())) == 1
 
     # -- what changed
@@ -323,8 +321,7 @@ class MemoryStoreConformance:
             thread.start()
         for thread in threads:
             thread.join()
-        found = opened.read(lambda tx: tx.get("count"))
-        assert found is not None
+        found = get(opened, "count")
         assert (found.body, found.revision) == ("20", 21)
         assert len(slugs(opened)) == 21
         steps = opened.read(lambda tx: tx.steps())

@@ -8,7 +8,7 @@ from outlive.context.pages import handle
 from outlive.context.pieces import Piece
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection
+from outlive.context.view import Projection, projection_of, shown_tokens
 from outlive.events import Compacted
 
 WORDS = 80
@@ -63,26 +63,24 @@ def units_left(event: Compacted, before: Projection, units: Iterable[Unit]) -> l
 
 
 _Found = list[tuple[Piece, float, float]]
+"""Pieces with their tokens before and after."""
 
 
 def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Found]]:
-    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
+    edits = projection_of(event).edits
     for unit in units:
-        if before.fold_to < unit.event < event.id and (found := list(_of_unit(unit, event, before, edits))):
+        if not before.fold_to < unit.event < event.id:
+            continue
+        found: _Found = []
+        for piece in unit.pieces:
+            text = edits.get(piece.key)
+            if unit.event <= event.fold_to:
+                if piece.kind != "user" or piece.text not in event.digest:
+                    found.append((piece, shown_tokens(piece, before), 0.0))
+            elif text is not None and text != before.edits.get(piece.key):
+                found.append((piece, shown_tokens(piece, before), estimate(text)))
+        if found:
             yield unit, found
-
-
-def _of_unit(
-    unit: Unit, event: Compacted, before: Projection, edits: dict[tuple[int, int], str]
-) -> Iterator[tuple[Piece, float, float]]:
-    for piece in unit.pieces:
-        old = before.edits.get(piece.key)
-        size = piece.tokens if old is None else estimate(old)
-        if unit.event <= event.fold_to:
-            if piece.kind != "user" or piece.text not in event.digest:
-                yield piece, size, 0.0
-        elif (text := edits.get(piece.key)) is not None and text != old:
-            yield piece, size, estimate(text)
 
 
 def _called(unit: Unit) -> str:

@@ -1,6 +1,6 @@
 """The index: every name of the log with its last mention, kept up to date as pieces arrive.
 
-Adding a piece costs by its own size. Nothing here decides anything; `choose` does.
+Adding a piece costs by its own size. Nothing here decides anything; `select.py` does.
 """
 
 from array import array

@@ -55,16 +55,9 @@ def allowances(pieces: Iterable[Piece], total: float) -> Callable[[Piece], float
 
 def shorten(piece: Piece, room: float, kept: Sequence[Line] = ()) -> str:
     """Beginning and end, every standing instruction, and what was chosen besides; the rest by handle."""
-    ids = tuple(line.id for line in kept)
-    if piece.short is None or piece.short[:2] != (room, ids):
-        piece.short = room, ids, _shortened(piece, room, kept)
-    return piece.short[2]
-
-
-def _shortened(piece: Piece, room: float, kept: Sequence[Line]) -> str:
     chosen = {line.id: line for line in kept}
     used = sum(line.cost for line in kept)
-    lines = piece.some_lines(0, len(piece.named))  # not kept: it is asked for again only when something changed
+    lines = piece.some_lines(0, len(piece.named))  # not kept in memory: a wall has very many
     rules = (lines[at] for at in _rules(piece))
     ends = (line for pair in zip(lines, reversed(lines), strict=True) for line in pair)
     for line in chain(lines[:3], rules, ends):
