@@ -98,13 +98,9 @@ def refuse_irregular(path: Path | str) -> None:
     _check(path, found)
 
 
-def kind_of(mode: int) -> str:
-    """The kind of a file by its `st_mode`, such as "a FIFO"; empty for a regular file."""
-    return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
-
-
 def _check(path: Path | str, found: os.stat_result) -> None:
-    if kind := kind_of(found.st_mode):
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
         raise UnusableFile(errno.EINVAL, f"is {kind}, not a regular file; move it aside", str(path))
 
 

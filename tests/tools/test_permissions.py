@@ -173,6 +173,12 @@ def test_a_link_does_not_dodge_a_deny_rule(tmp_path: Path) -> None:
     assert not House(tmp_path, "bypass", deny=["read_file(.env)"]).ask(LOOK, "innocent.txt").allowed
 
 
+def test_an_answer_that_was_not_offered_is_a_no(tmp_path: Path) -> None:
+    house = House(tmp_path, "ask", Face(PermissionAnswer(cast(Any, "maybe"))))
+    assert not house.ask(BASH, "make").allowed
+    assert house.kept == []
+
+
 def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
     face = Face(PermissionAnswer("yes"), PermissionAnswer("no", "use the other file"), PermissionAnswer("no"))
     house = House(tmp_path, "ask", face)
