@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -81,15 +81,16 @@ E = TypeVar("E", bound=FileEntry)
 
 
 class RecordFolder(ABC, Generic[E]):
-    """See the module. Subclasses say which files are records, how to parse one, and what follows from an entry.
+    """See the module. Subclasses say which files are records, how to parse one, and what follows from an entry."""
 
-    `folders` are those that a scan covers, `largest` is the limit for a file in bytes, and `doctor` is the command
-    that repairs the store, for messages.
-    """
+    folders: ClassVar[tuple[str, ...]] = ("",)
+    """Those that a scan covers."""
+    largest: ClassVar[int]
+    """Bytes of a file."""
+    doctor: ClassVar[str]
+    """The command that repairs the store, for messages."""
 
-    def __init__(
-        self, path: Path, entry: type[E], *, durable: bool, folders: tuple[str, ...], largest: int, doctor: str
-    ) -> None:
+    def __init__(self, path: Path, entry: type[E], *, durable: bool) -> None:
         enter(path)
         self.path = path
         self.log = path / "history.jsonl"
@@ -106,9 +107,6 @@ class RecordFolder(ABC, Generic[E]):
         self._journal_done = self.disk.local / "journal.done"
         self._index = self.disk.local / "index"
         self._decoder = msgspec.msgpack.Decoder(list[entry])  # type: ignore[valid-type]
-        self._folders = folders
-        self._largest = largest
-        self._doctor = doctor
 
     @abstractmethod
     def is_record(self, name: str) -> bool:
@@ -162,7 +160,7 @@ class RecordFolder(ABC, Generic[E]):
                 return None
         else:
             try:
-                with open_to_read(path, self._largest) as file:
+                with open_to_read(path, self.largest) as file:
                     tighten(file.fileno())
                     found = os.fstat(file.fileno())
                     raw = file.read(found.st_size)
@@ -206,7 +204,7 @@ class RecordFolder(ABC, Generic[E]):
         found = self.journal_problems()
         for odd in self.disk.irregular(self.log):
             if odd.filename != str(self.journal_path):
-                remedy = f"move it aside, or: {self._doctor}"
+                remedy = f"move it aside, or: {self.doctor}"
                 found.append(Problem(odd.filename, odd.strerror.partition(";")[0], remedy, repairable=True))
         return found
 
@@ -214,7 +212,7 @@ class RecordFolder(ABC, Generic[E]):
         if self.journal_error is None:
             return []
         what = f"nothing can be written while this is there: {self.journal_error}"
-        remedy = f"look at it and keep a copy; {self._doctor} then sets it apart, without its change"
+        remedy = f"look at it and keep a copy; {self.doctor} then sets it apart, without its change"
         return [Problem(str(self.journal_path), what, remedy, repairable=True)]
 
     # -- writing, under the lock -----------------------------------------------------------------------
@@ -314,7 +312,7 @@ class RecordFolder(ABC, Generic[E]):
     # -- inside ----------------------------------------------------------------------------------------
 
     def _is_scanned(self, name: str) -> bool:
-        return name.rpartition("/")[0] in self._folders
+        return name.rpartition("/")[0] in self.folders
 
     def _compare(self) -> tuple[set[str], list[str]]:
         """Names of all files that are there, and of the records among them that differ from what is known.
@@ -352,7 +350,7 @@ class RecordFolder(ABC, Generic[E]):
 
     def _listing(self, folder: int) -> list[str]:
         names: list[str] = []
-        for below in self._folders:
+        for below in self.folders:
             if not below:
                 names += os.listdir(folder)
                 continue
@@ -410,7 +408,7 @@ class RecordFolder(ABC, Generic[E]):
             reason = error.strerror if isinstance(error, UnusableFile) else error
             raise DamagedRecord(
                 f"{self.journal_path}: the journal of a change cannot be read ({reason})",
-                hint=f"`{self._doctor}` can set it apart",
+                hint=f"`{self.doctor}` can set it apart",
                 code="repair",
             ) from None
         return journal

@@ -4,8 +4,7 @@ New passes are written whole. A pass whose rows are lost is named and left out; 
 """
 
 import hashlib
-from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -65,8 +64,9 @@ class DigestReader:
         size = self._size(found)
         if size > self._room:
             return f"pass {event.id} would make all digests together larger than {LARGEST >> 20} MiB"
-        digest = "\n".join(self._expanded(found.rows))
-        if _hash(digest) != found.hash:
+        parts = ([part] if isinstance(part, str) else self._rows[slice(*self._span(part))] for part in found.rows)
+        digest = "\n".join(chain.from_iterable(parts))
+        if hashlib.sha256(digest.encode()).hexdigest()[:16] != found.hash:
             return f"pass {event.id} does not come out as it was written: it, or pass {found.base}, was changed"
         self._room -= size
         self._remember(event.id, digest)
@@ -78,23 +78,18 @@ class DigestReader:
 
     def _size(self, found: _Compacted) -> int:
         """Characters of its digest, and what its handles take: a few bytes can stand for very many."""
-        spans = (len(part) if isinstance(part, str) else self._length(*self._span(part)) for part in found.rows)
-        return sum(spans) + 8 * sum(max(last - first, 0) + 1 for first, last in found.handles)
+        size = 0
+        for part in found.rows:
+            if isinstance(part, str):
+                size += len(part)
+            else:
+                start, stop = self._span(part)
+                size += self._ends[stop] - self._ends[start]
+        return size + 8 * sum(max(last - first, 0) + 1 for first, last in found.handles)
 
     def _span(self, part: tuple[int, int]) -> tuple[int, int]:
         first, count = max(part[0], 0), max(part[1], 0)
         return min(first, len(self._rows)), min(first + count, len(self._rows))
-
-    def _length(self, start: int, stop: int) -> int:
-        return self._ends[stop] - self._ends[start]
-
-    def _expanded(self, rows: Rows) -> Iterator[str]:
-        for part in rows:
-            if isinstance(part, str):
-                yield part
-            else:
-                start, stop = self._span(part)
-                yield from self._rows[start:stop]
 
     def _counted(self, ranges: Ranges) -> tuple[int, ...]:
         """The same number is the same object in every receipt, because there are very many."""
@@ -127,7 +122,3 @@ def _as_event(found: _Compacted, digest: str, handles: tuple[int, ...]) -> Compa
         del fields[name]
     fields["receipt"] = replace(found.receipt, handles=handles)
     return Compacted(**fields, digest=digest)
-
-
-def _hash(digest: str) -> str:
-    return hashlib.sha256(digest.encode()).hexdigest()[:16]

@@ -107,7 +107,7 @@ def _read(line: bytes | None, last: int) -> Event | str:
     try:
         event = decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return f"not an event ({_reason(error)})"
+        return f"not an event ({str(error).partition(' - at ')[0]})"
     return event if event.id > last else f"event {event.id} after event {last}"
 
 
@@ -118,10 +118,6 @@ def refuse_too_large(where: str, size: int) -> None:
             f"{where} has {size / 2**30:.1f} GiB, and at most {LARGEST >> 30} GiB of a session are read; "
             "nothing was read or changed. Move it away, or begin a new session"
         )
-
-
-def _reason(error: Exception) -> str:
-    return str(error).partition(" - at ")[0]
 
 
 def session_info(session: str, head: Iterable[Event], updated: float, last_event: int, size: int) -> SessionInfo:

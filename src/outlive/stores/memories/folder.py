@@ -28,15 +28,12 @@ class MemoryEntry(FileEntry, frozen=True):
 class MemoryFolder(RecordFolder[MemoryEntry]):
     """Live memories, and forgotten ones in `archive/`."""
 
+    folders = ("", "archive")
+    largest = MAX_BYTES
+    doctor = "outlive memory doctor --repair"
+
     def __init__(self, path: Path, scope: Scope, trust: MemoryTrust, *, durable: bool) -> None:
-        super().__init__(
-            path,
-            MemoryEntry,
-            durable=durable,
-            folders=("", "archive"),
-            largest=MAX_BYTES,
-            doctor="outlive memory doctor --repair",
-        )
+        super().__init__(path, MemoryEntry, durable=durable)
         self.table = MemoryTable()
         self.trust = trust
         self._scope = scope

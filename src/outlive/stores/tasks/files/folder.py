@@ -71,15 +71,11 @@ _unpack = msgspec.msgpack.Decoder(Task).decode
 class TaskFolder(RecordFolder[TaskEntry]):
     """Archived tasks are read when they are asked for; a scan covers the others."""
 
+    largest = MAX_TASK_BYTES
+    doctor = "outlive task doctor --repair"
+
     def __init__(self, path: Path, *, durable: bool) -> None:
-        super().__init__(
-            path,
-            TaskEntry,
-            durable=durable,
-            folders=("",),
-            largest=MAX_TASK_BYTES,
-            doctor="outlive task doctor --repair",
-        )
+        super().__init__(path, TaskEntry, durable=durable)
         self.archive = path / "archive"
         self.history = AuditTrail(self.log, self.disk)
         self.mark_path = self.disk.local / "high-water"
