@@ -186,7 +186,7 @@ CACHE_WRITE = 12.5
 FOLDED_SHARE = 0.15
 """Estimated digest tokens per folded token, besides the user's words."""
 ATTEMPTS = 2
-"""Passes for one request that the provider refuses as too long; a third would find nothing more."""
+"""Passes for one request that the provider refuses as too long; then an error names what fills the floor."""
 
 # -- how far it goes
 
