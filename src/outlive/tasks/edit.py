@@ -1,7 +1,7 @@
 """Changes to the fields of a task, validated before anything is written."""
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, get_type_hints
+from typing import Any, TypedDict
 
 from msgspec.structs import replace
 
@@ -36,7 +36,7 @@ EDGES = ("add_blocked_by", "remove_blocked_by", "add_blocks", "remove_blocks")
 def checked_edit(edit: TaskEdit) -> dict[str, Any]:
     """Refuse unknown fields; iterables become tuples, because a transaction may run twice."""
     fields: dict[str, Any] = {**edit}
-    if unknown := fields.keys() - get_type_hints(TaskEdit).keys():
+    if unknown := fields.keys() - TaskEdit.__annotations__.keys():
         raise TypeError(f"a task has no {', '.join(sorted(unknown))} to update")
     edges = {side: tuple(fields.get(side, ())) for side in EDGES}
     rules.edges([ref for refs in edges.values() for ref in refs])

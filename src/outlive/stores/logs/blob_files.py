@@ -8,6 +8,7 @@ from pathlib import Path
 
 from outlive.regular import UnusableFile
 from outlive.stores.disk import errors_named, private_folder, read_bytes, sync_folder, write_file
+from outlive.stores.logs.blobs import verified
 from outlive.stores.logs.protocol import DamagedBlob
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -49,12 +50,7 @@ class Blobs:
     def get(self, digest: str) -> bytes:
         path = self.path(digest)
         with errors_named("reading", path):
-            data = _read(path)
-        if data is None:
-            raise DamagedBlob(f"{path} is missing")
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise DamagedBlob(f"{path} was changed or damaged; its content is not what was written")
-        return data
+            return verified(_read(path), digest, str(path))
 
 
 def _read(path: Path) -> bytes | None:

@@ -4,6 +4,7 @@ A block of the type `elsewhere` is unknown to an outlive that knows version 1 of
 event along as it is, instead of showing it with a hole.
 """
 
+import hashlib
 from collections.abc import Callable
 from typing import Literal
 
@@ -128,6 +129,15 @@ def sketch(event: Event) -> Event:
         return UserSaid(**{**asdict(found), "blocks": tuple(blocks)})
     images = tuple(image for image in found.images if isinstance(image, Image))
     return ToolFinished(**{**asdict(found), "images": images})
+
+
+def verified(data: bytes | None, digest: str, where: str) -> bytes:
+    """What was found under a digest, if it is what was written."""
+    if data is None:
+        raise DamagedBlob(f"{where} is missing")
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise DamagedBlob(f"{where} was changed or damaged; its content is not what was written")
+    return data
 
 
 def once(get_blob: GetBlob) -> GetText:

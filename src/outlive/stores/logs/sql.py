@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from outlive.errors import StoreError
 from outlive.events import Event
+from outlive.stores.logs.blobs import verified
 from outlive.stores.logs.lines import decoded, from_lines, refuse_too_large, session_info, to_lines
 from outlive.stores.logs.names import file_name
 from outlive.stores.logs.protocol import (
-    DamagedBlob,
     Log,
     LogWriter,
     SessionBusy,
@@ -163,13 +163,8 @@ class SQLLogStore:
 
     def get_blob(self, digest: str) -> bytes:
         found = self._read(lambda c: c.first("SELECT data FROM outlive_blobs WHERE id = :id", id=digest))
-        where = f"{self.url}, row {digest!r} of outlive_blobs"
-        if found is None:
-            raise DamagedBlob(f"{where} is missing")
-        data = bytes(found)
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise DamagedBlob(f"{where} was changed or damaged; its content is not what was written")
-        return data
+        data = None if found is None else bytes(found)
+        return verified(data, digest, f"{self.url}, row {digest!r} of outlive_blobs")
 
     def close(self) -> None:
         self.database.close()

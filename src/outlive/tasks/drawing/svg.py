@@ -5,8 +5,8 @@ from html import escape
 
 from outlive.printable import one_line
 from outlive.stores.tasks.records import Task
-from outlive.tasks.drawing.diagram import Diagram, Edge, diagram
-from outlive.tasks.drawing.marks import STATES, mark, state, words
+from outlive.tasks.drawing.diagram import Diagram, Edge, diagram, label
+from outlive.tasks.drawing.marks import STATES, state, words
 from outlive.tasks.drawing.scene import COMPACT, Scene, compose, shown
 from outlive.tasks.drawing.sheet import ROOT, definitions, style_sheet
 from outlive.tasks.drawing.text import pixels, wrap
@@ -91,7 +91,7 @@ def _box(drawn: Diagram, task: Task, scene: Scene) -> str:
 
 
 def _tooltip(drawn: Diagram, task: Task) -> str:
-    lines = [f"{mark(task)} {task.id} {one_line(task.subject)}", words(state(task))]
+    lines = [label(task), words(state(task))]
     if task.owner:
         lines[-1] += f", {one_line(task.owner)}"
     if task.blocked_by and not task.finished:

@@ -1,6 +1,6 @@
 """One transaction on the file store."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +10,18 @@ from outlive.stores.disk import errors_named
 from outlive.stores.record_folder import Journal
 from outlive.stores.tasks.files.folder import TaskFolder
 from outlive.stores.tasks.files.names import archived_name, task_name
-from outlive.stores.tasks.protocol import ANY, Fit, TaskQuery
+from outlive.stores.tasks.protocol import ANY, Fit, SortKey, TaskQuery
 from outlive.stores.tasks.records import STATUSES, Change, Task, believable, check_reserve, damaged_mark
 
 _RECENT = 0.25
 """Seconds for which a full scan counts as fresh where only an edit by hand could make a difference."""
+_ORDERS: dict[SortKey, Callable[[Task], tuple[Any, ...]]] = {
+    "priority": lambda task: (task.priority, task.created_at, task.id),
+    "created": lambda task: (task.created_at, task.id),
+    "updated": lambda task: (task.updated_at, task.id),
+    "status": lambda task: (STATUSES.index(task.status), task.priority, task.created_at, task.id),
+    "id": lambda task: (task.id,),
+}
 
 
 class FileTransaction:
@@ -48,7 +55,8 @@ class FileTransaction:
             nodes += self._folder.archived_nodes()
         if query.statuses is not None:
             nodes = [node for node in nodes if node.status in query.statuses]
-        return _ordered((task for node in nodes if query.matches(task := self._folder.full(node))), query)
+        found = [task for node in nodes if query.matches(task := self._folder.full(node))]
+        return sorted(found, key=_ORDERS[query.sort], reverse=query.descending)[: query.limit]
 
     def count(self, query: TaskQuery) -> int:
         return len(self.find(replace(query, limit=None)))
@@ -221,17 +229,3 @@ class FileTransaction:
             if goes is not None:
                 files[goes] = self._folder.encoded(number)
         return files
-
-
-def _ordered(tasks: Iterable[Task], query: TaskQuery) -> list[Task]:
-    def key(task: Task) -> tuple[Any, ...]:
-        return {
-            "priority": (task.priority, task.created_at, task.id),
-            "created": (task.created_at, task.id),
-            "updated": (task.updated_at, task.id),
-            "status": (STATUSES.index(task.status), task.priority, task.created_at, task.id),
-            "id": (task.id,),
-        }[query.sort]
-
-    found = sorted(tasks, key=key, reverse=query.descending)
-    return found if query.limit is None else found[: query.limit]
