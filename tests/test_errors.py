@@ -70,6 +70,14 @@ def test_a_face_adds_its_own_words_for_a_code() -> None:
     assert shown(OutliveError("plain")) == "plain"
 
 
+def test_the_command_line_says_one_sentence_or_two() -> None:
+    assert shown(OutliveError("it is held", hint="wait")) == "it is held; wait"
+    assert shown(OutliveError("bad. Nothing was done", hint="mend it")) == "bad. Nothing was done. Mend it"
+    assert shown(OutliveError("no. Did you mean 2?", hint="look")) == "no. Did you mean 2? Look"
+    repair = OutliveError("it is bad", hint="`outlive task doctor` can set it right", code="repair")
+    assert shown(repair) == "it is bad; `outlive task doctor` can set it right, with --repair", "its own hint stays"
+
+
 @pytest.mark.parametrize("module", [name for name in MODULES if room(name) not in FACES])
 def test_no_error_of_the_library_speaks_of_flags(module: str) -> None:
     for node in ast.walk(ast.parse(MODULES[module].read_text())):

@@ -13,7 +13,7 @@ from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import forget, trust, trusted
 from outlive.errors import ConfigError
-from outlive.stores.memories.records import Memory, unmarked
+from outlive.stores.memories.records import unmarked
 from outlive.tools.permissions.trust import grants
 
 
@@ -72,7 +72,8 @@ def _trust_memories(workspace: Workspace) -> bool:
         if not foreign:
             return False
         for memory in foreign:
-            click.echo(_whole(memory))
+            body = "" if memory.body.strip() in ("", memory.description.strip()) else f"\n{shown(memory.body)}"
+            click.echo(line_of(unmarked(memory)) + body.replace("\n", "\n    "))
         them = "1 memory" if len(foreign) == 1 else f"{len(foreign)} memories"
         if _agrees(
             f"Let the {them} that came with {workspace.project} count as yours, and those that are added later?"
@@ -90,11 +91,6 @@ def _forget(workspace: Workspace, dotenv: DotEnv) -> None:
     forget(dotenv.path)
     done(f"{workspace.project} is no longer trusted")
     click.echo(f"neither outlive.toml, nor .env, nor the memories of {workspace.project} are trusted any more")
-
-
-def _whole(memory: Memory) -> str:
-    body = "" if memory.body.strip() in ("", memory.description.strip()) else f"\n{shown(memory.body)}"
-    return line_of(unmarked(memory)) + body.replace("\n", "\n    ")
 
 
 def _agrees(question: str) -> bool:

@@ -1,5 +1,6 @@
 """`outlive where`: which folder, which stores and which settings files count here, and why."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def where(as_json: bool) -> None:
         "project": str(workspace.project),
         "linked": workspace.linked,
         "store": _store(workspace),
-        "settings": _settings(workspace),
+        "settings": [{"file": str(path), "counts": counts, "why": why} for path, counts, why in _settings(workspace)],
         "unused": _unused(workspace),
         "home": str(home()),
     }
@@ -60,17 +61,15 @@ def _store(workspace: Workspace) -> dict[str, Any]:
     return {"url": mask(url), "from": source, "problem": problem, **found}
 
 
-def _settings(workspace: Workspace) -> list[dict[str, str]]:
-    """List the settings files: whether each counts (yes, in part, no), and why."""
-    found = []
+def _settings(workspace: Workspace) -> Iterator[tuple[Path, str, str]]:
+    """Yield the settings files: whether each counts (yes, in part, no), and why."""
     if (home() / SETTINGS).exists():
-        found.append(_file(home() / SETTINGS, "yes", "your own, for all projects"))
+        yield home() / SETTINGS, "yes", "your own, for all projects"
     if workspace.digest:
-        found.append(_file(workspace.file, *_outlive_toml(workspace)))
+        yield workspace.file, *_outlive_toml(workspace)
     dotenv = DotEnv(workspace)
     if dotenv.variables:
-        found.append(_file(dotenv.path, *_dotenv(dotenv)))
-    return found
+        yield dotenv.path, *_dotenv(dotenv)
 
 
 def _outlive_toml(workspace: Workspace) -> tuple[str, str]:
@@ -88,10 +87,6 @@ def _dotenv(dotenv: DotEnv) -> tuple[str, str]:
     if dotenv.trusted:
         return "yes", f"you have trusted what it says about the model: {', '.join(dotenv.asks)}"
     return "no", f"not trusted: {', '.join(dotenv.asks)}. Look at it, then: outlive trust"
-
-
-def _file(path: Path, counts: str, why: str) -> dict[str, str]:
-    return {"file": str(path), "counts": counts, "why": why}
 
 
 def _unused(workspace: Workspace) -> list[str]:

@@ -111,18 +111,15 @@ class LineChat:
         if not self.present:
             return PermissionAnswer("no", "there is no terminal at which the user could be asked")
         async with self._asking:
-            return await self._answered(question)
-
-    async def _answered(self, question: Question) -> PermissionAnswer:
-        if question.preview:
-            self.show(Item("block", preview(question)))
-        for text in asked(question, armed=True, reason=False):
-            self.show(Item("note", text))
-        self._answer = asyncio.get_running_loop().create_future()
-        try:
-            line = await self._answer
-        finally:
-            self._answer = None
+            if question.preview:
+                self.show(Item("block", preview(question)))
+            for text in asked(question, armed=True, reason=False):
+                self.show(Item("note", text))
+            self._answer = asyncio.get_running_loop().create_future()
+            try:
+                line = await self._answer
+            finally:
+                self._answer = None
         if line.lower() in ("y", "yes"):
             return PermissionAnswer("yes")
         if line.lower() in ("a", "always") and question.always:

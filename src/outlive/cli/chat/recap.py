@@ -21,7 +21,8 @@ ANSWER = 2000
 
 def header(agent: Runtime, version: str) -> Item:
     """Three lines: version and folder; model, mode and session; how to get help."""
-    folder = _folder(agent.parts.root)
+    root, home = agent.parts.root, Path.home()
+    folder = f"~/{root.relative_to(home)}" if root.is_relative_to(home) and root != home else str(root)
     about = [agent.parts.model.name, f"mode {agent.mode}", f"session {short_session(agent.session.id)}"]
     return Item(
         "block",
@@ -69,8 +70,3 @@ def last_answer(agent: Runtime) -> Item | None:
         if words := "\n".join(piece.text for piece in unit.pieces if piece.kind == "said").strip():
             return Item("answer", Prose(words if len(words) <= ANSWER else f"{words[:ANSWER]} …"))
     return None
-
-
-def _folder(root: Path) -> str:
-    home = Path.home()
-    return f"~/{root.relative_to(home)}" if root.is_relative_to(home) and root != home else str(root)

@@ -284,8 +284,10 @@ class Screen:
 
     def _above(self) -> AnyFormattedText:
         size, painter = self.output.get_size(), self.painter
-        under = self._question(painter)
-        under = [*progress.queued(self.talk.queued, painter), *under]
+        under = progress.queued(self.talk.queued, painter)
+        if question := self.questions.open:
+            texts = asked(question, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
+            under += ["", *(line for text in texts for line in painter.lines(text))]
         typed = min(INPUT_ROWS, self.input.text.count("\n") + 1)
         rows = max(3, size.rows - typed - len(under) - 4)
         over: list[str] = []
@@ -295,13 +297,6 @@ class Screen:
                 self.talk.transcript, painter, rows, now=now, since=self.talk.busy_since, asked=self.questions.open
             )
         return ANSI("\n".join([*over, *under, ""]))
-
-    def _question(self, painter: Painter) -> list[str]:
-        found = self.questions.open
-        if found is None:
-            return []
-        texts = asked(found, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
-        return ["", *(line for text in texts for line in painter.lines(text))]
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         style = "class:prompt.busy" if self.talk.working else "class:prompt"

@@ -198,21 +198,16 @@ class Transcript:
 
 
 def _turn(event: UserSaid) -> Iterator[Item]:
-    """The user's words, and dimly what others put beside them."""
+    """The first lines of the user's words, and dimly what others put beside them."""
     others = [(origin_of(b), b.text) for b in event.blocks if isinstance(b, Words) and origin_of(b) != "user"]
     if len(others) < len(event.blocks):
-        yield _user(user_words(event.blocks))
+        lines = clean(user_words(event.blocks)).strip().split("\n")
+        shown = Text("\n".join(lines[:USER_LINES]), "strong")
+        if len(lines) > USER_LINES:
+            shown.append(f"\n… {counted(len(lines) - USER_LINES, 'more line')}", "quiet")
+        yield Item("user", Hanging("> ", shown))
     for origin, text in others:
         yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), OTHERS)}", "quiet"))
-
-
-def _user(text: str) -> Item:
-    """Render words of the user, cut to USER_LINES."""
-    lines = clean(text).strip().split("\n")
-    shown = Text("\n".join(lines[:USER_LINES]), "strong")
-    if len(lines) > USER_LINES:
-        shown.append(f"\n… {counted(len(lines) - USER_LINES, 'more line')}", "quiet")
-    return Item("user", Hanging("> ", shown))
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:

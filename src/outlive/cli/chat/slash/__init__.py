@@ -5,16 +5,18 @@ look.py     those that only look
 change.py   those that change something
 """
 
+from difflib import get_close_matches
+
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.slash import change, look
-from outlive.cli.chat.slash.base import ALIASES, COMMANDS, nearest
+from outlive.cli.chat.slash.base import ALIASES, COMMANDS
 from outlive.cli.chat.talk import Talk
 from outlive.errors import OutliveError
 
 __all__ = ["COMMANDS", "change", "is_command", "look", "obey"]
 _ORDER = (
-    "help tasks plan directives context compact receipts recall undo expand mode model cost memory remember new "
-    "renew sessions resume fork export continue quit"
+    "renew help tasks plan directives context compact receipts recall undo expand mode model cost memory remember "
+    "new sessions resume fork export continue quit"
 )
 for _name in _ORDER.split():
     COMMANDS[_name] = COMMANDS.pop(_name)
@@ -25,8 +27,11 @@ async def obey(talk: Talk, line: str) -> None:
     name, _, words = line.strip().removeprefix("/").partition(" ")
     found = COMMANDS.get(ALIASES.get(name, name))
     if found is None:
-        near = nearest(name)
-        talk.complain(f"there is no /{name}" + (f"; did you mean /{near}?" if near else "; /help lists the commands"))
+        starts = [known for known in COMMANDS if name and known.startswith(name)]
+        close = starts or get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+        talk.complain(
+            f"there is no /{name}; " + (f"did you mean /{close[0]}?" if close else "/help lists the commands")
+        )
         return
     if found.resting and talk.working:
         talk.complain(f"/{name} has to wait until the agent rests; Esc stops it")

@@ -1,8 +1,7 @@
-"""Slash commands: definition and lookup."""
+"""What a slash command is, and the list of them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from rich.console import RenderableType
 
@@ -46,10 +45,3 @@ def command(arguments: str, about: str, *, resting: bool = False) -> Callable[[R
         return run
 
     return register
-
-
-def nearest(name: str) -> str:
-    """Return the command that was probably meant, or an empty text."""
-    starts = [known for known in COMMANDS if name and known.startswith(name)]
-    close = starts or get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
-    return close[0] if close else ""
