@@ -53,13 +53,16 @@ AREAS = {
         ("loop.py", "limits.py"),
         ("tests/agent", "tests/test_limits.py", "tests/models/test_with_session.py"),
     ),
-    "engine": Area(("context/engine.py",), (*CONTEXT, "tests/test_session.py")),
+    "engine": Area(
+        tuple(f"context/{name}.py" for name in ("engine", "view", "passes/ladder")),
+        (*CONTEXT, "tests/test_session.py"),
+    ),
     "contract": Area(("context/contract.py", "context/validity.py"), CONTEXT),
     "gate": Area(("tools/permissions/gate.py",), ("tests/tools/test_permissions.py", "tests/tools/test_gate.py")),
     "tasks": Area(
         (
             *_in("tasks/files", "folder history names problems store transaction"),
-            *_in("tasks", "records selection sql"),
+            *_in("tasks", "records sql sql_transaction"),
             *_in("sql", "database sqlite"),
             *_in("", "disk polling record_folder"),
         ),
