@@ -11,7 +11,8 @@ import pytest
 from msgspec import Struct
 
 from outlive import Agent, Tool, ToolContext, ToolOutcome
-from outlive.agent.orphans import StartedCommands, orphans_of
+from outlive.agent.orphans import orphans_of
+from outlive.agent.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
 from outlive.stores import open_stores

@@ -9,7 +9,7 @@ prompt.py           the system prompt
 memory/             memories in a session, and when they are put in order
 subagents.py        a fresh context for one job
 world.py            files, git and processes: what the session saw, and what changed since
-orphans.py          commands that a session started, and those that outlived it
+started.py, orphans.py   commands of a session, and those that outlived it
 masking.py          secrets out of events, before they are written
 forking.py, recall.py, spending.py, policies.py
 """

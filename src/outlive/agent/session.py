@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, cast
 from msgspec.structs import replace
 
 from outlive.agent.masking import Mask, masked
-from outlive.agent.orphans import StartedCommands
+from outlive.agent.started import StartedCommands
 from outlive.agent.world import GONE, SEEN, LastSeen, World, compare
 from outlive.context.engine import Engine
 from outlive.context.errors import ContextError, FloorError

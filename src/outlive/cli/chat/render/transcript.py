@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
-from outlive.agent.orphans import LINK
 from outlive.agent.session import DAMAGE
+from outlive.agent.started import LINK
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
