@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,10 @@ def peak_memory() -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[PEAKS] = {"main": (0, "")}
+    if not hasattr(config, "workerinput"):
+        # Hypothesis keeps its table of characters in a file; making it takes 200 MB, which no worker has to spare.
+        made = "from hypothesis import strategies; strategies.text().example()"
+        subprocess.run([sys.executable, "-W", "ignore", "-c", made], check=True)
 
 
 @pytest.hookimpl(wrapper=True)
