@@ -3,6 +3,7 @@
 python -m tests.session_worker append|compact URL SESSION
 """
 
+import signal
 import sys
 
 from outlive.agent import Session
@@ -11,17 +12,19 @@ from outlive.stores import open_stores
 from tests.talk import step
 
 WINDOW = 6_000
+MOST = 4_000
+"""Events of a worker that nobody kills: its reader has to hold them all in memory."""
 
 
 def main(job: str, url: str, name: str) -> None:
     store = open_stores(url, durability="full").logs
     session = Session.resume(store, name, window=WINDOW)
     if job == "append":
-        number = 0
-        while True:
-            number += 1
-            event = session.log(Checkpointed, label="test", data={"x": "x" * (number % 7 * 5000)})
+        for number in range(MOST):
+            size = {0: 30_000, 1: 5_000}.get(number % 49, number % 7 * 100)
+            event = session.log(Checkpointed, label="test", data={"x": "x" * size})
             say(event.id)
+        signal.pause()
     number = session.last_event
     while True:
         number += 1
