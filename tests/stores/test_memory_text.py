@@ -187,7 +187,7 @@ def test_what_people_write_is_understood(text: str, fields: dict[str, Any]) -> N
         (b"---\nname: [x\n---\n", "not YAML"),
         (b"---\nname: {a: b}\n---\n", "name is not text"),
         (b"---\ntype: rumour\n---\n", "rumour"),
-        (b"---\ncreated: yesterday\n---\n", "no date"),
+        (b"---\ncreated: yesterday\n---\n", "not a date"),
         (b"---\nkeys: [[a]]\n---\n", "list of words"),
         (b"---\n- a\n- b\n---\n", "key: value"),
         (b"---\n<<<<<<< HEAD\nname: a\n=======\nname: b\n>>>>>>> x\n---\n", "git conflict"),

@@ -4,7 +4,6 @@ Seen things go into the log as checkpoints, so that a session resumed on another
 """
 
 import hashlib
-import os
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from outlive.config.git import head
 from outlive.context import history
 from outlive.events import Checkpointed, Event
 from outlive.regular import read_regular
+from outlive.tools.processes.process_table import exists
 
 SEEN = history.SEEN
 LARGEST = 32 * 2**20
@@ -63,13 +63,7 @@ class World:
         """Whether a process with that number runs; None when the name is no number."""
         if not process.isascii() or not process.isdecimal():
             return None
-        try:
-            os.kill(int(process), 0)
-        except (ProcessLookupError, OverflowError):
-            return False
-        except PermissionError:
-            return True
-        return True
+        return exists(int(process))
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from outlive.request import STATE_END, STATE_START
 from outlive.state import WorkingState
 
 FILES, TASKS, NOTES, COMPRESSION_ROWS = 8, 20, 8, 3
-"""Rows of each kind: the block stands in every request, and what it leaves out can be asked for."""
+"""Rows of each kind: every request has the block, and what it leaves out can be recalled."""
 LONGEST_FINISHED = 80
 """Characters of a finished step that is no longer in the plan."""
 LONGEST_NOTE = 600

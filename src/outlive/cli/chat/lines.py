@@ -109,7 +109,7 @@ class LineChat:
 
     async def _ask(self, question: Question) -> PermissionAnswer:
         if not self.present:
-            return PermissionAnswer("no", "there is no terminal at which the user could be asked")
+            return PermissionAnswer("no", "there is no terminal to ask the user at")
         async with self._asking:
             if question.preview:
                 self.show(Item("block", preview(question)))

@@ -207,7 +207,7 @@ def _moment(form: dict[str, Any], key: str) -> datetime | None:
     try:
         return as_utc(datetime.fromisoformat(text)) if text else None
     except ValueError:
-        raise ValueError(f"{key} is {text!r}, which is no date and time") from None
+        raise ValueError(f"{key} is {text!r}, which is not a date and time") from None
 
 
 def _is_plain(text: str) -> bool:
