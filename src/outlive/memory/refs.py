@@ -55,8 +55,9 @@ def refuse_known(memory: Memory, present: Iterable[Memory]) -> None:
             if normalized(other.body) == body:
                 raise MemoryExists(f"{memory.name!r} is remembered already ({other.slug})")
             raise MemoryExists(
-                f"there is a memory called {memory.name!r} already ({other.slug}); "
-                "supersede it, update it, or choose another name"
+                f"there is a memory called {memory.name!r} already ({other.slug})",
+                hint="supersede it, or choose another name",
+                code="memory_exists",
             )
         if enough and normalized(other.body) == body and normalized(other.description) == description:
             raise MemoryExists(f"this is remembered already, as {other.name!r} ({other.slug})")
