@@ -67,7 +67,10 @@ class ForkServer:
 
     def __init__(self, folder: Path) -> None:
         self._address = str(folder / "fork-server")
-        self._process = subprocess.Popen([sys.executable, "-m", "tests.fork_server", self._address])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.fork_server", self._address],
+            cwd=Path(__file__).parent.parent,  # the first test that needs it may be anywhere
+        )
 
     def run(
         self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], stdin: str | None = None
