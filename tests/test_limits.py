@@ -5,8 +5,10 @@ from itertools import cycle, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.limits import LONGEST_ROUND, Repetition, Round
+from outlive.events import Compacted, Receipt
+from outlive.limits import LONGEST_ROUND, Repetition, Round, Thrashing
 from outlive.messages import ToolCall
+from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
 
 MOST = 6
@@ -56,3 +58,21 @@ def test_the_model_is_told_once_halfway(length: int) -> None:
 def test_a_longer_round_than_five_is_not_taken_for_one() -> None:
     limit = Repetition(MOST)
     assert not any(limit.after(step(name)) for name in islice(cycle(names_of(LONGEST_ROUND + 1)), 100))
+
+
+def request_after(*rungs: str) -> Request:
+    made = Compacted(id=1, time=0.0, fold_to=0, digest="", edits=(), receipt=Receipt(rungs, "pressure", 9, 1))
+    return Request("", (), (), "", 0, (made,) if rungs else ())
+
+
+def test_the_window_is_too_small_at_exactly_so_many_passes_of_the_last_requests() -> None:
+    limit = Thrashing(most=3, of=4)
+    said = [limit.before(request_after(*rungs)) for rungs in (["micro"], [], ["micro"], ["micro"])]
+    assert [bool(text) for text in said] == [False, False, False, True]
+    assert said[-1].startswith("3 of the last 4 requests")
+
+
+def test_passes_far_apart_and_previews_do_not_count_as_a_window_too_small() -> None:
+    limit = Thrashing(most=3, of=4)
+    for rungs in (["micro"], [], ["micro"], [], ["micro"], ["spool"], ["spool"], ["spool"]):
+        assert not limit.before(request_after(*rungs))

@@ -270,6 +270,15 @@ def test_a_home_that_cannot_be_written_keeps_nobody_from_remembering(tmp_path: P
     machine.close()
 
 
+def test_a_home_that_lost_its_list_starts_a_new_one(mine: Machine, tmp_path: Path) -> None:
+    memories = mine.open(tmp_path / "project")
+    memories.add("Tests", RULE, type="feedback")
+    shutil.rmtree(mine.home / "vouched")
+    memories.adopt()
+    memories.add("Parser", FACT)
+    assert not foreign(mine.open(tmp_path / "project"))
+
+
 def test_whoever_says_so_in_the_environment_trusts_every_folder(
     mine: Machine, cloned: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

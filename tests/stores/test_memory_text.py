@@ -1,7 +1,7 @@
 """A memory as a Markdown file: any text comes back as it was, and so does what people write by hand."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outlive.errors import DamagedRecord, FutureVersion
 from outlive.stores.memories.names import is_slug, slug_of
-from outlive.stores.memories.records import KINDS, WHOS, Memory, Provenance, mended
+from outlive.stores.memories.records import KINDS, WHOS, Memory, Provenance, as_utc, mended
 from outlive.stores.memories.text import parse, render
 
 MOMENTS = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))
@@ -223,3 +223,19 @@ def test_any_bytes_are_read_or_named(raw: bytes) -> None:
     except (DamagedRecord, FutureVersion):
         return
     assert found.slug == "one"
+
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+FAR_EAST = timezone(timedelta(hours=14))
+
+
+@pytest.mark.parametrize(
+    ("moment", "read"),
+    [
+        (NOON.replace(tzinfo=None), NOON),
+        (NOON.astimezone(FAR_EAST), NOON),
+        (datetime.min.replace(tzinfo=FAR_EAST), datetime.min.replace(tzinfo=UTC)),
+    ],
+)
+def test_a_moment_is_read_in_utc_with_or_without_a_zone(moment: datetime, read: datetime) -> None:
+    assert as_utc(moment).isoformat() == read.isoformat()

@@ -95,7 +95,7 @@ class MemoryTrust:
 
     def _say(self, lines: list[str], keep: Callable[[str], None]) -> None:
         """Where the home knows none of the tokens a new one is made."""
-        if not self._token or not self._file().exists():
+        if not self._token:
             self._token = os.urandom(16).hex()
             keep(self._token)
             lines = [f"# {self._place}", *lines]
