@@ -28,7 +28,7 @@ class Ours(Runner):
         self.at = turn
         request = self.engine.next_request()
         self.last_tokens = request.tokens
-        return Answer(request.messages, passed=any(made.receipt.rungs != ("spool",) for made in request.new_events))
+        return Answer(request.messages, passed=any(made.receipt.rungs != ("spool",) for made in request.passes))
 
     def _directives(self, event: Event) -> list[Event]:
         """Standing instructions, as a session would log them after the user spoke."""

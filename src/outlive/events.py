@@ -11,6 +11,7 @@ differs from the one before (`stores/logs/digests.py`).
 Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
 `tool_started` may name the process of a command.
 Version 4: a text in the user's turn says who it is from (`origin`).
+Version 5: a state block is logged when it is shown (`state_shown`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -23,7 +24,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 4
+VERSION = 5
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -220,6 +221,16 @@ class ModeChanged(Base, frozen=True, kw_only=True, tag="mode_changed"):
 # -- the view
 
 
+class StateShown(Base, frozen=True, kw_only=True, tag="state_shown"):
+    """A state block entered the view here; it stays there unchanged until a pass."""
+
+    text: str
+    """As it reads: the whole state, or what changed since the block before."""
+    sections: dict[str, str]
+    """The state that the model knows from here on, by section."""
+    whole: bool = True
+
+
 class ViewEdit(Struct, frozen=True, omit_defaults=True):
     """In the view, block `block` of event `event` reads `text` instead."""
 
@@ -283,6 +294,10 @@ class UsageReported(Base, frozen=True, kw_only=True, tag="usage_reported"):
     output: int = 0
     cost: float | None = None
     """Dollars; None where the price is not known."""
+    cache_miss: str = ""
+    """Why the last request was not read from the cache as a whole, as the provider says it."""
+    thinking_dropped: int = 0
+    """Blocks of earlier thinking that the provider left out."""
 
 
 class Checkpointed(Base, frozen=True, kw_only=True, tag="checkpointed"):
@@ -326,6 +341,7 @@ KnownEvent = (
     | DirectiveDropped
     | TasksSeen
     | ModeChanged
+    | StateShown
     | Compacted
     | Undone
     | UsageReported

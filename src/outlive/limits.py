@@ -189,7 +189,7 @@ class Thrashing(Limit):
         self.passes: deque[bool] = deque(maxlen=of)
 
     def before(self, request: Request) -> str:
-        self.passes.append(any(made.receipt.rungs != ("spool",) for made in request.new_events))
+        self.passes.append(any(made.receipt.rungs != ("spool",) for made in request.passes))
         if sum(self.passes) < self.most:
             return ""
         passes = f"{sum(self.passes)} of the last {len(self.passes)} requests needed a compaction"

@@ -128,7 +128,8 @@ class Loop:
         usage: dict[str, Any] | None = None
         if reply.usage != Usage():
             cost = self.model.price.of(reply.usage) if self.model.price else None
-            usage = {"cost": cost, **asdict(reply.usage)}
+            seen = {"cache_miss": reply.cache_miss, "thinking_dropped": reply.thinking_dropped}
+            usage = {"cost": cost, **asdict(reply.usage), **seen}
         name = reply.model or self.model.name
         self.talk.assistant_said(blocks, stop_reason=reply.stop, model=name, usage=usage)
         return reply

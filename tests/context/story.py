@@ -112,6 +112,6 @@ def drive(engine: Engine, story: Story) -> list[ev.Compacted]:
     made: list[ev.Compacted] = []
     for event in story.events:
         if isinstance(event, ev.AssistantSaid):
-            made.extend(engine.next_request().new_events)
+            made.extend(engine.next_request().passes)
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     return made

@@ -156,12 +156,12 @@ def test_a_good_plan_breaks_nothing_and_has_all_that_is_spoilt_here(
 def test_a_plan_that_breaks_a_clause_does_not_happen(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil, said: str
 ) -> None:
-    last, before = engine.history.last_id, engine.next_request(relieve=False).messages
+    last, before = engine.history.last_id, engine.live_request().messages
     planned(engine, monkeypatch, spoil)
     assert engine.problems
     assert all(said in problem for problem in engine.problems), engine.problems
     assert engine.history.last_id == last
-    assert engine.next_request(relieve=False).messages == before
+    assert engine.live_request().messages == before
 
 
 def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

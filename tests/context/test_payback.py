@@ -81,7 +81,7 @@ def test_the_next_pass_is_where_it_is_said_to_be() -> None:
             reason = engine.due()
             assert reason in ("", "pressure")
             assert expected or not reason
-            passes += bool(engine.next_request().new_events)
+            passes += bool(engine.next_request().passes)
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     assert passes
 
@@ -93,7 +93,7 @@ def test_a_pass_that_was_taken_back_is_not_made_again_at_once() -> None:
     while not made:
         event = next(events)
         if isinstance(event, ev.AssistantSaid):
-            made = engine.next_request().new_events
+            made = engine.next_request().passes
         if not made:
             engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     engine.append(ev.Undone(id=engine.history.last_id + 1, time=made[-1].time, target=made[-1].id))

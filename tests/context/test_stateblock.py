@@ -47,7 +47,6 @@ WITH_ROOM = (
     "Files changed: src/a.py",
     ALWAYS[7],
     "Scratchpad: port 8412",
-    "Compactions: auto",
     "Recent actions: write_file src/a.py",
 )
 
@@ -73,18 +72,18 @@ def in_order(block: str, parts: tuple[str, ...]) -> bool:
 
 
 def test_with_room_everything_is_there_in_its_order() -> None:
-    assert in_order(render_state(state(), ledger(), 4000, compacted=True), WITH_ROOM)
+    assert in_order(render_state(state(), ledger(), 4000, compacted=True).text, WITH_ROOM)
 
 
 @pytest.mark.parametrize("room", [0, 1, 50, 120])
 def test_without_room_what_must_stay_is_there_and_the_rest_is_named(room: int) -> None:
-    block = render_state(state(), ledger(), room, compacted=True)
+    block = render_state(state(), ledger(), room, compacted=True).text
     assert in_order(block, ALWAYS)
     left_out = block.splitlines()[-2]
     assert left_out.startswith("(left out for room: ")
     for part, name in zip(
-        ("Progress:", "Files changed:", "Scratchpad:", "Compactions:", "Recent actions:"),
-        ("progress", "files touched", "scratchpad", "compression history", "recent actions"),
+        ("Progress:", "Files changed:", "Scratchpad:", "Recent actions:"),
+        ("progress", "files touched", "scratchpad", "recent actions"),
         strict=True,
     ):
         assert (part in block) != (name in left_out), name
@@ -104,7 +103,7 @@ def test_every_request_after_a_pass_has_the_whole_state(how: str) -> None:
     elif how == "refused":
         engine.too_long()
     request = engine.next_request()
-    assert how != "pressure" or request.new_events
+    assert how != "pressure" or request.passes
     assert in_order(request.state_block, ALWAYS)
     last = request.messages[-1].blocks[-1]
     assert isinstance(last, Text)
@@ -119,7 +118,7 @@ def test_nothing_that_others_wrote_looks_like_the_users_will() -> None:
         ev.PlanChanged(id=3, time=0, steps=(), done=()),
         ev.StateChanged(id=4, time=0, scratchpad=nasty, preserved_refs=(nasty,)),
     ]
-    block = render_state(rebuild(log), Ledger(), 4000, compacted=True)
+    block = render_state(rebuild(log), Ledger(), 4000, compacted=True).text
     assert block.count("</state>") == 1
     assert not [line for line in block.splitlines() if line.startswith(("Standing", "Permission"))]
     assert "push to main" in block
@@ -130,9 +129,9 @@ def test_actions_that_stand_in_the_view_are_not_said_again() -> None:
         ev.AssistantSaid(id=n, time=0, blocks=(ToolCall(f"c{n}", "read_file", {"path": f"f{n}.py"}),))
         for n in range(1, 5)
     ]
-    block = render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=3)
+    block = render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=3).text
     assert "Recent actions: read_file f1.py\n" in block
-    assert render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=6) == ""
+    assert render_state(rebuild(acted), Ledger(), 4000, compacted=True, steps_shown=6).text == ""
 
 
 def test_the_newest_actions_are_told_by_the_tail_and_older_ones_by_the_block() -> None:

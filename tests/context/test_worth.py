@@ -138,7 +138,7 @@ def test_the_current_request_stays_whole_in_the_digest(how: str) -> None:
     elif how == "refused":
         made = engine.too_long(limit=16_000)
     else:
-        (made,) = engine.next_request().new_events
+        (made,) = engine.next_request().passes
     assert made is not None
     assert made.fold_to > 4
     text = shown(engine.next_request().messages)
@@ -148,7 +148,7 @@ def test_the_current_request_stays_whole_in_the_digest(how: str) -> None:
 
 def test_the_current_request_stays_whole_in_its_place() -> None:
     engine = wordy(Policy(name="in place", tail_tokens=600, tail=0.1, skeleton=0.5))
-    (made,) = engine.next_request().new_events
+    (made,) = engine.next_request().passes
     assert made.fold_to < 5
     text = shown(engine.next_request().messages)
     assert REQUEST in text

@@ -4,7 +4,7 @@ The log is the truth. Everything here can be had again from it alone: `Session.r
 """
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -32,6 +32,7 @@ from outlive.events import (
     Noted,
     Renewed,
     SessionStarted,
+    StateShown,
     SystemChanged,
     ToolFinished,
     Undone,
@@ -254,12 +255,12 @@ class Session:
     def next_request(self, now: float | None = None) -> Request:
         """The request that continues the session. Whatever pass it took is on disk before it is handed out."""
         self.reconcile()
-        request = self._asked(now)
-        if request.new_events and self.reconcile(after_pass=True):
-            made = request.new_events
-            request = self._asked(now)
-            request = replace(request, new_events=(*made, *request.new_events))
-        return request
+        made = self._relieved(now)
+        if made and self.reconcile(after_pass=True):
+            made += self._relieved(now)
+        if shown := self.engine.tell_state():
+            self._write_made([shown])
+        return replace(self.engine.live_request(), passes=tuple(made), state_shown=shown)
 
     def due(self, now: float | None = None) -> str:
         """Why the next request would make a pass, or nothing."""
@@ -267,8 +268,9 @@ class Session:
 
     def summary_request(self, focus: str = "") -> Request:
         """The live request, which is in the provider's cache, with a last word that asks for a summary."""
-        fits = self.due() != "limit"
-        request = self.engine.next_request(relieve=False) if fits else self._asked(None)
+        if self.due() == "limit":
+            self._relieved(None)
+        request = self.engine.live_request()
         last = request.messages[-1]
         words = Text(ask(self.masked(focus), self.engine.projection.summary))
         return replace(request, messages=(*request.messages[:-1], replace(last, blocks=(*last.blocks, words))))
@@ -410,32 +412,31 @@ class Session:
         elif isinstance(event, Checkpointed):
             self._checkpoints[event.label] = event
 
-    def _asked(self, now: float | None) -> Request:
+    def _relieved(self, now: float | None) -> list[Compacted]:
+        """The passes that were due, on disk."""
         began = time.perf_counter()
         try:
-            request = self.engine.next_request(now)
+            made = self.engine.relieve(now)
         except FloorError as error:
-            self._write_made(error.new_events, began)  # they are in force, though no request came of them
+            self._write_made(_timed(error.new_events, began))  # they are in force, though no request came of them
             raise
-        return replace(request, new_events=self._write_made(request.new_events, began))
+        made = _timed(made, began)
+        self._write_made(made)
+        return made
 
     def _passed(self, make: Callable[[], Compacted | None]) -> Compacted | None:
         began = time.perf_counter()
         made = make()
         if made is not None:
-            (made,) = self._write_made((made,), began)
+            (made,) = timed = _timed([made], began)
+            self._write_made(timed)
             self.reconcile(after_pass=True)
         return made
 
-    def _write_made(self, made: tuple[Compacted, ...], began: float) -> tuple[Compacted, ...]:
-        """The engine has applied its own events already; if the log cannot take them, nothing may build on them.
-
-        The engine reads no clock, so what a pass took is put on its receipt here.
-        """
+    def _write_made(self, made: Sequence[Compacted | StateShown]) -> None:
+        """The engine has applied its own events already; if the log cannot take them, nothing may build on them."""
         if not made:
-            return ()
-        seconds = round(time.perf_counter() - began, 4)
-        made = tuple(replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in made)
+            return
         try:
             self._writer.append(made)
         except BaseException:
@@ -444,7 +445,6 @@ class Session:
         for event in made:
             self._remember(event)
         self._show(made)
-        return made
 
     def _see(self, names: Iterable[str], *, head: bool) -> None:
         """Note files that are not as they were, and (`head`) which commit is checked out; that takes a process."""
@@ -458,3 +458,9 @@ class Session:
             data["head"] = commit
         if data:
             self.log(Checkpointed, label=SEEN, data=data)
+
+
+def _timed(passes: Iterable[Compacted], began: float) -> list[Compacted]:
+    """Passes with what they took on their receipts, because the engine reads no clock."""
+    seconds = round(time.perf_counter() - began, 4)
+    return [replace(event, receipt=replace(event.receipt, seconds=seconds)) for event in passes]

@@ -6,7 +6,7 @@ from outlive.context.pages import visible_pages
 from outlive.context.passes.plan import PassInput, PassPlan, current_request
 from outlive.context.pieces import Piece
 from outlive.context.validity import problems as request_problems
-from outlive.context.view import with_state
+from outlive.context.view import sendable
 from outlive.messages import Message, Text
 
 
@@ -20,7 +20,7 @@ def broken(
 ) -> list[str]:
     """What the pass would break; an empty list means that it may happen."""
     found = [] if after < before else [f"the view would not shrink ({before:.0f} to {after:.0f} tokens)"]
-    found += request_problems(with_state(messages, "")) if messages else ["no messages"]
+    found += request_problems(sendable(messages)) if messages else ["no messages"]
     found += _lost_request(given, messages)
     found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(given, plan, piece)]
     return found + _unreachable(given, plan)

@@ -6,6 +6,8 @@ the session writes them to its log before it sends the request. The same events 
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from outlive.context.history import History
 from outlive.context.pages import Page, handle
 from outlive.context.passes.ladder import Ladder
@@ -13,7 +15,16 @@ from outlive.context.passes.receipts import by_kind
 from outlive.context.policy import RICH, Policy
 from outlive.context.summary import marked
 from outlive.context.view import Projection, View, projection_of
-from outlive.events import AssistantSaid, Compacted, Event, Renewed, Undone, UsageReported
+from outlive.events import (
+    AssistantSaid,
+    Compacted,
+    Event,
+    Renewed,
+    StateShown,
+    SystemChanged,
+    Undone,
+    UsageReported,
+)
 from outlive.messages import Message
 from outlive.request import Request
 
@@ -40,16 +51,21 @@ class Engine(View):
             self._rewind(event)
             return
         self.events.append(event)
-        if isinstance(event, AssistantSaid):
+        if isinstance(event, AssistantSaid | StateShown | SystemChanged):
             self.render_new()
+        if isinstance(event, AssistantSaid):
             self._asked_tokens = event.id, self.estimate()
             self._ladder.answered()
         changed = self.history.append(event)
         if changed is not None:
-            self._came_late(changed)
+            self._finished(changed)
         match event:
+            case StateShown():
+                self._take_state(event)
+            case SystemChanged():
+                self.prefix_changed()
             case Compacted():
-                self._apply(projection_of(event))
+                self._apply(projection_of(event, self.projection))
                 self._ladder.passed(event)
             case Renewed():
                 self._apply(self._renewal(event))
@@ -80,22 +96,43 @@ class Engine(View):
     def _renewal(self, event: Renewed) -> Projection:
         pages = " ".join(handle(page.number) for page in self.history.pages)
         text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
-        return Projection(event.id, event.id, text)
+        return Projection(event.id, event.id, text, shown_to=event.id)
 
     # -- requests out
 
-    def next_request(self, now: float | None = None, *, relieve: bool = True) -> Request:
-        """The request that continues the session, after the passes that were due. `now`: else the last event.
+    def next_request(self, now: float | None = None) -> Request:
+        """The request that continues the session, after the passes that were due. `now`: else the last event."""
+        passes = self.relieve(now)
+        shown = self.tell_state()
+        return replace(self.live_request(), passes=tuple(passes), state_shown=shown)
 
-        Without `relieve` no pass is made: the view as it is, for a question about it.
-        """
+    def relieve(self, now: float | None = None) -> list[Compacted]:
+        """Make the passes that are due. Raises FloorError."""
         self.render_new()
-        block = self.state_block()
-        made = self._ladder.relieve(now, block) if relieve else []
-        block = self.state_block() if made else block
-        messages = self.request_messages(block)
-        tokens = self.meter.tokens(self.estimate(block))
-        return Request(self.history.system, self.history.tools, messages, block, tokens, tuple(made))
+        return self._ladder.relieve(now)
+
+    def live_request(self) -> Request:
+        """The view as it is, without a pass and without a new state block: for a question about it."""
+        self.render_new()
+        return Request(
+            self.history.system,
+            self.history.tools,
+            self.request_messages(),
+            self.state_block().text,
+            self.meter.tokens(self.estimate()),
+            thinking_from=self.thinking_from,
+        )
+
+    def tell_state(self) -> StateShown | None:
+        """Put a state block into the view, if one is due."""
+        text, whole = self.state_due()
+        if not text:
+            return None
+        last, time = self.history.last_id, self.history.last_time
+        sections = dict(self.state_block().sections)
+        shown = StateShown(id=last + 1, time=time, parent=last, text=text, sections=sections, whole=whole)
+        self.append(shown)
+        return shown
 
     def compact(self, focus: str = "", summary: str = "") -> Compacted | None:
         """Fold all but the tail now, whatever the marks say; None when there is nothing to gain.
@@ -133,7 +170,7 @@ class Engine(View):
         return self._ladder.problems
 
     def shown(self) -> tuple[Message, ...]:
-        """The messages of the view now, without the state block. Makes no pass."""
+        """The messages of the view now. Makes no pass."""
         self.render_new()
         return tuple(self.messages)
 

@@ -61,6 +61,8 @@ class History:
         self.asked_at: float | None = None
         """When the last request that was answered went out."""
         self._open: dict[str, tuple[Unit, ToolCall]] = {}
+        self._answer: Unit | None = None
+        """The newest one."""
 
     def append(self, event: Event) -> Unit | None:
         """Take in an event; the unit is returned when an existing one changed."""
@@ -82,7 +84,7 @@ class History:
                         self.ledger.heard(block.text)
             case AssistantSaid():
                 self.asked_at = self.heard_at
-                unit = step_unit(event)
+                unit = self._answer = step_unit(event)
                 self._add(unit)
                 self._open.update((call.id, (unit, call)) for call in tool_calls(event.blocks))
             case ToolFinished():
@@ -121,6 +123,8 @@ class History:
             self.notes = [*self.notes, f"a result for the unknown call {event.call_id} was ignored"][-RECENT_NOTES:]
             return None
         unit, call = self._open.pop(event.call_id)
+        if unit is not self._answer:
+            unit.late.add(event.id)
         self._read(unit, [add_result(unit, event)])
         self.ledger.note(call, event.id, event.text, is_error=event.is_error, exit_code=event.exit_code)
         return unit

@@ -1,14 +1,18 @@
-"""The state block: the working state as the last words of every request, in a budget. What does not fit is said."""
+"""The state block: the working state, in a budget. What does not fit is said.
+
+It enters the view when it has changed, whole or as a change of the block before, and stays there until a pass.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from outlive.context.ledger import Ledger, brief_paths
 from outlive.context.tokens import estimate
 from outlive.request import STATE_END, STATE_START
 from outlive.state import WorkingState
 
-FILES, TASKS, NOTES, COMPRESSION_ROWS = 8, 20, 8, 3
+FILES, TASKS, NOTES = 8, 20, 8
 """Rows of each kind: every request has the block, and what it leaves out can be recalled."""
 LONGEST_FINISHED = 80
 """Characters of a finished step that is no longer in the plan."""
@@ -16,8 +20,73 @@ LONGEST_NOTE = 600
 """Characters: notes stand in every request until the user speaks again."""
 _LINE_END = re.compile(r"(?:\r\n|[\n\r\v\f\x85\u2028\u2029])[ \t]*")
 _TAG = re.compile(r"<(?=/?state>)")
-Section = tuple[str, str, bool]
-"""Name, text, and whether it may never be left out."""
+_MARK = re.compile(r"^(?:\[\w+\] \d+\. |- (?=#))")
+_STATUS = re.compile(r" \[\w+\]$")
+REPLACES = "This replaces the state blocks above."
+CHANGES = "Changed since the state block above; the rest of it holds:"
+LARGEST_CHANGE = 0.6
+"""Of the whole block: a longer list of changes is told as a whole block."""
+
+
+class Section(NamedTuple):
+    """A part of the block."""
+
+    name: str
+    text: str
+    must: bool
+    """It is never left out."""
+    news: bool = True
+    """A change of it is told. What is no news stands in the conversation itself."""
+
+
+class StateBlock(NamedTuple):
+    """The state, rendered."""
+
+    text: str = ""
+    sections: Mapping[str, str] = {}
+    """Those whose change is told; empty for one that was left out for room."""
+
+    def after(self, known: Mapping[str, str] | None) -> str:
+        """What to tell a model that knows these sections: nothing, the changes or all. None: it knows no block."""
+        if known is None:
+            return self.text
+        if not (rows := changed_rows(known, self.sections)):
+            return ""
+        changes = "\n".join([STATE_START, CHANGES, *rows, STATE_END])
+        return changes if len(changes) < LARGEST_CHANGE * len(self.text) else self.again()
+
+    def again(self) -> str:
+        """All of it, below another block."""
+        rest = self.text.removeprefix(STATE_START) or f"\nNothing is open.\n{STATE_END}"
+        return f"{STATE_START}\n{REPLACES}{rest}"
+
+
+def changed_rows(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """What to say to one who knows the sections as they were."""
+    rows: list[str] = []
+    for name, text in now.items():
+        before = known.get(name, "")
+        if text in (before, ""):
+            continue
+        if name in ("plan", "open tasks", "notes"):
+            rows += _changed_list(before.split("\n"), text.split("\n"), forgets=name == "notes")
+        else:
+            rows.append(text)
+    gone = [name for name in known if name not in now and name != "notes"]
+    return [*rows, *([f"No longer: {', '.join(gone)}"] if gone else [])]
+
+
+def _changed_list(before: list[str], now: list[str], *, forgets: bool) -> list[str]:
+    """The rows that are new, under their title, and those that are gone; `forgets`: these are not told."""
+    new = [row for row in now[1:] if row not in before]
+    kept = {_subject(row) for row in now}
+    gone = [] if forgets else [row for row in before[1:] if _subject(row) not in kept]
+    return [*([now[0]] if new else []), *new, *(f"No longer: {_subject(row)}" for row in gone)]
+
+
+def _subject(row: str) -> str:
+    """A step or task without its mark and status."""
+    return _STATUS.sub("", _MARK.sub("", row))
 
 
 def render_state(
@@ -28,53 +97,54 @@ def render_state(
     compacted: bool,
     notes: Iterable[str] = (),
     steps_shown: int = 0,
-) -> str:
-    """The block, or nothing when there is nothing to say.
+) -> StateBlock:
+    """The block; its text is empty when there is nothing to say.
 
     Files of the recent past stand in the conversation itself until something has left it, and actions as long as
     their steps do: the newest `steps_shown` are not said again.
     """
     recent = state.recent_actions[: max(len(state.recent_actions) - steps_shown, 0)] if compacted else ()
-    sections = [section for section in _sections(state, ledger, compacted, notes, recent) if section[1]]
+    sections = [section for section in _sections(state, ledger, compacted, notes, recent) if section.text]
     if not sections:
-        return ""
-    room = budget - sum(estimate(text) + 1 for _, text, must in sections if must) - 12
+        return StateBlock()
+    room = budget - sum(estimate(section.text) + 1 for section in sections if section.must) - 12
     rows, left_out = [STATE_START], []
-    for name, text, must in sections:
-        if not must:
-            room -= estimate(text) + 1
-        if must or room >= 0:
-            rows.append(text)
+    for section in sections:
+        cost = 0.0 if section.must else estimate(section.text) + 1
+        if cost <= room or section.must:
+            rows.append(section.text)
+            room -= cost
         else:
-            left_out.append(name)
-            room += estimate(text) + 1
+            left_out.append(section.name)
     if left_out:
         rows.append(f"(left out for room: {', '.join(left_out)})")
-    return "\n".join([*rows, STATE_END])
+    news = {name: "" if name in left_out else text for name, text, _, is_news in sections if is_news}
+    return StateBlock("\n".join([*rows, STATE_END]), news)
 
 
 def _sections(
     state: WorkingState, ledger: Ledger, compacted: bool, notes: Iterable[str], recent: Sequence[str]
 ) -> list[Section]:
     return [
-        ("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
-        ("goal", f"Goal: {inset(state.goal)}" if state.goal else "", True),
-        ("criteria", _listed("Done when", map(inset, state.criteria)), True),
-        (
+        Section("mode", f"Permission mode: {state.mode}" if state.mode else "", True),
+        Section("goal", f"Goal: {inset(state.goal)}" if state.goal else "", True),
+        Section("criteria", _listed("Done when", map(inset, state.criteria)), True),
+        Section(
             "directives",
             _listed("Standing instructions of the user", (_TAG.sub("&lt;", d.text) for d in state.directives)),
             True,
         ),
-        ("plan", plan_text(state), True),
-        ("progress", f"Progress: {inset(state.progress)}" if state.progress else "", False),
-        ("blocked on", f"Blocked on: {inset(state.blocked_on)}" if state.blocked_on else "", True),
-        ("open tasks", tasks_text(state), True),
-        ("notes", _listed("Noticed", (inset(shortened(note)) for note in list(notes)[-NOTES:])), True),
-        ("files touched", _files(ledger) if compacted else "", False),
-        ("kept whole", f"Kept whole: {inset(' '.join(state.preserved_refs))}" if state.preserved_refs else "", True),
-        ("scratchpad", f"Scratchpad: {inset(state.scratchpad)}" if state.scratchpad else "", False),
-        ("compression history", _compression(state), False),
-        ("recent actions", f"Recent actions: {inset(' | '.join(recent))}" if recent else "", False),
+        Section("plan", plan_text(state), True),
+        Section("progress", f"Progress: {inset(state.progress)}" if state.progress else "", False),
+        Section("blocked on", f"Blocked on: {inset(state.blocked_on)}" if state.blocked_on else "", True),
+        Section("open tasks", tasks_text(state), True),
+        Section("notes", _listed("Noticed", (inset(shortened(note)) for note in list(notes)[-NOTES:])), True),
+        Section("files touched", _files(ledger) if compacted else "", False, False),
+        Section(
+            "kept whole", f"Kept whole: {inset(' '.join(state.preserved_refs))}" if state.preserved_refs else "", True
+        ),
+        Section("scratchpad", f"Scratchpad: {inset(state.scratchpad)}" if state.scratchpad else "", False),
+        Section("recent actions", f"Recent actions: {inset(' | '.join(recent))}" if recent else "", False, False),
     ]
 
 
@@ -124,8 +194,3 @@ def _files(ledger: Ledger) -> str:
     if not newest:
         return ""
     return f"Files changed: {brief_paths(newest)}" + (f" (and {more} before, in the digest)" if more else "")
-
-
-def _compression(state: WorkingState) -> str:
-    newest = state.compression_log[-COMPRESSION_ROWS:]
-    return f"Compactions: {inset('; '.join(newest))}" if newest else ""

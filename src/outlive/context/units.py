@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from outlive.context.pieces import Piece, call_text, make_piece, object_piece
 from outlive.context.tokens import BLOCK_TOKENS, IMAGE_TOKENS
-from outlive.events import AssistantSaid, ToolFinished, UserSaid
+from outlive.events import AssistantSaid, StateShown, ToolFinished, UserSaid
 from outlive.messages import (
     Block,
     Image,
@@ -42,6 +42,10 @@ class Unit:
     """Those of all its pieces, in their order."""
     objects: tuple[int, ...] = ()
     """The handles of all in it that is no text."""
+    late: set[int] = field(default_factory=set)
+    """Results that came when the model had answered without them."""
+    states: list[StateShown] = field(default_factory=list)
+    """State blocks that were shown after it."""
     extra: float = 0.0
     """Tokens that are no text: pictures, brackets, signatures."""
 

@@ -1,7 +1,8 @@
 """From units to messages: what the model is shown under a projection.
 
-A projection says which units are folded into a digest and which blocks read differently. It comes from the newest
-pass in the log that was not undone, so the same log always gives the same view.
+Until a pass the view only grows: what was shown stays as it was, state blocks included. A projection says which units
+are folded into a digest and which blocks read differently. It comes from the newest pass in the log that was not
+undone, so the same log always gives the same view.
 """
 
 from array import array
@@ -15,17 +16,19 @@ from outlive.context.pages import visible_pages
 from outlive.context.passes.select import best, score
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
-from outlive.context.policy import POOL, Budget, Policy, budget_for
-from outlive.context.state_block import render_state
+from outlive.context.policy import POOL, STATE_FAR, Budget, Policy, budget_for
+from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
 from outlive.context.units import Unit, steps_shown
 from outlive.context.validity import problems
-from outlive.events import Compacted
+from outlive.events import Compacted, StateShown
 from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"
 OPENING = "[the session starts here]"
 EMPTY = "[nothing]"
+SPOOLED = ("spool",)
+"""The rungs of a pass that changes only what no model has seen yet."""
 
 Edits = Mapping[tuple[int, int], str]
 
@@ -42,15 +45,19 @@ class Projection:
     summary: str = ""
     pictures: tuple[tuple[int, int], ...] = ()
     """Pictures of the current request, if the request is in the digest."""
+    shown_to: int = 0
+    """The newest pass that changed what had been shown: state blocks before it are gone, results that came late until
+    then are in their place."""
 
 
-def projection_of(event: Compacted) -> Projection:
+def projection_of(event: Compacted, before: Projection) -> Projection:
     """The projection that a pass put in force."""
     edits = {(edit.event, edit.block): edit.text for edit in event.edits}
-    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, event.pictures)
+    shown_to = before.shown_to if event.receipt.rungs == SPOOLED else event.id
+    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, event.pictures, shown_to)
 
 
-def unit_messages(unit: Unit, edits: Edits) -> list[Message]:
+def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
     """One unit as messages: the user's words, or an answer and the results of its calls."""
     shown = (_shown(unit.event, number, block, edits) for number, block in enumerate(unit.blocks))
     blocks = tuple(block for block in shown if block is not None)
@@ -58,7 +65,8 @@ def unit_messages(unit: Unit, edits: Edits) -> list[Message]:
         return [Message("user", blocks or (Text(EMPTY),))]
     messages = [Message("assistant", blocks or (Text(EMPTY),))]
     if unit.calls:
-        messages.append(Message("user", tuple(_result(unit, call_id, edits) for call_id in unit.calls)))
+        results = (_result(unit, call_id, edits, shown_to) for call_id in unit.calls)
+        messages.append(Message("user", tuple(results)))
     return messages
 
 
@@ -69,9 +77,9 @@ def _shown(event: int, number: int, block: Block, edits: Edits) -> Block | None:
     return block
 
 
-def _result(unit: Unit, call_id: str, edits: Edits) -> ToolResult:
+def _result(unit: Unit, call_id: str, edits: Edits, shown_to: int) -> ToolResult:
     event = unit.results.get(call_id)
-    if event is None:
+    if event is None or (event.id > shown_to and event.id in unit.late):
         return ToolResult(call_id, INTERRUPTED, is_error=True)
     text = edits.get((event.id, 0))
     if text is None:
@@ -105,22 +113,19 @@ def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
 
 
 def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """All messages under a projection, without the state block."""
+    """All messages under the projection of a new pass, before its first state block."""
     messages = opening(units, projection)
     for unit in units:
         if unit.event > projection.fold_to:
-            join(messages, unit_messages(unit, projection.edits))
+            join(messages, unit_messages(unit, projection.edits, unit.last_event))
     return messages
 
 
-def with_state(messages: Sequence[Message], block: str) -> tuple[Message, ...]:
-    """The request: the history and, as its last words, the state block."""
-    if not block:
-        block = EMPTY if not messages or messages[-1].role == "assistant" else ""
-    request = list(messages)
-    if block:
-        join(request, [Message("user", (Text(block),))])
-    return tuple(request)
+def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages; the last one is a user's, as providers want it."""
+    if messages and messages[-1].role == "user":
+        return tuple(messages)
+    return (*messages, Message("user", (Text(EMPTY if messages else OPENING),)))
 
 
 def digest_tokens(projection: Projection) -> float:
@@ -162,13 +167,18 @@ class View:
         self.meter = Meter()
         self.pool: list[Line] = []
         self.messages: list[Message] = []
-        """Without the state block."""
         self.tokens = 0.0
         """Of the messages."""
+        self.thinking_from = 0
+        """Thinking in messages before this one was thought in another view."""
         self._passes = [_Pass(Projection(), 0, array("I"))]
         self._rendered = 0
         self._checked = 0
-        self._late: list[str] = []
+        self._late: list[Piece] = []
+        self._known: Mapping[str, str] | None = None
+        """The state that the view tells; None when it tells none."""
+        self._told_at = 0.0
+        """Tokens of the view when it was told as a whole."""
 
     @property
     def budget(self) -> Budget:
@@ -185,21 +195,21 @@ class View:
         """How many units are folded into the digest."""
         return self._passes[-1].folded
 
-    def request_messages(self, block: str) -> tuple[Message, ...]:
-        """The history and, as its last words, the state block. Raises InvalidRequest."""
-        messages = with_state(self.messages, block)
+    def request_messages(self) -> tuple[Message, ...]:
+        """The messages to send. Raises InvalidRequest."""
+        messages = sendable(self.messages)
         if found := problems(messages, self._checked):
             raise InvalidRequest("; ".join(found))
         self._checked = max(0, len(messages) - 2)
         return messages
 
-    def estimate(self, block: str = "") -> float:
-        """Tokens of the whole request, with this state block."""
-        return self.tokens + self.history.overhead + estimate(block)
+    def estimate(self) -> float:
+        """Tokens of system prompt, tools and messages."""
+        return self.tokens + self.history.overhead
 
     def full(self) -> float:
         """Tokens of the request as it would go out now."""
-        return self.estimate(self.state_block())
+        return self.estimate() + estimate(self.state_due()[0])
 
     def is_cold(self, now: float | None) -> bool:
         """Whether the provider's prompt cache has expired since the last request."""
@@ -207,8 +217,23 @@ class View:
         moment = self.history.heard_at if now is None else now
         return asked is not None and moment - asked > self.policy.cache_seconds
 
-    def state_block(self, *, compacted: bool = False) -> str:
-        """The state block, as it is or (`compacted`) as it will be at most after the next pass."""
+    def state_due(self) -> tuple[str, bool]:
+        """The state block that enters the view with the next request, and whether it tells the whole state.
+
+        It is due when something has changed that the view does not tell yet, or when the view has grown so much that
+        the last whole one is far; also where the last message is the model's, which cannot be answered.
+        """
+        if not self.messages:
+            return "", False
+        block = self.state_block()
+        far = self._known is not None and self.tokens - self._told_at > STATE_FAR
+        text = block.again() if far and block.text else block.after(self._known)
+        if not text and self.messages[-1].role == "assistant":
+            text = block.again() if self._known is not None else EMPTY
+        return text, text in (block.text, block.again())
+
+    def state_block(self, *, compacted: bool = False) -> StateBlock:
+        """The state, as it is or (`compacted`) as it will be at most after the next pass."""
         history = self.history
         shown = 0 if compacted else steps_shown(history.units, self.folded, len(history.state.recent_actions))
         return render_state(
@@ -216,7 +241,7 @@ class View:
             history.ledger,
             self.budget.state,
             compacted=compacted or len(self._passes) > 1,
-            notes=[*history.notes, *self._late],
+            notes=[*history.notes, *map(_late_note, self._late)],
             steps_shown=shown,
         )
 
@@ -237,28 +262,47 @@ class View:
         """Tokens of what stands around the history."""
         system = estimate(self.history.system)
         tools = self.history.overhead - system
-        return {"system": system, "tools": tools, "state": estimate(self.state_block())}
+        return {"system": system, "tools": tools, "state": estimate(self.state_block().text)}
 
     # -- changes
 
     def render_new(self) -> None:
         """Append the messages of units that came since."""
         for unit in self.history.units[self._rendered :]:
-            join(self.messages, unit_messages(unit, self.projection.edits))
+            join(self.messages, unit_messages(unit, self.projection.edits, self.projection.shown_to))
             self.tokens += unit_tokens(unit, self.projection)
+            for state in unit.states:
+                self._show(state)
         self._rendered = len(self.history.units)
+
+    def _take_state(self, state: StateShown) -> None:
+        if self.history.units:
+            self.history.units[-1].states.append(state)
+            self._show(state)
+
+    def _show(self, state: StateShown) -> None:
+        """Append a state block, unless a pass came since."""
+        if state.id <= self.projection.shown_to:
+            return
+        join(self.messages, [Message("user", (Text(state.text, "harness"),))])
+        self.tokens += estimate(state.text)
+        self._known = state.sections
+        if state.whole:
+            self._told_at = self.tokens
 
     def _render_all(self) -> None:
         self.messages = opening(self.history.units, self.projection)
         self.tokens = digest_tokens(self.projection)
         self._rendered = self.folded
         self._checked = 0
+        self._known = None
         self.render_new()
 
-    def _came_late(self, unit: Unit) -> None:
-        """A result may come after its placeholder was shown, or even after its call was folded away."""
-        if unit.event <= self.projection.fold_to:
-            self._late.append(_late_note(unit.pieces[-1]))
+    def _finished(self, unit: Unit) -> None:
+        """A result came: after its placeholder was shown perhaps, or even after its call was folded away."""
+        piece = unit.pieces[-1]
+        if piece.event in unit.late or unit.event <= self.projection.fold_to:
+            self._late.append(piece)
         elif self._rendered and unit.event <= self.history.units[self._rendered - 1].event:
             self._render_all()
 
@@ -276,8 +320,13 @@ class View:
                 piece.forget_lines()
         self._passes.append(_Pass(projection, folded, ids))
         self._render_all()
-        if projection.digest != now.projection.digest:
-            self._late = []  # a new digest has their handles
+        self._late = [] if projection.digest != now.projection.digest else self._unsaid()
+        if projection.shown_to != now.projection.shown_to:
+            self.prefix_changed()
+
+    def prefix_changed(self) -> None:
+        """What stands before the messages' thinking is no longer what stood there."""
+        self.thinking_from = len(self.messages)
 
     def _next_pool(self, folding: Iterable[Piece]) -> list[Line]:
         """The folded lines that later passes choose from again."""
@@ -290,9 +339,16 @@ class View:
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self.pool = self.history.index.find(self._passes[-1].pool)
         self._render_all()
-        visible = visible_pages(self.projection.digest)
-        folded = (piece for unit in self.history.units[: self.folded] for piece in unit.pieces)
-        self._late = [_late_note(p) for p in folded if p.kind == "result" and not visible.issuperset(p.pages)]
+        self._late = self._unsaid()
+        self.prefix_changed()
+
+    def _unsaid(self) -> list[Piece]:
+        """Results that neither the digest nor the messages tell, because they came late."""
+        visible, units = visible_pages(self.projection.digest), self.history.units
+        folded = (p for unit in units[: self.folded] for p in unit.pieces if not visible.issuperset(p.pages))
+        shown_to = self.projection.shown_to
+        kept = (p for unit in units[self.folded :] if unit.late for p in unit.pieces if p.event in unit.late)
+        return [p for p in (*folded, *(p for p in kept if p.event > shown_to)) if p.kind == "result"]
 
 
 def _late_note(piece: Piece) -> str:

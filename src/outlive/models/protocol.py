@@ -68,6 +68,10 @@ class Reply(Struct, frozen=True):
     cut_call: str = ""
     """The tool whose call was cut off; the call is not among the blocks."""
     near_call: NearCall | None = None
+    cache_miss: str = ""
+    """Why the provider could not read all of the last request from its cache, in its own words."""
+    thinking_dropped: int = 0
+    """Blocks of earlier thinking that the provider left out, because what stood before them has changed."""
 
 
 class Model(Protocol):

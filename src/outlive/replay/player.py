@@ -85,7 +85,7 @@ class Replay:
             request = self.session.next_request()
         except FloorError as error:
             return ReplayStep(turn, self._now, None, error.new_events, str(error))
-        return ReplayStep(turn, self._now, request, request.new_events)
+        return ReplayStep(turn, self._now, request, request.passes)
 
 
 def add_message(session: Session, message: Message, prompt_tokens: int = 0) -> None:

@@ -128,7 +128,7 @@ class Account:
         engine = self._replay.session.engine
         for event in step.passes:
             self._passes.append(_pass(step.turn, event, self._before, engine))
-            self._before = projection_of(event)
+            self._before = projection_of(event, self._before)
         output = self._texts.tokens(recording.messages[step.turn].message)
         plain = self._plain_price(step.time, output)
         if step.request is None:
@@ -177,11 +177,11 @@ class Account:
         for message in request.messages:
             for block in message.blocks:
                 text = self._texts.of(block)
-                sums[_kind(message.role, block, text, request.state_block, projection.digest, short)] += len(text)
+                sums[_kind(message.role, block, text, projection.digest, short)] += len(text)
         return {kind: round(chars / CHARS_PER_TOKEN) for kind, chars in sums.items()}
 
 
-def _kind(role: Role, block: Block, text: str, state: str, digest: str, short: set[str]) -> str:
+def _kind(role: Role, block: Block, text: str, digest: str, short: set[str]) -> str:
     match block:
         case ToolResult():
             return "shrunk" if text in short else "results"
@@ -190,7 +190,7 @@ def _kind(role: Role, block: Block, text: str, state: str, digest: str, short: s
         case Thinking():
             return "assistant"
         case Text() if role == "user":
-            return "state" if text == state else "digest" if digest and text == digest else "user"
+            return "state" if block.origin == "harness" else "digest" if digest and text == digest else "user"
         case _:
             return role
 

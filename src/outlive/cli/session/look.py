@@ -108,7 +108,7 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
     pages = f", {handle(1)} to {handle(sizes['handles'])}" if sizes["handles"] else ""
     yield click.style(f"{sizes['units']} units, {sizes['passes']} passes{pages}", dim=True)
     history = engine.history
-    block = render_state(history.state, history.ledger, _ROOM, compacted=True, notes=history.notes)
+    block = render_state(history.state, history.ledger, _ROOM, compacted=True, notes=history.notes).text
     yield from (["", *block.splitlines()[1:-1]] if block else [])
     for one in kept(engine):
         yield click.style(f"kept whole: {one.what}  {' '.join(one.handles)}  {one.tokens:,} tokens", dim=True)

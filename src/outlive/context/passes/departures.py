@@ -67,7 +67,7 @@ _Found = list[tuple[Piece, float, float]]
 
 
 def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Found]]:
-    edits = projection_of(event).edits
+    edits = projection_of(event, before).edits
     for unit in units:
         if not before.fold_to < unit.event < event.id:
             continue

@@ -25,7 +25,15 @@ from outlive.context.passes.spool import spool
 from outlive.context.passes.user_words import at_most
 from outlive.context.policy import Budget
 from outlive.context.tokens import estimate
-from outlive.context.view import Projection, View, conversation, digest_tokens, shown_tokens, unit_tokens
+from outlive.context.view import (
+    SPOOLED,
+    Projection,
+    View,
+    conversation,
+    digest_tokens,
+    shown_tokens,
+    unit_tokens,
+)
 from outlive.events import Compacted, Renewed, ViewEdit
 
 FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
@@ -127,13 +135,13 @@ class Ladder:
 
     # -- the rungs
 
-    def relieve(self, now: float | None, block: str) -> list[Compacted]:
-        """Make the passes that are due before a request with this state block. Raises FloorError."""
+    def relieve(self, now: float | None) -> list[Compacted]:
+        """Make the passes that are due before the next request. Raises FloorError."""
         view, hard = self._view, self._view.budget.hard
-        if view.history.mid_batch and view.estimate(block) <= hard:
+        if view.history.mid_batch and view.full() <= hard:
             return []
         made = self._spool_arrived()
-        total = view.estimate(block)
+        total = view.full()
         reason = self.due(now, total)
         if not reason:
             return made
@@ -198,14 +206,14 @@ class Ladder:
         if not previews:
             return None
         projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
-        return PassPlan(projection, given.folded, ("spool",), shrunk=len(previews))
+        return PassPlan(projection, given.folded, SPOOLED, shrunk=len(previews))
 
     # -- planning and committing
 
     def given(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
         """What a pass may look at; `compacted` counts the state block as it will be at most after it."""
         view, history = self._view, self._view.history
-        block = estimate(view.state_block(compacted=compacted)) + policy.PASS_ROW * compacted
+        block = estimate(view.state_block(compacted=compacted).text)
         return PassInput(
             units=history.units,
             index=history.index,

@@ -6,11 +6,11 @@ The SDK is slow to import, so it is imported when a model is created. Retries ar
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from outlive.messages import Block, Opaque, Text, Thinking
+from outlive.messages import Block, Message, Opaque, Text, Thinking
 from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
 from outlive.models.anthropic.request import opens_with_thought, request_form
-from outlive.models.anthropic.thinking import read_thinking, thinking_form
+from outlive.models.anthropic.thinking import binds_thinking, read_thinking, thinking_form
 from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.prices import facts
@@ -38,6 +38,9 @@ SILENCE = 180.0
 """Seconds between two pieces of a stream."""
 COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 """The API's names of the fields of `Usage`, in order."""
+BINDING, DIAGNOSTICS = "block_binding", "diagnostics"
+BETAS = {BINDING: "thinking-binding-controls-2026-08-01", DIAGNOSTICS: "cache-diagnosis-2026-04-07"}
+"""The fields that are sent where the server takes them, and the betas that they need."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -68,15 +71,25 @@ class AnthropicModel(SdkModel):
             raise NotSetUp(str(error)) from None
         super().__init__(name, facts(name), _client(environment, silence))
         self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
-        self._thoughts = True
+        self._refused = (0, 0)
+        """`thinking_from` of a request whose thinking was refused, and the number of its messages."""
+        self._extras = {DIAGNOSTICS, *((BINDING,) if binds_thinking(name) else ())}
+        """What is sent unless the server refuses it."""
+        self._last: tuple[Message | None, str] = (None, "")
+        """The first message of the last conversation, and the id of its last answer."""
 
     def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
         return self._stream(_Reading(self._model, request.state_block), self._events(request))
 
     def body(self, request: Request) -> dict[str, Any]:
         """The body of the request."""
-        form = request_form(request, thoughts=self._thoughts)
+        form = request_form(request, thoughts_from=self._thoughts_from(request))
         thinking = thinking_form(self._model, self._wanted)
+        if thinking and thinking["type"] in ("adaptive", "enabled") and BINDING in self._extras:
+            thinking[BINDING] = {"prefix_mismatch_behavior": "drop_block"}
+        if DIAGNOSTICS in self._extras:
+            first, answer = self._last
+            form[DIAGNOSTICS] = {"previous_message_id": answer if first == request.messages[0] else None}
         if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
             thinking = None
         form |= {"model": self._model, "max_tokens": self._max_tokens}
@@ -86,8 +99,15 @@ class AnthropicModel(SdkModel):
             form["max_tokens"] = min(self._max_tokens + thinking["budget_tokens"], most)
         return form | {"thinking": thinking} if thinking else form
 
+    def _thoughts_from(self, request: Request) -> int:
+        """The first message whose thinking is sent."""
+        view, messages = self._refused
+        refused = messages if view == request.thinking_from else 0
+        return max(refused, request.thinking_from if binds_thinking(self._model) else 0)
+
     async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
-        """The events of one answer. If the model refuses earlier thinking, the request is repeated without it."""
+        """The events of one answer. If the server refuses earlier thinking or an extra field, the request is repeated
+        without it."""
         import anthropic
         import httpx2
 
@@ -96,12 +116,13 @@ class AnthropicModel(SdkModel):
                 stream = await self._open(self.body(request))
                 async with stream:
                     async for event in stream:
+                        if event.type == "message_start":
+                            self._last = request.messages[0], event.message.id
                         yield event
                 return
             except anthropic.APIStatusError as error:
                 failure = _failure(error)
-                if self._thoughts and failure.status == 400 and _is_about_thoughts(failure.message):
-                    self._thoughts = False
+                if failure.status == 400 and self._changes(failure.message, request):
                     continue
                 raise await self._error(failure) from None
             except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
@@ -109,11 +130,22 @@ class AnthropicModel(SdkModel):
             except anthropic.AnthropicError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
 
+    def _changes(self, said: str, request: Request) -> bool:
+        """Whether the next try of a refused request differs."""
+        refused = {name for name in self._extras if name in said or BETAS[name] in said}
+        self._extras -= refused
+        if not refused and _is_about_thoughts(said) and self._thoughts_from(request) < len(request.messages):
+            self._refused = request.thinking_from, len(request.messages)
+            return True
+        return bool(refused)
+
     async def _open(self, body: dict[str, Any]) -> Any:
+        betas = {"anthropic-beta": ",".join(BETAS[name] for name in sorted(self._extras))} if self._extras else None
+        create = self._client.messages.create
         try:
-            return await self._client.messages.create(stream=True, **body)
+            return await create(stream=True, extra_headers=betas, **body)
         except UnicodeEncodeError:
-            return await self._client.messages.create(stream=True, **writable(body))
+            return await create(stream=True, extra_headers=betas, **writable(body))
 
     async def _names(self) -> str:
         import anthropic
@@ -134,6 +166,8 @@ class _Reading:
         self.size = AnswerSize()
         self.blocks: dict[int, _Arriving] = {}
         self.usage: dict[str, int] = {}
+        self.cache_miss = ""
+        self.thinking_dropped = 0
         self.stop = ""
         self.ended = False
 
@@ -142,6 +176,7 @@ class _Reading:
             case "message_start":
                 self.model = str(event.message.model or self.model)
                 self._count(event.message.usage)
+                self._diagnose(event.message)
             case "content_block_start":
                 block = self.blocks[event.index] = _Arriving(event.content_block, self.state_block)
                 return [CallArriving(block.form["name"])] if block.form["type"] == "tool_use" else []
@@ -152,6 +187,7 @@ class _Reading:
             case "message_delta":
                 self.stop = event.delta.stop_reason or self.stop
                 self._count(event.usage)
+                self._diagnose(event)
             case "message_stop":
                 self.ended = True
             case _:
@@ -165,6 +201,15 @@ class _Reading:
             if value is not None:
                 self.usage[name] = whole(value)
 
+    def _diagnose(self, told: Any) -> None:
+        """What the provider says of cache and thinking."""
+        reason = getattr(getattr(told, "diagnostics", None), "cache_miss_reason", None)
+        self.cache_miss = str(getattr(reason, "type", None) or self.cache_miss)
+        changed = getattr(told, "input_transformations", None)
+        if isinstance(changed, list):
+            kinds = (getattr(one, "type", None) or dict(one).get("type") for one in changed)
+            self.thinking_dropped = sum(kind == "thinking_dropped" for kind in kinds)
+
     def reply(self) -> Reply:
         if not self.ended:
             raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
@@ -173,7 +218,15 @@ class _Reading:
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
         usage = Usage(*(self.usage.get(name, 0) for name in COUNTS))
-        return Reply(own_ids(blocks), stop, usage, self.model, cut)
+        return Reply(
+            own_ids(blocks),
+            stop,
+            usage,
+            self.model,
+            cut,
+            cache_miss=self.cache_miss,
+            thinking_dropped=self.thinking_dropped,
+        )
 
     def held(self, reply: Reply) -> Iterator[Arriving]:
         """The text that was held back because it could have been an echo of the state block."""

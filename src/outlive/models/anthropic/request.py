@@ -1,10 +1,9 @@
 """A whole request in the form of Anthropic's messages API, with invalid parts fixed and cache breakpoints set.
 
-Pure translation. Breakpoints are on the last block of the stable prefix (system, else tools), on the last block
-before the state block, and at the end of the previous request, so that a batch of any length finds the cached prefix.
+Pure translation. Breakpoints are on the last block of the stable prefix (system, else tools), on the last block, and
+at the end of the previous request, so that a batch of any length finds the cached prefix.
 """
 
-from outlive.messages import Text
 from outlive.models.anthropic.form import NOTHING, Form, message_form
 from outlive.models.sanitize import apart, legal_id, valid_name
 from outlive.request import Request
@@ -17,9 +16,10 @@ MARKABLE = ("text", "image", "tool_use", "tool_result")
 PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
-def request_form(request: Request, *, thoughts: bool = True) -> Form:
-    """System, tools and messages. `thoughts=False` leaves out earlier thinking, which some models refuse."""
-    messages = [_mended(message_form(message), thoughts) for message in apart(request.messages)]
+def request_form(request: Request, *, thoughts_from: int = 0) -> Form:
+    """System, tools and messages. Thinking before message `thoughts_from` is left out: some models refuse it."""
+    told = enumerate(apart(request.messages))
+    messages = [_mended(message_form(message), number >= thoughts_from) for number, message in told]
     form: Form = {"messages": messages}
     if request.tools:
         form["tools"] = [dict(tool) for tool in request.tools]
@@ -28,11 +28,8 @@ def request_form(request: Request, *, thoughts: bool = True) -> Form:
     stable = form.get("system") or form.get("tools")
     if stable:
         stable[-1]["cache_control"] = BREAKPOINT
-    last = len(messages) - 1
-    _mark(messages, last, len(messages[last]["content"]) - (1 if _ends_with_state(request) else 0))
-    asked = max((number for number in range(last) if messages[number]["role"] == "user"), default=-1)
-    if asked >= 0:
-        _mark(messages, asked, len(messages[asked]["content"]))
+    for number in [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]:
+        _mark(messages[: number + 1])
     return form
 
 
@@ -46,19 +43,11 @@ def opens_with_thought(messages: list[Form]) -> bool:
     return messages[number]["content"][0]["type"] in THOUGHTS
 
 
-def _ends_with_state(request: Request) -> bool:
-    return bool(request.state_block.strip()) and request.messages[-1].blocks[-1] == Text(request.state_block)
-
-
-def _mark(messages: list[Form], number: int, end: int) -> None:
-    """Put a breakpoint on the last block before that place that can have one."""
-    while number >= 0:
-        for block in reversed(messages[number]["content"][:end]):
-            if block["type"] in MARKABLE:
-                block["cache_control"] = BREAKPOINT
-                return
-        number -= 1
-        end = len(messages[number]["content"])
+def _mark(messages: list[Form]) -> None:
+    """Put a breakpoint on the last block that can have one."""
+    blocks = (block for message in reversed(messages) for block in reversed(message["content"]))
+    if last := next((block for block in blocks if block["type"] in MARKABLE), None):
+        last["cache_control"] = BREAKPOINT
 
 
 def _mended(message: Form, thoughts: bool) -> Form:

@@ -11,6 +11,8 @@ Version = tuple[int, int]
 ADAPTIVE_FROM: Version = (4, 6)
 UNASKED_FROM: Version = (5, 0)
 BETWEEN_FROM: Version = (5, 5)
+BOUND_FROM: Version = (5, 5)
+ALWAYS_BOUND_FROM: Version = (5, 1)
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 """With summaries: text between calls arrives as thinking too."""
 
@@ -27,6 +29,12 @@ def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
     if line in ALWAYS or (line == "opus" and version >= BETWEEN_FROM):
         return dict(ADAPTIVE)
     return {"type": "between_tools" if version >= BETWEEN_FROM else "disabled"}
+
+
+def binds_thinking(name: str) -> bool:
+    """Whether thinking of this model is valid only after exactly what stood before it when it was thought."""
+    line, version = version_of(name)
+    return version >= (ALWAYS_BOUND_FROM if line in ALWAYS else BOUND_FROM)
 
 
 def version_of(name: str) -> tuple[str, Version]:
