@@ -95,7 +95,7 @@ SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "system after the assistant": (
         claude(user("x"), assistant("y"), {"role": "system", "content": "z"}, user("x")),
-        "messages.2: `system` messages must come directly after a `user` message",
+        "messages.2: role 'system' must follow a 'user' message or an 'assistant' message ending in a server tool",
     ),
 }
 
@@ -407,14 +407,15 @@ def follow_up(content: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
 
 
 def test_thinking_comes_back_as_it_was_sent_or_is_refused() -> None:
+    older = {"model": "claude-opus-5"}
     with Simulator(script=[think("hm") + call("bash", command="ls"), say("ok")]) as sim:
-        content = thought_and_call(sim)
+        content = thought_and_call(sim, **older)
         altered = [{**content[0], "thinking": "hm!"}, content[1]]
-        heard = ask_claude(sim, follow_up(altered))
+        heard = ask_claude(sim, follow_up(altered, **older))
         assert heard.error["message"] == "messages.1.content.0: Invalid `signature` in `thinking` block"
-        heard = ask_claude(sim, follow_up(content[1:]))
+        heard = ask_claude(sim, follow_up(content[1:], **older))
         assert "blocks in the latest assistant message cannot be modified" in heard.error["message"]
-        assert ask_claude(sim, follow_up(content)).status == 200
+        assert ask_claude(sim, follow_up(content, **older)).status == 200
         sim.verify()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from outlive.testing.simulator.seen import SeenRequest
-from outlive.testing.simulator.simulator import Brain, Simulator
+from outlive.testing.simulator.simulator import BINDINGS, ENFORCED, Brain, Simulator
 from outlive.testing.simulator.steps import Step, read_steps, say
 
 
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: over.set())
     thinking = brain or (None if script is not None else echo)
     key = None if given.any_key else given.key
-    with Simulator(script, thinking, window=given.window, key=key, port=given.port) as simulator:
+    served = Simulator(script, thinking, window=given.window, key=key, port=given.port, binding=given.binding)
+    with served as simulator:
         for name, value in simulator.env().items():
             print(f"export {name}={value}", flush=True)
         over.wait()
@@ -55,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--window", type=int, default=200_000, help="tokens that a prompt may have (200000)")
     parser.add_argument("--key", default="test-key", help="the API key that is accepted (test-key)")
     parser.add_argument("--any-key", action="store_true", help="accept any key or none, as local servers do")
+    shown = "thinking that fails the binding check is refused, or only reported (enforced)"
+    parser.add_argument("--binding", choices=BINDINGS, default=ENFORCED, help=shown)
     return parser
 
 

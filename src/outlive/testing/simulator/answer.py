@@ -1,8 +1,8 @@
 """Answers in a form common to both providers: parts with ids, stop reason, usage."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
@@ -35,6 +35,8 @@ class Answer:
     stop: str = "end"
     """Why it stops: end, tools, length or refusal."""
     usage: ReportedUsage = NOTHING_USED
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """Anthropic: more fields of the message, which speak of the request."""
 
     @property
     def characters(self) -> int:

@@ -21,6 +21,8 @@ class SimulatedModel:
     """Anthropic: the last message may be the start of the answer."""
     system_turns: bool = True
     """Anthropic: accepts messages with the role `system`."""
+    binds_thinking: bool = False
+    """Anthropic: thinking is valid only after the conversation that it was made in."""
     reasoning: bool = False
     """OpenAI: accepts `max_completion_tokens` only."""
 
@@ -35,10 +37,15 @@ def _claude() -> Iterable[SimulatedModel]:
         yield SimulatedModel(name, max_output=128_000, thinking=manual | {ADAPTIVE}, system_turns=False)
     yield SimulatedModel("claude-opus-4-7", max_output=128_000, system_turns=False)
     yield SimulatedModel("claude-sonnet-5", max_output=128_000, thinks_unasked=True, system_turns=False)
-    for name in ("claude-opus-4-8", "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"):
-        yield SimulatedModel(name, max_output=128_000, thinks_unasked=name != "claude-opus-4-8")
-    for name in ("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2"):
-        yield SimulatedModel(name, max_output=128_000, thinking=frozenset({ADAPTIVE}), thinks_unasked=True)
+    yield SimulatedModel("claude-opus-4-8", max_output=128_000)
+    yield SimulatedModel("claude-opus-5", max_output=128_000, thinks_unasked=True)
+    for name in ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"):
+        yield SimulatedModel(name, max_output=128_000, thinks_unasked=True, binds_thinking=True)
+    always = frozenset({ADAPTIVE})
+    for name in ("claude-fable-5", "claude-mythos-5"):
+        yield SimulatedModel(name, max_output=128_000, thinking=always, thinks_unasked=True)
+    for name in ("claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-1", "claude-mythos-5-2"):
+        yield SimulatedModel(name, max_output=128_000, thinking=always, thinks_unasked=True, binds_thinking=True)
 
 
 def _gpt() -> Iterable[SimulatedModel]:

@@ -65,6 +65,10 @@ class SeenRequest:
     fault: Fault | None = None
     usage: ReportedUsage | None = None
     """None if a fault replaced the answer."""
+    dropped: tuple[str, ...] = ()
+    """Anthropic: paths of thinking blocks that failed the binding check and were dropped; the body has them."""
+    mismatched: tuple[str, ...] = ()
+    """Anthropic: paths of thinking blocks that failed the binding check and were shown all the same."""
 
     @property
     def model(self) -> str:

@@ -13,6 +13,7 @@ from outlive.testing.simulator.answer import Answer, characters_for, cut_to
 from outlive.testing.simulator.anthropic.side import AnthropicSide
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.cache import CachedPiece, PromptCache
+from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
 from outlive.testing.simulator.openai.side import OpenAISide
@@ -28,6 +29,8 @@ Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide
 MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
 LARGEST = 32 * 1024 * 1024
+ENFORCED = "enforced"
+BINDINGS = (ENFORCED, "reported")
 
 
 class Simulator:
@@ -45,8 +48,15 @@ class Simulator:
         cache_minimum: int = 1024,
         largest_body: int = LARGEST,
         port: int = 0,
+        binding: str = ENFORCED,
     ) -> None:
-        """Give a script or a brain. `key=None` takes any key or none, as local servers do."""
+        """Give a script or a brain. `key=None` takes any key or none, as local servers do.
+
+        `binding`: whether thinking that fails the binding check is refused (`"enforced"`), or shown to the model and
+        only reported (`"reported"`), as for older accounts.
+        """
+        if binding not in BINDINGS:
+            raise ValueError(f"binding is one of {', '.join(BINDINGS)}, and not {binding!r}")
         self.window = window
         self.key = key
         self.faults = Faults()
@@ -56,7 +66,7 @@ class Simulator:
         """Every request that broke a rule."""
         self._play = Play(script, brain)
         known = {model.name: model for model in models}
-        self._anthropic = AnthropicSide(known, Signer(key or ""))
+        self._anthropic = AnthropicSide(known, Signer(key or ""), enforced=binding == ENFORCED)
         self._openai = OpenAISide(known)
         self._cache = PromptCache(clock, cache_minimum)
         self._lock = threading.Lock()
@@ -148,20 +158,23 @@ class Simulator:
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
         body = _parsed(raw)
-        side.check(path, headers, body)
-        pieces = side.pieces(body)
+        checked = side.check(path, headers, body)
+        pieces = side.pieces(checked.shown)
         used = tokens_of(sum(piece.characters for piece in pieces))
         if path == COUNT:
             return _whole({"input_tokens": used})
         if used > self.window:
             raise side.too_long(used, self.window)
-        request = self._seen(side, path, headers, body)
+        request = self._seen(side, path, headers, body, checked)
         mark = hashlib.sha256(raw + f"#{request.number}".encode()).hexdigest()[:24]
         return self._respond(side, request, pieces, mark, request_id)
 
-    def _seen(self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> SeenRequest:
+    def _seen(
+        self, side: Side, path: str, headers: Mapping[str, str], body: dict[str, Any], checked: CheckedRequest
+    ) -> SeenRequest:
         with self._lock:
             request = SeenRequest(len(self.requests) + 1, side.name, path, body, headers)
+            request.dropped, request.mismatched = checked.dropped, checked.mismatched
             self.requests.append(request)
         request.fault = self.faults.take(request)
         return request

@@ -1,7 +1,7 @@
 """Wire format of the Messages API: answers and errors."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, chunks
@@ -39,12 +39,13 @@ def error_body(status: int, message: str, kind: str, request_id: str) -> dict[st
 
 def whole(answer: Answer) -> dict[str, Any]:
     """The answer in one piece."""
-    return _message(answer, [_block(part) for part in answer.parts], STOPS[answer.stop], _usage(answer))
+    return _message(answer, [block_of(part) for part in answer.parts], STOPS[answer.stop], _usage(answer))
 
 
 def events(answer: Answer) -> Iterator[bytes]:
     """The answer as the events of a stream."""
     opening = _message(answer, [], None, _usage(answer) | {"output_tokens": 1})
+    edits = {name: opening.pop(name) for name in ("context_management",) if name in opening}
     yield _event("message_start", {"message": opening})
     for index, part in enumerate(answer.parts):
         yield _event("content_block_start", {"index": index, "content_block": _opened(part)})
@@ -54,7 +55,7 @@ def events(answer: Answer) -> Iterator[bytes]:
             yield _event("content_block_delta", {"index": index, "delta": delta})
         yield _event("content_block_stop", {"index": index})
     ending = {"stop_reason": STOPS[answer.stop], "stop_sequence": None, "stop_details": _details(answer)}
-    yield _event("message_delta", {"delta": ending, "usage": _final_usage(answer)})
+    yield _event("message_delta", {"delta": ending, "usage": _final_usage(answer), **edits})
     yield _event("message_stop", {})
 
 
@@ -97,7 +98,15 @@ def _message(answer: Answer, content: list[Any], stop: str | None, usage: dict[s
         "stop_sequence": None,
         "stop_details": _details(answer) if stop else None,
         "usage": usage,
+        **answer.report,
     }
+
+
+def transformations(dropped: Iterable[str], mismatched: Iterable[str]) -> list[dict[str, str]]:
+    """Describe the thinking that failed the binding check, by its paths."""
+    kinds = {"thinking_dropped": dropped, "thinking_mismatch_allowed": mismatched}
+    reason = "prefix_binding_mismatch"
+    return [{"type": kind, "path": path, "reason": reason} for kind, paths in kinds.items() for path in paths]
 
 
 def _details(answer: Answer) -> dict[str, Any] | None:
@@ -124,7 +133,8 @@ def _final_usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _block(part: SentPart) -> dict[str, Any]:
+def block_of(part: SentPart) -> dict[str, Any]:
+    """A part of an answer as a content block."""
     match part:
         case Say(text):
             return {"type": "text", "text": text, "citations": None}

@@ -7,6 +7,7 @@ from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
 from outlive.testing.simulator.cache import CachedPiece
+from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
@@ -46,8 +47,9 @@ class OpenAISide:
             code="invalid_api_key",
         )
 
-    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> None:
+    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> CheckedRequest:
         check_request(body, self._models)
+        return CheckedRequest(body)
 
     def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
         """The prompt in cache order: tools, then messages."""

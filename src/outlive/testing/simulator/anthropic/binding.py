@@ -1,0 +1,130 @@
+"""Thinking bound to the conversation before it.
+
+A signature of a model that binds records four hashes: of `system`, of `tools`, of every block before the thinking
+block, and of the thinking block before it. Thinking and breakpoints are not part of the first three. As the record is
+in the signature, any simulator with the same key can check it.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from outlive.testing.simulator.anthropic.messages import turn_scoped
+from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of
+from outlive.testing.simulator.anthropic.signing import record_of
+
+WIDTH = 12
+"""Hexadecimal digits of each hash in a record."""
+NONE = "0" * WIDTH
+"""In place of the hash of the thinking block before, if there is none."""
+THINKING = ("thinking", "redacted_thinking")
+
+
+@dataclass(frozen=True)
+class BindingMismatch:
+    """A thinking block that fails the check, and what differs."""
+
+    path: str
+    reason: str
+
+
+class PrefixHash:
+    """The hashes of a conversation up to a place; grows block by block."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        tools = [tool for tool in body.get("tools") or [] if not tool.get("defer_loading")]
+        self._system = _hash(*map(block_bytes, blocks_of(body.get("system") or [])))
+        self._tools = _hash(*map(block_bytes, tools))
+        self._messages = hashlib.sha256()
+
+    def add(self, role: str, block: dict[str, Any]) -> None:
+        """Continue after a block; thinking is not part of the prefix. The role says too if it is turn-scoped."""
+        if block["type"] not in THINKING:
+            data = role.encode() + b"\n" + block_bytes(block)
+            self._messages.update(len(data).to_bytes(8) + data)
+
+    def record(self, previous: str) -> str:
+        """Return the record of a thinking block at this place, after the thinking block with this hash."""
+        return self._system + self._tools + self._messages.hexdigest()[:WIDTH] + previous
+
+    def difference(self, signature: str, previous: str) -> str:
+        """Return what differs from when a thinking block was made; empty if nothing does."""
+        record = record_of(signature)
+        if not record:
+            return "The block carries no record of the conversation that it was created in."
+        system, tools, messages, before = (record[at : at + WIDTH] for at in range(0, 4 * WIDTH, WIDTH))
+        if system != self._system:
+            return "The `system` prompt differs from when the block was created."
+        if tools != self._tools:
+            return "The `tools` list differs from when the block was created."
+        if messages != self._messages.hexdigest()[:WIDTH]:
+            return "Content before this block differs from when it was created."
+        if previous not in (NONE, before):
+            return "The thinking block before this one is not the one that it was created after."
+        return ""
+
+
+def mismatches(body: dict[str, Any], *, enforced: bool) -> list[BindingMismatch]:
+    """Return the thinking blocks that fail, in order.
+
+    Enforced, a failing block counts as absent for the blocks after it, and takes the rest of its run of thinking
+    with it; otherwise each block is judged on its own.
+    """
+    prefix, previous, found = PrefixHash(body), NONE, list[BindingMismatch]()
+    failing = False
+    for path, role, block in _walk(body["messages"]):
+        if block["type"] != "thinking":
+            prefix.add(role, block)
+            failing = False
+            continue
+        reason = prefix.difference(block["signature"], previous)
+        if failing and enforced:
+            reason = reason or "The thinking block before this one fails the check."
+        if reason:
+            found.append(BindingMismatch(path, reason))
+        failing = bool(reason)
+        if not (failing and enforced):
+            previous = hash_of(block["signature"])
+    return found
+
+
+def prefix_of(body: dict[str, Any], dropped: Collection[str]) -> tuple[PrefixHash, str]:
+    """Return the hashes at the end of a request, and the hash of the last thinking block that the model is shown."""
+    prefix, previous = PrefixHash(body), NONE
+    for path, role, block in _walk(body["messages"]):
+        prefix.add(role, block)
+        if block["type"] == "thinking" and path not in dropped:
+            previous = hash_of(block["signature"])
+    return prefix, previous
+
+
+def without(body: dict[str, Any], paths: Collection[str]) -> dict[str, Any]:
+    """Return a body without the blocks at some paths."""
+    messages = []
+    for index, message in enumerate(body["messages"]):
+        content = message["content"]
+        if isinstance(content, list):
+            content = [block for at, block in enumerate(content) if f"messages.{index}.content.{at}" not in paths]
+        messages.append({**message, "content": content})
+    return {**body, "messages": messages}
+
+
+def hash_of(signature: str) -> str:
+    """Return the hash by which a later thinking block names this one."""
+    return _hash(signature.encode())
+
+
+def _walk(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the path, the role and the block of everything in the messages."""
+    for index, message in enumerate(messages):
+        role = "turn-scoped" if turn_scoped(message) else message["role"]
+        for at, block in enumerate(blocks_of(message["content"])):
+            yield f"messages.{index}.content.{at}", role, block
+
+
+def _hash(*pieces: bytes) -> str:
+    state = hashlib.sha256()
+    for piece in pieces:
+        state.update(len(piece).to_bytes(8) + piece)
+    return state.hexdigest()[:WIDTH]
