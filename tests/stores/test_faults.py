@@ -5,13 +5,15 @@ import json
 import logging
 import os
 import pwd
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,15 @@ class TinyDisk:
 
     def unmount(self) -> None:
         subprocess.run(["umount", "-l", str(self.path)], check=False)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user can get at. No temporary path is one: each pytest that starts closes their folder."""
+    folder = Path(tempfile.mkdtemp(prefix="outlive-public-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -145,15 +156,12 @@ def test_a_store_can_be_read_on_a_full_disk(on_tiny_disk: Engine, tiny_disk: Tin
 
 
 @pytest.mark.postgres
-def test_a_full_tablespace_is_a_clear_error_and_changes_nothing(postgres: PostgresServer, tmp_path: Path) -> None:
+def test_a_full_tablespace_is_a_clear_error_and_changes_nothing(postgres: PostgresServer, public: Path) -> None:
     user = pwd.getpwnam("pgserver") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
-    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):
-        folder.chmod(0o755)
-    disk = TinyDisk(tmp_path / "space", "1m", f",uid={user.pw_uid},gid={user.pw_gid},mode=0700")
+    disk = TinyDisk(public / "space", "1m", f",uid={user.pw_uid},gid={user.pw_gid},mode=0700")
     try:
         postgres.run(f"CREATE TABLESPACE tiny LOCATION '{disk.path}'")
-        with postgres.schema() as url:
-            engine = Engine("postgres", f"{url}%20-cdefault_tablespace%3Dtiny")
+        with postgres.schema() as url, closing(Engine("postgres", f"{url}%20-cdefault_tablespace%3Dtiny")) as engine:
             graph = engine.graph()
             made, error = 0, None
             while error is None:
@@ -166,7 +174,6 @@ def test_a_full_tablespace_is_a_clear_error_and_changes_nothing(postgres: Postgr
             assert len(tasks) == made
             assert_sound(graph.store)
             assert_sound(engine.open())
-            engine.close()
     finally:
         with suppress(psycopg.Error):
             postgres.run("DROP TABLESPACE IF EXISTS tiny")
@@ -249,14 +256,12 @@ def modes(root: Path, *, folders: int, files: int) -> Iterator[None]:
 
 
 @pytest.fixture(params=["files", "sqlite"])
-def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+def shared(request: pytest.FixtureRequest, public: Path) -> Iterator[Engine]:
     """A store in a folder that everybody can get at."""
-    for folder in (tmp_path, *list(tmp_path.parents)[:-2]):
-        folder.chmod(0o755)
-    (tmp_path / "place").mkdir()
+    (public / "place").mkdir()
     name = ".tasks" if request.param == "files" else "tasks.db"
     scheme = "files:" if request.param == "files" else "sqlite:///"
-    engine = Engine(request.param, f"{scheme}{tmp_path / 'place' / name}")
+    engine = Engine(request.param, f"{scheme}{public / 'place' / name}")
     engine.graph().create("one")
     engine.close()
     yield engine
