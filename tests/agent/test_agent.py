@@ -293,7 +293,7 @@ def test_an_interrupted_answer_keeps_what_was_said(tmp_path: Path) -> None:
     assert ending.stop_reason == "interrupted"
     said = [event for event in seen if isinstance(event, AssistantSaid)]
     assert [(plain_text(event.blocks), event.stop_reason) for event in said] == [("I think that", "interrupted")]
-    assert agent.session.next_request().messages
+    assert agent.session.engine.live_request().messages
 
 
 def test_interrupted_calls_get_an_honest_result(tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ class AnthropicModel(SdkModel):
         """The first message of the last conversation, and the id of its last answer."""
 
     def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
-        return self._stream(_Reading(self._model, request.state_block), self._events(request))
+        reading = _Reading(self._model, request.state_block)
+        return self._stream(reading, self._events(request, reading))
 
     def body(self, request: Request) -> dict[str, Any]:
         """The body of the request."""
@@ -105,7 +106,7 @@ class AnthropicModel(SdkModel):
         refused = messages if view == request.thinking_from else 0
         return max(refused, request.thinking_from if binds_thinking(self._model) else 0)
 
-    async def _events(self, request: Request) -> AsyncGenerator["RawMessageStreamEvent", None]:
+    async def _events(self, request: Request, reading: "_Reading") -> AsyncGenerator["RawMessageStreamEvent", None]:
         """The events of one answer. If the server refuses earlier thinking or an extra field, the request is repeated
         without it."""
         import anthropic
@@ -116,9 +117,8 @@ class AnthropicModel(SdkModel):
                 stream = await self._open(self.body(request))
                 async with stream:
                     async for event in stream:
-                        if event.type == "message_start":
-                            self._last = request.messages[0], event.message.id
                         yield event
+                self._last = request.messages[0], reading.id
                 return
             except anthropic.APIStatusError as error:
                 failure = _failure(error)
@@ -162,6 +162,7 @@ class _Reading:
 
     def __init__(self, model: str, state_block: str) -> None:
         self.model = model
+        self.id = ""
         self.state_block = state_block
         self.size = AnswerSize()
         self.blocks: dict[int, _Arriving] = {}
@@ -174,6 +175,7 @@ class _Reading:
     def take(self, event: "RawMessageStreamEvent") -> list[Arriving]:
         match event.type:
             case "message_start":
+                self.id = str(event.message.id)
                 self.model = str(event.message.model or self.model)
                 self._count(event.message.usage)
                 self._diagnose(event.message)
