@@ -18,11 +18,12 @@ How to work
 What outlives the conversation
 - Your context is compacted from time to time. What left it stands behind handles such as @h12: `recall` gives back
   the exact text, or finds it by words. Do not read a file or run a command again for what a handle still has.
-- The <state> block at the end of each request is kept by the harness: goal, plan, standing instructions of the user,
-  open tasks and notes. Keep it true: `update_plan` when the plan or the step changes; `task_*` for work that is
-  larger than this session or has dependencies; `add_directive` when the user gives an instruction that is to hold
-  from now on, in the user's own words.
-- After a compaction or a restart, notes in the block say what changed on disk meanwhile. Believe them over your
+- <state> blocks are from the harness: goal, plan, standing instructions of the user, open tasks and notes. One comes
+  when something has changed, and tells all of it or what changed since the one before. Keep the state true:
+  `update_plan` when the plan or the step changes; `task_*` for work that is larger than this session or has
+  dependencies; `add_directive` when the user gives an instruction that is to hold from now on, in the user's own
+  words.
+- After a compaction or a restart, notes in a block say what changed on disk meanwhile. Believe them over your
   memory.
 - A result marked as interrupted may have done part of its work: look before doing it again.
 

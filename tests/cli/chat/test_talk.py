@@ -15,7 +15,7 @@ from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import COMMANDS, obey
 from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import short_session
-from outlive.events import PlanChanged, PlanStep, StateChanged, UserSaid
+from outlive.events import PlanChanged, PlanStep, StateChanged, UsageReported, UserSaid
 from outlive.memory.memories import Memories
 from outlive.messages import ToolCall, plain_text
 from outlive.models.errors import Unavailable
@@ -285,6 +285,10 @@ def test_what_the_agent_keeps_for_itself_can_be_seen(play: Play) -> None:
         session.log(PlanChanged, steps=(PlanStep("Look", done=True), PlanStep("Fix")))
         session.log(PlanChanged, steps=(PlanStep("Fix"),))
         assert "kept whole: read_file spec.md @h1" in await face.obey("/context")
+        report = {"input": 9, "cache_miss": "messages_changed", "thinking_dropped": 2}
+        face.talk.agent.session.log(UsageReported, of=0, **report)
+        shown = await face.obey("/context")
+        assert "cache missed: messages changed ×1 · 2 blocks of thinking dropped by the provider" in shown
         said = await face.obey("/plan")
         assert "done before Look" in said
         assert "scratchpad port 8412" in said

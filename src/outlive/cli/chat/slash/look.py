@@ -1,6 +1,8 @@
 """Slash commands that only show something."""
 
 import time
+from collections import Counter
+from collections.abc import Iterable
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -14,7 +16,7 @@ from outlive.cli.chat.talk import Talk
 from outlive.cli.chat.words import ago, counted, cut, dollars, short_session, tokens
 from outlive.context.pages import HANDLE_IN_TEXT
 from outlive.context.passes.pinning import kept
-from outlive.events import Compacted, DirectiveDropped, Undone
+from outlive.events import Compacted, DirectiveDropped, Event, Undone, UsageReported
 from outlive.printable import clean, one_line
 from outlive.stores.logs.reading import full_log
 from outlive.stores.tasks.records import Task
@@ -129,7 +131,19 @@ async def context(talk: Talk, words: str) -> RenderableType:
         Text(f"kept whole: {one_line(one.what)} {' '.join(one.handles)} · {tokens(one.tokens)}", "quiet")
         for one in kept(talk.agent.session.engine)
     ]
+    if found := _unexpected(talk.agent.session.events):
+        notes.append(Text(found, "quiet"))
     return Group(head, Padding(rows, (0, 0, 0, 2)), *notes)
+
+
+def _unexpected(events: Iterable[Event]) -> str:
+    """What the provider reported of requests that its cache or its check of thinking did not take as they were."""
+    reports = [event for event in events if isinstance(event, UsageReported)]
+    misses = Counter(event.cache_miss.replace("_", " ") for event in reports if event.cache_miss)
+    dropped = sum(event.thinking_dropped for event in reports)
+    facts = [f"cache missed: {reason} ×{count}" for reason, count in misses.most_common()]
+    facts += [f"{counted(dropped, 'block')} of thinking dropped by the provider"] if dropped else []
+    return " · ".join(facts)
 
 
 @command("", "what each pass did")
