@@ -56,7 +56,7 @@ def go_on(body: dict[str, Any], heard: Heard) -> None:
     assert heard.status == 200, heard.body
     content = heard.body["content"]
     body["messages"].append({"role": "assistant", "content": content})
-    results = [result(block["id"]) for block in content if block["type"] == "tool_use"]
+    results: list[Any] = [result(block["id"]) for block in content if block["type"] == "tool_use"]
     body["messages"].append(user(*(results or ["go on"])))
 
 

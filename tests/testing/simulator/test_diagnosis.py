@@ -129,4 +129,5 @@ def test_the_sdk_reads_it_from_a_stream(sim: Simulator) -> None:
             found = stream.get_final_message().diagnostics
     assert found is not None
     assert found.cache_miss_reason is not None
-    assert (found.cache_miss_reason.type, found.cache_miss_reason.cache_missed_input_tokens) == ("system_changed", 10)
+    assert found.cache_miss_reason.type == "system_changed"
+    assert found.cache_miss_reason.cache_missed_input_tokens == 10
