@@ -8,7 +8,7 @@ import anthropic
 import pytest
 
 from outlive.testing import Simulator
-from outlive.testing.simulator.anthropic.diagnosis import REMEMBERED
+from outlive.testing.simulator.anthropic import diagnosis as remembering
 from tests.testing.simulator.talking import CLAUDE, TOOL, ask_claude, assistant, claude, system, text, user
 
 TEN = "x" * 32
@@ -99,9 +99,11 @@ def test_only_requests_that_ask_are_remembered(sim: Simulator) -> None:
         assert heard.body["diagnostics"] == reason("previous_message_not_found")
 
 
-def test_a_thousand_messages_are_remembered(sim: Simulator) -> None:
+def test_the_last_messages_are_remembered(sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert remembering.REMEMBERED == 1000
+    monkeypatch.setattr(remembering, "REMEMBERED", 5)
     first = ask_claude(sim, claude(diagnostics={"previous_message_id": None})).body["id"]
-    for _ in range(REMEMBERED - 1):
+    for _ in range(4):
         ask_claude(sim, claude(diagnostics={}))
     again = claude(diagnostics={"previous_message_id": first})
     assert ask_claude(sim, again).body["diagnostics"] is None
