@@ -61,9 +61,11 @@ def send(sim: Simulator, path: str, body: Any, headers: Mapping[str, str], metho
         connection.close()
 
 
-def ask_claude(sim: Simulator, body: Any, *, path: str = "/v1/messages", version: str = VERSION) -> Heard:
+def ask_claude(
+    sim: Simulator, body: Any, *, path: str = "/v1/messages", version: str = VERSION, beta: str = ""
+) -> Heard:
     headers = {"x-api-key": KEY, "anthropic-version": version, "content-type": "application/json"}
-    return send(sim, path, body, headers)
+    return send(sim, path, body, headers | ({"anthropic-beta": beta} if beta else {}))
 
 
 def ask_gpt(sim: Simulator, body: Any) -> Heard:
@@ -76,6 +78,10 @@ def user(*content: Any) -> dict[str, Any]:
 
 def assistant(*content: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": blocks(*content)}
+
+
+def system(content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "system", "content": content, **more}
 
 
 def blocks(*content: Any) -> list[dict[str, Any]]:

@@ -103,11 +103,30 @@ RICH_CLAUDE = claude(
     user("x", {"type": "image", "source": {"type": "base64", "data": "", "media_type": "image/png"}}),
     assistant("y", use("t1"), use("t2")),
     user(result("t1", [{"type": "text", "text": "one"}]), result("t2"), "z"),
+    {"role": "system", "content": [{"type": "text", "text": "now"}], "clear_at": "next_user_message"},
     system=[{"type": "text", "text": "s", "cache_control": {"type": "ephemeral", "ttl": "1h"}}],
     tools=[TOOL],
     tool_choice={"type": "auto"},
-    thinking={"type": "adaptive"},
+    thinking={"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}},
     cache_control={"type": "ephemeral"},
+    diagnostics={"previous_message_id": "msg_1"},
+    context_management={
+        "edits": [
+            {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 1}},
+            {
+                "type": "clear_tool_uses_20250919",
+                "trigger": {"type": "tool_uses", "value": 9},
+                "exclude_tools": ["x"],
+            },
+        ]
+    },
+)
+BETAS = ",".join(
+    (
+        "thinking-binding-controls-2026-08-01",
+        "mid-conversation-system-clear-at-2026-08-21",
+        "context-management-2025-06-27",
+    )
 )
 RICH_GPT = gpt(
     {"role": "system", "content": "s"},
@@ -144,7 +163,7 @@ def test_whatever_is_wrong_inside_of_a_request_is_refused_and_breaks_nothing(
             del holder[key]
         else:
             holder[key] = copy.deepcopy(data.draw(ANYTHING))
-    heard = (ask_claude if rich is RICH_CLAUDE else ask_gpt)(one, body)
+    heard = ask_claude(one, body, beta=BETAS) if rich is RICH_CLAUDE else ask_gpt(one, body)
     assert heard.status in (200, 400, 404), heard.raw
     assert body != rich or heard.status == 200
 

@@ -48,8 +48,12 @@ class PrefixHash:
         """Return the record of a thinking block at this place, after the thinking block with this hash."""
         return self._system + self._tools + self._messages.hexdigest()[:WIDTH] + previous
 
-    def difference(self, signature: str, previous: str) -> str:
-        """Return what differs from when a thinking block was made; empty if nothing does."""
+    def difference(self, signature: str, previous: str | None) -> str:
+        """Return what differs from when a thinking block was made; empty if nothing does.
+
+        `previous` is the hash of the thinking block before it, or None for the first block of the request, which may
+        have come after any.
+        """
         record = record_of(signature)
         if not record:
             return "The block carries no record of the conversation that it was created in."
@@ -60,7 +64,7 @@ class PrefixHash:
             return "The `tools` list differs from when the block was created."
         if messages != self._messages.hexdigest()[:WIDTH]:
             return "Content before this block differs from when it was created."
-        if previous not in (NONE, before):
+        if previous not in (None, before):
             return "The thinking block before this one is not the one that it was created after."
         return ""
 
@@ -71,8 +75,8 @@ def mismatches(body: dict[str, Any], *, enforced: bool) -> list[BindingMismatch]
     Enforced, a failing block counts as absent for the blocks after it, and takes the rest of its run of thinking
     with it; otherwise each block is judged on its own.
     """
-    prefix, previous, found = PrefixHash(body), NONE, list[BindingMismatch]()
-    failing = False
+    prefix, found, failing = PrefixHash(body), list[BindingMismatch](), False
+    previous: str | None = None
     for path, role, block in _walk(body["messages"]):
         if block["type"] != "thinking":
             prefix.add(role, block)
@@ -84,8 +88,7 @@ def mismatches(body: dict[str, Any], *, enforced: bool) -> list[BindingMismatch]
         if reason:
             found.append(BindingMismatch(path, reason))
         failing = bool(reason)
-        if not (failing and enforced):
-            previous = hash_of(block["signature"])
+        previous = (previous or NONE) if failing and enforced else hash_of(block["signature"])
     return found
 
 
