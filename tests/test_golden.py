@@ -82,6 +82,19 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
         assert not problems(session.next_request().messages)
 
 
+# -- a session of version 5, with state blocks, a pass between them, and a result that came late
+
+
+def test_the_state_blocks_of_version_5_stand_where_they_stood(tmp_path: Path) -> None:
+    golden = GOLDEN.parent / "session_v5"
+    lines = (golden / "log.jsonl").read_bytes().splitlines()
+    assert [encode(decode(line)) for line in lines] == lines
+    store = placed(tmp_path, golden)
+    with Session.resume(store, "golden", window=12_000) as session:
+        assert session.can_undo_pass
+        assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
+
+
 # -- a session of version 1 with a large paste and pictures in its lines, twelve passes and an undo
 
 LARGE = Path(__file__).parent / "golden" / "session_v1_large"
