@@ -11,13 +11,16 @@ import pytest
 from msgspec import Struct
 
 from outlive import Agent, Tool, ToolContext, ToolOutcome
+from outlive.agent import Session
 from outlive.agent.orphans import orphans_of
 from outlive.agent.started import StartedCommands
 from outlive.events import AssistantSaid, Forked, Process, ToolFinished, ToolStarted, decode
 from outlive.messages import ToolCall
 from outlive.stores import open_stores
+from outlive.tasks.graph import TaskGraph
 from outlive.testing import ScriptedModel, call, calls, say
 from outlive.tools.processes.process_table import identify, living, machine
+from tests.context.wire import shown
 
 
 class Nothing(Struct, forbid_unknown_fields=True):
@@ -124,3 +127,23 @@ def test_a_log_of_before_has_no_processes_and_is_read_as_ever(tmp_path: Path) ->
     assert orphans_of("s", found, open_stores(base=tmp_path).logs) == []
     assert found.runs("123") is None
     assert started(decode(line), ToolFinished(id=3, time=3.0, call_id="c", text="ok")).unanswered == set()
+
+
+def test_a_task_of_a_call_that_died_before_it_was_noted_is_known_after_the_resume(tmp_path: Path) -> None:
+    with Agent(tmp_path, model=ScriptedModel([say("Ready.")]), mode="bypass") as agent:
+        session = agent.run_sync("Hello.").session
+    stores = open_stores("files:.tasks", base=tmp_path)
+    with Session.resume(stores.logs, session) as died:
+        died.assistant_said((ToolCall("c1", "task_create", {"subject": "Write the index"}),))
+        died.log(ToolStarted, calls=("c1",))
+    TaskGraph(stores.tasks).create("Write the index", metadata={"session": session})
+    model = ScriptedModel([say("On it."), say("Nothing is left.")])
+    with Agent(tmp_path, model=model, mode="bypass", resume=session) as agent:
+        agent.run_sync("Go on.")
+        assert "#1 Write the index [pending]" in shown(model.requests[-1].messages)
+        agent.tasks.complete(1)
+        agent.run_sync("And now?")
+        news = shown(model.requests[-1].messages[-1:])
+        assert "<state>\nThis replaces the state blocks above." in news, "somebody else did it"
+        assert "#1 Write the index" not in news
+    stores.close()

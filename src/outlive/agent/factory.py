@@ -37,6 +37,7 @@ from outlive.stores.logs.protocol import UnknownSession
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.memory import MEMORIES
 from outlive.tools.builtin.standard import standard_tools
+from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
@@ -118,8 +119,10 @@ class AgentFactory:
             opened = self._resume(session, model) if session else self._start(model)
             undo.callback(opened.close)
             orphans = orphans_of(opened.id, opened.started, self.logs) if session else []
+            interrupted = any(call.name.startswith("task_") for call in opened.engine.history.waiting)
             opened.settle(but={orphan.call for orphan in orphans})
             agent = self._agent(opened, model, memories, asker)
+            catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
             agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
             undo.pop_all()

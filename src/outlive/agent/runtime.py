@@ -32,7 +32,7 @@ from outlive.result import DeniedCall, RunResult
 from outlive.secrets import Masker, mask
 from outlive.stream import Live, ToolOutput
 from outlive.tasks.graph import TaskGraph
-from outlive.tools.builtin.task_context import keep_claims
+from outlive.tools.builtin.task_context import catch_up, keep_claims
 from outlive.tools.files.read_tracker import ReadTracker
 from outlive.tools.permissions.asking import MODES, Mode
 from outlive.tools.permissions.fence import Fence
@@ -211,6 +211,7 @@ class Runtime:
 
     async def _go_on(self) -> RunResult:
         await self.take_over()
+        catch_up(self.context)
         self.limits = tuple(self.parts.limits(self.spending))
         loop = Loop(
             self.session,

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from outlive.errors import LeaseError, UnknownTask
+from outlive.errors import LeaseError, StoreError, UnknownTask
 from outlive.events import OpenTask, TasksSeen
 from outlive.stores.tasks.protocol import TaskQuery, TaskReader
 from outlive.stores.tasks.records import Task
@@ -114,6 +115,24 @@ def note_task(context: ToolContext, touched: Task) -> None:
     work.touched[touched.id] = None
     if touched.status != "in_progress":
         work.tokens.pop(touched.id, None)
+    _note_open(context)
+
+
+def catch_up(context: ToolContext, *, interrupted: bool = False) -> None:
+    """Log the open tasks of the session if they changed since it looked: others work on them too.
+
+    `interrupted`: the process died during a call of a task tool, perhaps before it could log what it had done.
+    """
+    with suppress(StoreError):  # the tools say so when the tasks are needed
+        if interrupted:
+            made_here = (t.id for t in context.graph.find() if t.metadata.get("session") == context.session.id)
+            work_of(context).touched.update(dict.fromkeys(made_here))
+        if interrupted or context.session.state.tasks:
+            _note_open(context)
+
+
+def _note_open(context: ToolContext) -> None:
+    work = work_of(context)
     earlier = [task.id for task in context.session.state.tasks]
     found = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
     now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
