@@ -310,6 +310,14 @@ def test_the_rest_of_a_run_of_thinking_is_dropped_with_it() -> None:
         assert sim.requests[-1].dropped == ("messages.1.content.0", "messages.1.content.1")
 
 
+def test_thinking_after_a_block_that_does_not_belong_there_is_dropped_with_it(sim: Simulator) -> None:
+    foreign = conversation(sim, 1, model=OLDER)["messages"][1]["content"][0]
+    body = conversation(sim)
+    body["messages"][5]["content"].insert(0, foreign)
+    ask_claude(sim, body | {"thinking": DROP}, beta=CONTROLS)
+    assert sim.requests[-1].dropped == ("messages.5.content.0", "messages.5.content.1")
+
+
 def test_what_an_answer_says_before_it_thinks_is_part_of_the_prefix() -> None:
     step = say("First.") + think("hm") + call("bash", command="ls") + think("hm again") + say("Then.")
     with Simulator(brain=lambda request: step) as sim:
@@ -319,6 +327,8 @@ def test_what_an_answer_says_before_it_thinks_is_part_of_the_prefix() -> None:
         body["messages"] += [answer, user(result(content[2]["id"]))]
         assert ask_claude(sim, body).status == 200
         altered = copy.deepcopy(body)
+        assert altered["messages"][1]["content"][0].pop("citations") is None  # null is the same as nothing
+        assert ask_claude(sim, altered).status == 200
         altered["messages"][1]["content"][0]["text"] = "First!"
         assert ask_claude(sim, altered).error["message"].startswith("messages.1.content.1: Invalid")
         altered = copy.deepcopy(body)

@@ -39,7 +39,7 @@ def _pieces(body: dict[str, Any]) -> Iterator[tuple[CachedPiece, bool]]:
         for block in blocks_of(message["content"]):
             data = manner + message["role"].encode() + block_bytes(block)
             if index in gone:
-                hidden += b"cleared" + data
+                hidden += data
                 continue
             yield CachedPiece(hidden + data, block_characters(block), _breakpoint(block)), not turn_scoped(message)
             hidden = b""
