@@ -87,6 +87,7 @@ class AgentFactory:
         self.workspace = workspace
         self.options = options = _checked(options or AgentOptions())
         self.settings: Settings = settings(workspace)
+        self._context = workspace.context_settings()
         self.dotenv = DotEnv(workspace)
         self.masker = Masker({**self.dotenv.secrets, **os.environ})
         self._model = model
@@ -141,13 +142,10 @@ class AgentFactory:
         return session
 
     def _session_options(self, model: Model) -> dict[str, Any]:
-        context = self.workspace.context
+        context = self._context
         asked = self.options.window or context.get("window")
         window = int(asked) if isinstance(asked, int) else model.window or WINDOW
-        own = context.get("policies")
-        policy = policy_named(
-            self.options.policy or str(context.get("policy", "rich")), own if isinstance(own, dict) else {}
-        )
+        policy = policy_named(self.options.policy or str(context.get("policy", "rich")), context["policies"])
         return {"window": window, "policy": policy, "mask": self.masker}
 
     # -- its parts
@@ -172,7 +170,7 @@ class AgentFactory:
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
             system=self._system(session, skills, instructions, remembering.index),
             limits=self._limits,
-            summaries=cast(Summaries, self.workspace.context.get("summary", "asked")),
+            summaries=cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
             mask=self.masker,

@@ -75,6 +75,7 @@ class Session:
         *,
         window: int = WINDOW,
         policy: Policy = RICH,
+        reserve: int = 0,
         clock: Callable[[], float] = time.time,
         world: World | None = None,
         mask: Mask | None = None,
@@ -93,7 +94,7 @@ class Session:
         self._passes: set[int] = set()
         self._checkpoints: dict[str, Checkpointed] = {}
         self._unreconciled = False
-        self.engine = Engine(window, policy)
+        self.engine = Engine(window, policy, reserve)
         self._take(history)
 
     @classmethod

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from outlive.config.git import is_repository, main_checkout
-from outlive.config.home import is_placeholder, read_settings, trusted
+from outlive.config.home import home, is_placeholder, read_settings, trusted
 from outlive.errors import ConfigError
 
 SETTINGS = "outlive.toml"
@@ -84,6 +84,12 @@ class Workspace:
         if (durability := form.get("store", {}).get("durability", "full")) not in DURABILITIES:
             raise ConfigError(f"{path}: durability must be one of {', '.join(DURABILITIES)}, not {durability!r}")
         return cls(root, project=project, linked=linked, chosen=chosen, digest=digest, sections=form)
+
+    def context_settings(self) -> dict[str, Any]:
+        """`[context]`: the user's own, and over it that of the file."""
+        mine = Workspace.read(home()).context
+        policies = {**mine.get("policies", {}), **self.context.get("policies", {})}
+        return {**mine, **self.context, "policies": policies}
 
     @property
     def trusted(self) -> bool:

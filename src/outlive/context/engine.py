@@ -32,8 +32,9 @@ from outlive.request import Request
 class Engine(View):
     """The context of one session: the view, the events that led to it, and the ladder that keeps it in its window."""
 
-    def __init__(self, window: int, policy: Policy = RICH) -> None:
-        super().__init__(window, policy)
+    def __init__(self, window: int, policy: Policy = RICH, reserve: int = 0) -> None:
+        """`reserve`: tokens of each request that somebody else adds."""
+        super().__init__(window, policy, reserve)
 
     def _start(self, history: History) -> None:
         super()._start(history)

@@ -52,8 +52,10 @@ class History:
         """What the user said that the model has not been told yet, by event."""
         self.system = ""
         self.tools: tuple[dict[str, object], ...] = ()
+        self.reserve = 0.0
+        """Tokens of a request that stand nowhere in the log."""
         self.overhead = 0.0
-        """Tokens of system prompt and tools, which no pass can change."""
+        """Tokens of system prompt and tools, which no pass can change, and the reserve."""
         self.last_id = 0
         self.last_time = 0.0
         self.heard_at = 0.0
@@ -74,7 +76,7 @@ class History:
             case SessionStarted() | SystemChanged():
                 self.system, self.tools = event.system, event.tools
                 tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
-                self.overhead = estimate(event.system) + estimate(tools)
+                self.overhead = self.reserve + estimate(event.system) + estimate(tools)
             case UserSaid():
                 self.heard_at = event.time
                 self._add(user_unit(event))

@@ -157,13 +157,15 @@ class _Pass:
 class View:
     """What the model is shown now, rendered as the log grows. All tokens are estimates, scaled by the meter."""
 
-    def __init__(self, window: int, policy: Policy) -> None:
+    def __init__(self, window: int, policy: Policy, reserve: int) -> None:
         self.window = window
         self.policy = policy
+        self._reserve = reserve
         self._start(History())
 
     def _start(self, history: History) -> None:
         self.history = history
+        history.reserve = history.overhead = self._reserve
         self.meter = Meter()
         self.pool: list[Line] = []
         self.messages: list[Message] = []

@@ -52,11 +52,12 @@ class Buffer:
 class Replay:
     """Plays one recording. Exhaust `steps`, then `save`."""
 
-    def __init__(self, recording: Recording, *, window: int, policy: Policy) -> None:
+    def __init__(self, recording: Recording, *, window: int, policy: Policy, reserve: int = 0) -> None:
+        """`reserve`: tokens of the system prompt and the tools that the recording lacks."""
         self.recording = recording
         self._now = recording.messages[0].time if recording.messages else 0.0
         self._buffer = Buffer(recording.id)
-        self.session = Session(self._buffer, window=window, policy=policy, clock=lambda: self._now)
+        self.session = Session(self._buffer, window=window, policy=policy, reserve=reserve, clock=lambda: self._now)
         self.session.log(
             SessionStarted,
             session=recording.id,

@@ -16,7 +16,6 @@ from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter
 from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
-from outlive.context.policy import Policy
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.player import Replay, check_replaceable
 from outlive.stores.logs.protocol import LogStore
@@ -32,6 +31,13 @@ STREAM = Path("-")
     type=click.IntRange(min=1000),
     metavar="TOKENS",
     help=f"Size of the context window.  [default: {DEFAULT_WINDOW}, or [context] window]",
+)
+@click.option(
+    "--reserve",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="TOKENS",
+    help="Of the window: the system prompt and tools of the caller, which the recording lacks.",
 )
 @click.option(
     "--policy",
@@ -57,6 +63,7 @@ STREAM = Path("-")
 def replay(
     file: Path,
     window: int | None,
+    reserve: int,
     policy: str,
     requests_out: Path | None,
     full: bool,
@@ -80,6 +87,7 @@ def replay(
     Examples:
       outlive replay session.jsonl.gz --window 50000 --report
       outlive replay ~/.claude/projects/my-app/1234.jsonl --html report.html
+      outlive replay session.jsonl --window 200000 --reserve 18000
       outlive replay session.jsonl --policy rich,engage=0.7 --requests-out requests.jsonl
       gunzip -c session.jsonl.gz | outlive replay - --requests-out - | jq .turn
       outlive recall @h12 --session ID
@@ -90,13 +98,17 @@ def replay(
     if requests_out == html == STREAM:
         raise click.UsageError("--requests-out and --html cannot both go to stdout")
     workspace = Workspace.find(store=store)
-    chosen = chosen_policy(policy, workspace.context)
-    size = window or int(str(workspace.context.get("window", DEFAULT_WINDOW)))
+    settings = workspace.context_settings()
+    chosen = chosen_policy(policy, settings)
+    size = window or int(str(settings.get("window", DEFAULT_WINDOW)))
+    if reserve >= size:
+        raise click.UsageError(f"--reserve {reserve:,} leaves nothing of a window of {size:,} tokens")
     recording = read_recording(file) if file != STREAM else _piped()
     for text in recording.skipped:
         click.echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
     with open_store(store) as opened, _output(requests_out) if requests_out else nullcontext() as write:
-        report = _play(recording, size, chosen, RequestWriter(write) if write else None, opened)
+        played = Replay(recording, window=size, policy=chosen, reserve=reserve)
+        report = _play(played, RequestWriter(write) if write else None, opened)
     if html:
         from outlive.cli.replay.page import page
 
@@ -119,11 +131,9 @@ def _piped() -> Recording:
         return replace(recording, skipped=tuple(text.replace(str(path), "stdin") for text in recording.skipped))
 
 
-def _play(
-    recording: Recording, window: int, policy: Policy, writer: RequestWriter | None, store: LogStore
-) -> ReplayReport:
+def _play(played: Replay, writer: RequestWriter | None, store: LogStore) -> ReplayReport:
+    recording, engine = played.recording, played.session.engine
     check_replaceable(store, recording.id)
-    played = Replay(recording, window=window, policy=policy)
     account = Account(played)
     total = len(recording.turns)
     for number, step in enumerate(played.steps(), start=1):
@@ -133,7 +143,7 @@ def _play(
         _progress(number, total)
     played.save(store)
     done(f"session {recording.id} was saved")
-    return account.report(window=window, policy=policy.name)
+    return account.report(window=engine.window, policy=engine.policy.name)
 
 
 def _progress(number: int, total: int) -> None:
