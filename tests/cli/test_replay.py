@@ -46,6 +46,28 @@ def replayed(outlive: Outlive, recording: Path, *options: str) -> list[dict[str,
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
+def test_what_the_caller_adds_counts_against_the_window(outlive: Outlive, recording: Path) -> None:
+    plain, reserved = replayed(outlive, recording), replayed(outlive, recording, "--reserve", "8000")
+    largest = [max(len(json.dumps(line["messages"])) for line in lines) for lines in (plain, reserved)]
+    assert largest[0] - largest[1] > 8000 * 2
+    refused = outlive("replay", str(recording), "--window", "20000", "--reserve", "20000")
+    assert (refused.code, "leaves nothing of a window of 20,000 tokens" in refused.err) == (2, True)
+
+
+def test_the_users_own_settings_choose_window_and_policy(outlive: Outlive, recording: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "outlive.toml").write_text(
+        '[context]\nwindow = 20_000\npolicy = "mine"\n[context.policies.mine]\ntail = 0.2\n'
+    )
+    outlive.environment["OUTLIVE_HOME"] = str(home)
+    told = outlive("replay", str(recording), "--json").json
+    assert (told["window"], told["policy"]) == (20_000, "mine")
+    (tmp_path / "outlive.toml").write_text("[context]\nwindow = 30_000\n")
+    told = outlive("replay", str(recording), "--json").json
+    assert (told["window"], told["policy"]) == (30_000, "mine")
+
+
 # -- the contract
 
 

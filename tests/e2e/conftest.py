@@ -10,7 +10,7 @@ from outlive.testing import Simulator
 from tests.cli.command import Result
 from tests.fork_server import Forked, fork_server
 
-MODELS = ("anthropic:claude-sonnet-4-6", "openai:gpt-5.1")
+MODELS = ("anthropic:claude-sonnet-5-5", "openai:gpt-5.1")
 
 
 class Client:

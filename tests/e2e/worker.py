@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import reduce
 from operator import add
 
-from outlive.testing import call, say
+from outlive.testing import call, say, think
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 
@@ -27,12 +27,24 @@ LOOK = (
 )
 NAMES = ("parser", "index", "docs")
 GOAL = "All rounds done"
+_STATE = re.compile(r"<state>\n.*?\n</state>", re.DOTALL)
+
+
+def told(request: SeenRequest) -> str:
+    """The state as a request tells it: its last whole block, and the changes that came after it."""
+    blocks = _STATE.findall("\n".join(request.user_words()))
+    whole = max((at for at, block in enumerate(blocks) if "Changed since" not in block), default=0)
+    return "\n".join(blocks[whole:])
 
 
 def worker(rounds: int) -> Callable[[SeenRequest], Step]:
     """Rounds of two or three calls each: one that leaves a trace, and some that look at things."""
 
     def answer(request: SeenRequest) -> Step:
+        step = next_step(request)
+        return think("I know what comes next. " * 5) + step if request.provider == "anthropic" else step
+
+    def next_step(request: SeenRequest) -> Step:
         last = request.last_results()
         results = [result for result in last if result.name == "bash"]
         if not results or any(result.text.startswith(("[interrupted", "[not run")) for result in last):
@@ -40,7 +52,7 @@ def worker(rounds: int) -> Callable[[SeenRequest], Step]:
         text = results[0].text
         found = _ROUND.search(text)
         number = int(found[1]) if found else 0
-        if text.startswith(SEEN) and (left := left_undone(number, text, request.user_words()[-1])):
+        if text.startswith(SEEN) and (left := left_undone(number, text, told(request))):
             return left
         return say(DONE) if number >= rounds else round_of(number + 1)
 

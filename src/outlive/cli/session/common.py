@@ -66,7 +66,7 @@ def resolved(store: LogStore, text: str) -> str:
 
 def engine_of(events: Iterable[Any]) -> Engine:
     """Build the engine of a log, with the settings of the workspace."""
-    context = Workspace.find().context
+    context = Workspace.find().context_settings()
     engine = Engine(int(str(context.get("window", WINDOW))), chosen_policy("", context))
     engine.extend(events)
     return engine
