@@ -210,6 +210,8 @@ class TasksSeen(Base, frozen=True, kw_only=True, tag="tasks_seen"):
     """Snapshot of the open tasks that concern this session; replaces the previous one."""
 
     tasks: tuple[OpenTask, ...]
+    done: tuple[int, ...] = ()
+    """Those that are completed."""
 
 
 class ModeChanged(Base, frozen=True, kw_only=True, tag="mode_changed"):

@@ -70,6 +70,7 @@ class WorkingState(Struct, frozen=True):
     compression_log: tuple[str, ...] = ()
     mode: str = ""
     tasks: tuple[OpenTask, ...] = ()
+    tasks_done: tuple[int, ...] = ()
 
     def check(self, event: Event) -> None:
         """Refuse a change that makes no sense, before it is logged."""
@@ -121,7 +122,7 @@ class WorkingState(Struct, frozen=True):
                 gone = event.text.strip()
                 return replace(self, directives=tuple(d for d in self.directives if d.text != gone))
             case TasksSeen():
-                return replace(self, tasks=event.tasks)
+                return replace(self, tasks=event.tasks, tasks_done=event.done)
             case ModeChanged():
                 return replace(self, mode=event.mode)
             case AssistantSaid():

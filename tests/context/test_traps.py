@@ -340,6 +340,16 @@ def test_a_pass_that_was_taken_back_does_not_return_at_once() -> None:
     assert engine.next_request().passes == ()
 
 
+def test_a_false_too_long_costs_a_usual_pass_and_only_the_next_one_the_floor() -> None:
+    engine = Engine(40_000)
+    engine.extend(long_story(20).events)
+    usual, floor = engine.too_long(), engine.too_long()
+    assert ("reactive" in usual.receipt.rungs, "reactive" in floor.receipt.rungs) == (False, True)
+    assert usual.receipt.before > usual.receipt.after > floor.receipt.after
+    with pytest.raises(FloorError):
+        engine.too_long()
+
+
 def test_the_compression_log_grows_and_is_no_news_for_the_model() -> None:
     engine = Engine(20_000, EAGER)
     drive(engine, long_story(120))

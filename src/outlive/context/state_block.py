@@ -180,12 +180,26 @@ def plan_text(state: WorkingState) -> str:
 
 
 def tasks_text(state: WorkingState) -> str:
-    """Open tasks, those in progress first; of a long list the rest by id, so that none is forgotten."""
-    ordered = sorted(state.tasks, key=lambda task: task.status != "in_progress")
-    rows = [f"- #{task.id} {inset(task.subject)} [{task.status}]" for task in ordered[:TASKS]]
-    if rest := ordered[TASKS:]:
+    """Open tasks in their order; of a long list the rest by id, so that none is forgotten. Then which are done."""
+    by_need = sorted(state.tasks, key=lambda task: task.status != "in_progress")
+    told = sorted(by_need[:TASKS], key=lambda task: task.id)
+    rows = [f"- #{task.id} {inset(task.subject)} [{task.status}]" for task in told]
+    if rest := by_need[TASKS:]:
         rows.append("- also open: " + " ".join(f"#{task.id}" for task in rest))
-    return "\n".join(["Open tasks:", *rows]) if rows else ""
+    if state.tasks_done:
+        rows.append(f"- done: {ranges(state.tasks_done)}")
+    return "\n".join(["Open tasks:" if told else "Tasks:", *rows]) if rows else ""
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """`#1–#4, #7`, of ascending numbers."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"#{run[0]}" if len(run) == 1 else f"#{run[0]}–#{run[-1]}" for run in runs)
 
 
 def _files(ledger: Ledger) -> str:

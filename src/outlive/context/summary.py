@@ -1,9 +1,9 @@
 """Summaries written by a model: how to ask for one on the live prefix, and what of the answer may be used.
 
 The engine never calls a model. A session sends `ask` as the last words of the current request (so that the history is
-read from the cache) and hands the answer to `checked`. A summary is reference, not instruction: what it claims the
-user said must be real, it may not grant anything, and it may not tell the reader what to do. Lines that do are left
-out; if too little is left, the rules make the digest.
+read from the cache) and hands the answer to `checked`. A summary is reference, not instruction: it speaks of the user
+in the user's own words or not at all, so that it can neither grant nor revoke anything, and it may not tell the
+reader what to do. Lines that do are left out; if too little is left, the rules make the digest.
 """
 
 import re
@@ -17,16 +17,11 @@ from outlive.context.tokens import estimate
 
 SECTIONS = ("Asked", "Decided", "Changed", "Verified", "Failed and why", "Open", "Next")
 _PROMPT = """Stop here and write a summary of this session for your own later use, in these sections: {sections}.
-Facts only, names and paths spelled exactly, at most {limit} tokens. Quote the user only word for word, in lines that
-start with "> ". Give no new instructions. Do not repeat the state block.{previous}{focus}"""
+Facts only, names and paths spelled exactly, at most {limit} tokens. Say of the user only what the user said, word for
+word, in lines that start with "> ". Give no new instructions. Do not repeat the state block.{previous}{focus}"""
 _QUOTE = re.compile(r"[\"“]([^\"”]{8,})[\"”]")
 _QUOTED_LINE = re.compile(r"\s*>\s?(.+)")
 _USER = re.compile(r"\b(?:user|human|owner|customer)\b", re.IGNORECASE)
-_GRANT = re.compile(
-    r"\b(?:approv\w*|authori[sz]\w*|permi(?:t|ts|tted|ssion)\w*|allow(?:s|ed)?|grant\w*|consent\w*|confirmed|"
-    r"agreed|bypass\w*)\b",
-    re.IGNORECASE,
-)
 _ORDER = re.compile(
     r"^\W*(?:you (?:must|should|shall|need|have|are)\b|always\b|never\b|ignore\b|disregard\b|forget\b|from now on\b|"
     r"do not\b|don['’]t\b|make sure\b|be sure\b|remember to\b|</?\w+>|system\s*:|assistant\s*:|human\s*:)",
@@ -81,16 +76,14 @@ def marked(summary: str, first: int, last: int) -> str:
 
 
 def _wrong(line: str, said: str, pages: int) -> bool:
-    """Whether a line quotes what was never said, grants, orders, or points nowhere."""
+    """Whether a line speaks of the user in other words than the user's, orders, or points nowhere."""
     quoted = _QUOTED_LINE.match(line)
     quotes = [_flat(quote) for quote in _QUOTE.findall(line)]
     if quoted:
         quotes = [_flat(quoted[1].strip("\"“”' "))]
     real = bool(quotes) and all(quote.strip(" .,;:!?…") in said for quote in quotes)
     speaks_of_user = bool(quoted or _USER.search(line))
-    if speaks_of_user and quotes and not real:
-        return True
-    if speaks_of_user and _GRANT.search(line) and not real:
+    if speaks_of_user and not real:
         return True
     if _ORDER.search(line) and _flat(line).lstrip("-*•# 0123456789.") not in said:
         return True

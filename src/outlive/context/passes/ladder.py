@@ -171,9 +171,15 @@ class Ladder:
         return self._make(found[0], "asked", focus, found[1]) if found else None
 
     def refused(self) -> Compacted:
-        """The provider refused the request as too long: down to the floor, twice at most. Raises FloorError."""
+        """The provider refused the request as too long: a usual pass, at the second refusal (or if that cannot be
+        enough) down to the floor. Raises FloorError."""
         self._refusals += 1
-        found = self._plan(FLOOR, "refused") if self._refusals <= policy.ATTEMPTS else None
+        found: tuple[PassPlan, float] | None = None
+        depths = (self._usual(), FLOOR) if self._refusals == 1 else (FLOOR,)
+        for depth in depths if self._refusals <= policy.ATTEMPTS else ():
+            found = self._plan(depth, "refused") or found
+            if found and found[1] <= self._view.budget.hard:
+                break
         if found is None:
             raise FloorError(self._view.window, self._view.breakdown())
         return self._make(found[0], "refused", after=found[1])

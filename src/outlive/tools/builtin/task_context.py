@@ -19,6 +19,8 @@ RENEW = 600.0
 MOST = 36
 """Open tasks in the state block."""
 READY = 12
+MOST_DONE = 200
+"""Completed tasks that are kept in mind."""
 
 
 @dataclass(slots=True)
@@ -132,27 +134,31 @@ def catch_up(context: ToolContext, *, interrupted: bool = False) -> None:
 
 
 def _note_open(context: ToolContext) -> None:
-    work = work_of(context)
-    earlier = [task.id for task in context.session.state.tasks]
-    found = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
+    work, state = work_of(context), context.session.state
+    earlier = [*(task.id for task in state.tasks), *state.tasks_done]
+    found, done = context.graph.store.read(lambda tx: _concerning(tx, context.owner, work.touched, earlier))
     now = tuple(OpenTask(task.id, task.subject, task.status) for task in found)
-    if now != context.session.state.tasks:
-        context.session.log(TasksSeen, tasks=now)
+    if (now, done) != (state.tasks, state.tasks_done):
+        context.session.log(TasksSeen, tasks=now, done=done)
 
 
-def _concerning(tx: TaskReader, owner: str, touched: Iterable[int], earlier: Iterable[int]) -> list[Task]:
-    """Open tasks in progress by us, touched by this session (newest first), seen before, then ready ones."""
+def _concerning(
+    tx: TaskReader, owner: str, touched: Iterable[int], earlier: Iterable[int]
+) -> tuple[list[Task], tuple[int, ...]]:
+    """Open tasks in progress by us, touched by this session (newest first), seen before, then ready ones; and which
+    of those that were touched or seen are completed."""
     mine = tx.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner, sort="id"))
     wanted = list(dict.fromkeys([*reversed(list(touched)), *earlier]))
     there = tx.get(wanted)
     known = [there[number] for number in wanted if number in there]
+    done = sorted(task.id for task in known if task.status == "completed")[-MOST_DONE:]
     ours = set(touched)
     open_ones = [
         task
         for task in [*mine, *known, *tx.ready(limit=READY)]
         if not task.finished and (task.status == "pending" or task.owner in (None, owner) or task.id in ours)
     ]
-    return list({task.id: task for task in open_ones}.values())[:MOST]
+    return list({task.id: task for task in open_ones}.values())[:MOST], tuple(done)
 
 
 def one_line(task: Task) -> str:
