@@ -36,6 +36,7 @@ EXAMPLES: list[ev.Event] = [
     ev.Noted(id=16, time=16, text="n"),
     ev.Renewed(id=17, time=17, handoff="h"),
     ev.Forked(id=18, time=18, session="o", at=3),
+    ev.StateShown(id=19, time=19, text="<state>\nGoal: g\n</state>", sections={"goal": "Goal: g"}),
 ]
 
 

@@ -11,6 +11,7 @@ from outlive.testing import Fault, Simulator, call, calls, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
 from tests.e2e.conftest import MODELS, Client
+from tests.e2e.worker import told
 
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("no_such_tool", {}, "there is no tool"),
@@ -65,7 +66,7 @@ def test_a_file_that_asks_for_another_mode_does_not_get_it(folder: Path) -> None
         Client(folder, sim)("-p", "Read the README.", "--permission-mode", "plan")
         last = sim.requests[-1]
     assert "plan mode" in last.last_results()[0].text
-    assert "Permission mode: plan" in last.user_words()[-1]
+    assert "Permission mode: plan" in told(last)
     assert not (folder / "owned").exists()
 
 
