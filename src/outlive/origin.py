@@ -14,7 +14,8 @@ from outlive.messages import Block, Origin, Text
 from outlive.sentences import outside_tags
 
 _INJECTED = re.compile(
-    r"\s*(?:<(?!command-|task>)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: )"
+    r"\s*(?:<(?!command-|task>)[a-z][\w-]*[ >\n]|<!--|# AGENTS\.md|This session is being continued|Caveat: "
+    r"|Base directory for this skill: )"
 )
 _GUIDE, _GUIDE_WITHIN = re.compile(r"^# (?:AGENTS\.md|claudeMd)", re.MULTILINE), 2_000
 

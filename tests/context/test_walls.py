@@ -70,3 +70,13 @@ def test_a_wall_that_was_just_said_is_whole_until_it_is_answered() -> None:
     engine.extend(story.events)
     assert engine.compact() is not None
     assert LISTING in shown(engine.next_request().messages)
+
+
+def test_what_does_not_fit_is_previewed_and_leaves_most_of_the_window() -> None:
+    engine, story = Engine(40_000), Story()
+    story.user("Read the skill.")
+    story.user("\n".join(f"line {number} of a skill" for number in range(40_000)), origin="harness")
+    engine.extend(story.events)
+    request = engine.next_request()
+    assert [made.receipt.rungs for made in request.passes] == [("spool",)]
+    assert request.tokens < 0.3 * 40_000

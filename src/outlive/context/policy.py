@@ -72,7 +72,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     recalled: Annotated[float, Number("What was recalled stays whole up to this share", 0, 0.5)] = 0.1
     recalled_units: Annotated[int, Number("while it is among this many newest units", 0, 10_000, whole=True)] = 24
     spool: Annotated[
-        float, Number("What arrives at once is shown whole if it fits at all; up to this share nobody asks")
+        float, Number("What arrives at once is shown whole if it fits at all, else as previews of at most this share")
     ] = 0.25
     hard: Annotated[float, Number("No request is ever larger than this share", 0.1)] = 0.97
     state: Annotated[float, Number("Room for the state block: this share of the window", 0, 0.5)] = 0.02

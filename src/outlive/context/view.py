@@ -181,6 +181,8 @@ class View:
         """The state that the view tells; None when it tells none."""
         self._told_at = 0.0
         """Tokens of the view when it was told as a whole."""
+        self._state_tokens = 0.0
+        """Of the state blocks in the view."""
 
     @property
     def budget(self) -> Budget:
@@ -264,7 +266,7 @@ class View:
         """Tokens of what stands around the history."""
         system = estimate(self.history.system)
         tools = self.history.overhead - system
-        return {"system": system, "tools": tools, "state": estimate(self.state_block().text)}
+        return {"system": system, "tools": tools, "state": self._state_tokens + estimate(self.state_due()[0])}
 
     # -- changes
 
@@ -287,7 +289,9 @@ class View:
         if state.id <= self.projection.shown_to:
             return
         join(self.messages, [Message("user", (Text(state.text, "harness"),))])
-        self.tokens += estimate(state.text)
+        tokens = estimate(state.text)
+        self.tokens += tokens
+        self._state_tokens += tokens
         self._known = state.sections
         if state.whole:
             self._told_at = self.tokens
@@ -298,6 +302,7 @@ class View:
         self._rendered = self.folded
         self._checked = 0
         self._known = None
+        self._state_tokens = 0.0
         self.render_new()
 
     def _finished(self, unit: Unit) -> None:

@@ -421,6 +421,12 @@ def test_reminders_among_recorded_words_are_texts_of_their_own(tmp_path: Path) -
     assert found == (Text("Fix it.\n", "user"), Text(f"{reminder}\n", "harness"), Text("Thanks.", "user"))
 
 
+def test_the_text_of_a_skill_is_not_the_users_request(tmp_path: Path) -> None:
+    skill = "Base directory for this skill: /home/me/.claude/skills/commit\n\n# commit\nAlways sign off."
+    claude(tmp_path, ("user", "u1", None, skill), ("assistant", "a1", "u1", "done"))
+    assert blocks(read_recording(tmp_path / "claude.jsonl"), 0) == (Text(skill, "harness"),)
+
+
 def test_instructions_that_codex_wrote_beside_the_talk_are_not_lost(tmp_path: Path) -> None:
     context = {"type": "turn_context", "payload": {"model": "m", "user_instructions": "Use tabs."}}
     recording = rollout(tmp_path, codex_said("user", "Fix it."), context, codex_said("assistant", "Done."))

@@ -20,6 +20,7 @@ from outlive.events import (
     Forked,
     Noted,
     Renewed,
+    StateShown,
     ToolFinished,
     Undone,
     Unknown,
@@ -134,6 +135,8 @@ def _told(event: Event) -> str:
             return click.style(f"pass: {receipt.reason}, {receipt.before:,} → {receipt.after:,}", fg="magenta")
         case Noted() | Renewed():
             return "note: " + one_line(event.text if isinstance(event, Noted) else event.handoff, _LINE)
+        case StateShown():
+            return click.style("state: ", dim=True) + one_line(event.text.partition("\n")[2], _LINE)
         case Undone():
             return f"undone: {'pass' if event.what == 'pass' else 'all after event'} {event.target}"
         case Forked():

@@ -78,7 +78,7 @@ class Ladder:
 
     def undone(self) -> None:
         """A pass was taken back; it is not made again at once."""
-        self._settled = None
+        self._settled, self._refusals = None, 0
         self._start_count()
 
     def _start_count(self) -> None:
@@ -208,7 +208,7 @@ class Ladder:
         """Rung 0 for what has just arrived; nothing that was sent before changes."""
         old = given.projection
         arrived = [piece for piece in self._view.history.unseen() if again or piece.key not in old.edits]
-        previews = spool(arrived, room, spare)
+        previews = spool(arrived, room, given.budget.spool, spare)
         if not previews:
             return None
         projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)

@@ -8,17 +8,18 @@ from outlive.context.pieces import Line, Piece
 from outlive.context.policy import PREVIEW_HEAD, SMALLEST_PREVIEW
 
 
-def spool(pieces: Sequence[Piece], room: float, spare: float = 0.0) -> dict[tuple[int, int], str]:
+def spool(pieces: Sequence[Piece], room: float, most: float, spare: float = 0.0) -> dict[tuple[int, int], str]:
     """Previews for the largest of `pieces`, so that all of them fit into `room` tokens and most are whole.
 
-    Previews leave `spare` tokens of the room to others, as long as they are worth reading.
+    A preview has at most `most` tokens. Previews leave `spare` tokens of the room to others, as long as they are
+    worth reading.
     """
     ordered = sorted(pieces, key=lambda piece: piece.tokens)
     whole = _whole([piece.tokens for piece in ordered], room)
     rest = ordered[whole:]
     left = room - sum(piece.tokens for piece in ordered[:whole])
     left = max(left - spare, min(left, SMALLEST_PREVIEW * len(rest)))
-    cap = allowance([piece.tokens for piece in rest], left)
+    cap = min(allowance([piece.tokens for piece in rest], left), most)
     return {piece.key: preview(piece, cap) for piece in rest if piece.tokens > cap}
 
 
