@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import os
+import re
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,13 +12,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from outlive import Agent, OutliveError
+from outlive.agent import Session
 from outlive.errors import AgentBusy, ConfigError
 from outlive.events import AssistantSaid, UserSaid
-from outlive.messages import plain_text
+from outlive.messages import Text, ToolCall, plain_text
+from outlive.models.protocol import Price
 from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.testing import Fault, ScriptedModel, Simulator, call, say
 from outlive.testing.simulator import Step
+from tests.context.story import body
 
 MODEL, OTHER = "anthropic:claude-sonnet-4-6", "openai:gpt-5.1"
 
@@ -195,3 +200,25 @@ def test_an_agent_that_could_not_be_opened_leaves_nothing_open(
         with pytest.raises(OutliveError, match="no session 'nope'"):
             Agent(tmp_path, model=MODEL, resume="nope")
     assert descriptors() == before
+
+
+def test_after_hours_the_price_of_the_next_request_is_said_and_a_pass_comes_first(tmp_path: Path) -> None:
+    stores = open_stores("files:.tasks", base=tmp_path)
+    with Session.start(stores.logs, id="old", clock=lambda: time.time() - 7200) as session:
+        session.user_said("Read all of it.")
+        for number in range(30):
+            session.assistant_said((ToolCall(f"c{number}", "look", {"part": number}),))
+            session.tool_finished(f"c{number}", body(number, 60))
+        session.assistant_said((Text("Read."),))
+    stores.close()
+    model = ScriptedModel([say("Going on.")])
+    model.price = Price(3.0, 3.75, 0.3, 15.0)
+    with Agent(tmp_path, model=model, resume="old", window=100_000) as agent:
+        (notice,) = [notice for notice in agent.notices if "cache has expired" in notice]
+        agent.run_sync("Go on.")
+    (made,) = model.requests[0].passes
+    found = re.search(r"about ([\d,]+) tokens instead of ([\d,]+) \(\$0\.\d\d instead of \$0\.\d\d\)$", notice)
+    assert found, notice
+    after, as_is = (int(count.replace(",", "")) for count in found.groups())
+    assert (made.receipt.reason, made.receipt.before > made.receipt.after) == ("cold", True)
+    assert after < as_is

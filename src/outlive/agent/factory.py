@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
@@ -24,12 +25,13 @@ from outlive.agent.subagents import Subagents
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
 from outlive.config.sections import SMALLEST_WINDOW
+from outlive.context.engine import Engine
 from outlive.errors import ConfigError
 from outlive.limits import Limit, Money, Repetition, Thrashing, Time, Tokens, Turns
 from outlive.memory.memories import Memories
 from outlive.messages import call_file, is_writing
 from outlive.models.errors import NotSetUp
-from outlive.models.protocol import Model
+from outlive.models.protocol import Model, Price, Usage
 from outlive.models.resolve import resolve
 from outlive.secrets import Masker
 from outlive.stores import open_stores
@@ -125,6 +127,8 @@ class AgentFactory:
             agent = self._agent(opened, model, memories, asker)
             catch_up(agent.context, interrupted=interrupted)
             agent.orphans, agent.orphan_choice = tuple(orphans), self.options.orphans
+            if opened.due(time.time()) == "cold":
+                agent.notices.append(_cold(opened.engine, model.price))
             agent.notices += [f"still running from before: {one.text} (process group {one.pid})" for one in orphans]
             undo.pop_all()
             return agent
@@ -319,6 +323,16 @@ def _checked(options: AgentOptions) -> AgentOptions:
         choices = [one for part in get_args(get_type_hints(AgentOptions)[name]) for one in get_args(part)]
         takes = f"it is one of {', '.join(choices)}" if value and isinstance(value, str) and choices else problem
         raise ConfigError(f"{name} = {value!r}: {takes}") from None
+
+
+def _cold(engine: Engine, price: Price | None) -> str:
+    """What the next request costs when the provider's cache has expired, as it is and after the pass before it."""
+    as_is, after = engine.used, engine.left_by_pass
+    tokens = f"about {after:,} tokens instead of {as_is:,}"
+    if price:
+        costs = (price.of(Usage(cache_write=count)) for count in (after, as_is))
+        tokens += " (${:.2f} instead of ${:.2f})".format(*costs)
+    return f"the provider's cache has expired, so a pass comes before the next request: {tokens}"
 
 
 def _folder(root: Path, name: str) -> Path:

@@ -187,6 +187,12 @@ class Engine(View):
         self.render_new()
         return self.meter.tokens(self._ladder.next_pass())
 
+    @property
+    def left_by_pass(self) -> int:
+        """Tokens that the request would have after a pass, roughly."""
+        self.render_new()
+        return self.meter.tokens(self._ladder.left())
+
     def kinds(self) -> dict[str, int]:
         """What fills the window, in tokens by kind."""
         self.render_new()

@@ -116,6 +116,10 @@ class Ladder:
         budget = self._view.budget
         return min(self._high_water(budget.payback), budget.hard)
 
+    def left(self) -> float:
+        """How many tokens the request would have after a pass, as it looks now."""
+        return left_by_pass(self.given(compacted=True))
+
     def _time_to_pay(self) -> float:
         """How many requests a pass has to pay for itself: at most half as many as were answered since the last one.
 
@@ -128,7 +132,7 @@ class Ladder:
         budget = self._view.budget
         if not requests:
             return budget.engage
-        left = left_by_pass(self.given(compacted=True))
+        left = self.left()
         arrived = max(self._view.estimate() - self._asked, 0.0)
         pays = pays_from(left, self._view.history.overhead, arrived, requests)
         return min(budget.engage, max(pays, left + budget.gain))
