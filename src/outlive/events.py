@@ -11,7 +11,8 @@ differs from the one before (`stores/logs/digests.py`).
 Version 3: what the user said while the agent worked is logged when it is queued (`user_queued`, `unqueued`);
 `tool_started` may name the process of a command.
 Version 4: a text in the user's turn says who it is from (`origin`).
-Version 5: a state block is logged when it is shown (`state_shown`).
+Version 5: a state block is logged when it is shown (`state_shown`); a pass may hold the current request beside its
+digest.
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -274,6 +275,8 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """Event, block and first page of what has got its pages since the pass before, so that handles outlive damage."""
     pictures: tuple[tuple[int, int], ...] = ()
     """Blocks of the current request that are no text and are shown beside the digest: event and number."""
+    request: str = ""
+    """The current request, if it is older than what stays: shown below the digest, as the user's words."""
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):

@@ -561,3 +561,19 @@ def test_a_long_note_is_cut_between_characters() -> None:
     note = "é🎈漢" * LONGEST_NOTE
     assert len(shortened(note)) == LONGEST_NOTE
     assert note.startswith(shortened(note)[:-1])
+
+
+def test_after_a_pass_the_request_stands_as_the_users_and_not_as_reference() -> None:
+    engine, story = Engine(30_000, EAGER), Story()
+    story.user("First look around.")
+    story.step(body(1, 30))
+    story.user("Fix the parser.\nKeep its interface.")
+    for number in range(2, 20):
+        story.step(body(number, 40))
+    engine.extend(story.events)
+    assert engine.compact() is not None
+    digest, request, *_ = engine.next_request().messages[0].blocks
+    assert isinstance(digest, Text)
+    assert "User: First look around." in digest.text
+    assert "Fix the parser" not in digest.text
+    assert request == Text("Fix the parser.\nKeep its interface.", "user")

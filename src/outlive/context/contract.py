@@ -43,8 +43,8 @@ def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:
 
 
 def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
-    """Every piece that is not whole in the view must have its handles there."""
-    projection = plan.projection
+    """Every piece that is not whole in the view must have its handles there; the request is looked at elsewhere."""
+    projection, current = plan.projection, current_request(given.units)
     visible = visible_pages(projection.digest)
     stands = _Finder(projection.digest)
     found = []
@@ -56,7 +56,7 @@ def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
         for piece in unit.pieces:
             if visible.issuperset(piece.pages):
                 continue
-            if unit.kind != "user" or not stands.holds(piece.text):
+            if piece is not current and (unit.kind != "user" or not stands.holds(piece.text)):
                 found.append(f"{piece.kind} {piece.event} would be out of reach")
     for unit in given.units[plan.folded :]:
         for piece in unit.pieces:

@@ -45,6 +45,8 @@ class Projection:
     summary: str = ""
     pictures: tuple[tuple[int, int], ...] = ()
     """Pictures of the current request, if the request is in the digest."""
+    request: str = ""
+    """The current request, if it is not among the units that are shown; it stands below the digest."""
     shown_to: int = 0
     """The newest pass that changed what had been shown: state blocks before it are gone, results that came late until
     then are in their place."""
@@ -54,7 +56,8 @@ def projection_of(event: Compacted, before: Projection) -> Projection:
     """The projection that a pass put in force."""
     edits = {(edit.event, edit.block): edit.text for edit in event.edits}
     shown_to = before.shown_to if event.receipt.rungs == SPOOLED else event.id
-    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, event.pictures, shown_to)
+    beside = (event.pictures, event.request)
+    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, *beside, shown_to)
 
 
 def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
@@ -99,7 +102,7 @@ def join(messages: list[Message], new: Iterable[Message]) -> None:
 
 
 def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """The digest, with the pictures of the current request."""
+    """The digest, and below it the current request with its pictures."""
     if not projection.digest:
         return []
     wanted = set(projection.pictures)
@@ -109,7 +112,8 @@ def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
         for number, block in enumerate(unit.blocks)
         if (unit.event, number) in wanted
     )
-    return [Message("user", (Text(projection.digest), *pictures))]
+    request = (Text(projection.request, "user"),) if projection.request else ()
+    return [Message("user", (Text(projection.digest), *request, *pictures))]
 
 
 def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
@@ -129,8 +133,9 @@ def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def digest_tokens(projection: Projection) -> float:
-    """Tokens of the digest with the pictures beside it."""
-    return estimate(projection.digest) + IMAGE_TOKENS * len(projection.pictures)
+    """Tokens of the digest with what stands beside it."""
+    beside = estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
+    return estimate(projection.digest) + beside
 
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:

@@ -75,7 +75,7 @@ def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Ite
         for piece in unit.pieces:
             text = edits.get(piece.key)
             if unit.event <= event.fold_to:
-                if piece.kind != "user" or piece.text not in event.digest:
+                if piece.kind != "user" or not (piece.text == event.request or piece.text in event.digest):
                     found.append((piece, shown_tokens(piece, before), 0.0))
             elif text is not None and text != before.edits.get(piece.key):
                 found.append((piece, shown_tokens(piece, before), estimate(text)))

@@ -5,6 +5,7 @@ earlier, when the cache is cold anyway); `auto` on request; `reactive` when the 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from outlive.context import policy
 from outlive.context.contract import broken
@@ -27,7 +28,6 @@ from outlive.context.policy import Budget
 from outlive.context.tokens import estimate
 from outlive.context.view import (
     SPOOLED,
-    Projection,
     View,
     conversation,
     digest_tokens,
@@ -215,7 +215,7 @@ class Ladder:
         previews = spool(arrived, room, given.budget.spool, spare)
         if not previews:
             return None
-        projection = Projection(0, old.fold_to, old.digest, {**old.edits, **previews}, old.summary, old.pictures)
+        projection = replace(old, event=0, edits={**old.edits, **previews})
         return PassPlan(projection, given.folded, SPOOLED, shrunk=len(previews))
 
     # -- planning and committing
@@ -275,6 +275,7 @@ class Ladder:
             summary=projection.summary,
             pages=history.pages.unlogged(),
             pictures=projection.pictures,
+            request=projection.request,
         )
         self._commit(event)
         return event

@@ -22,6 +22,7 @@ from outlive.context.units import Unit
 from outlive.context.view import Projection, digest_tokens, unit_tokens
 
 Cap = Callable[[Piece], float]
+CURRENT = "(the current request: it stands below)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,23 +242,26 @@ def _render(
             edits.pop(piece.key, None)
     digest, fold_to = "", 0
     pictures: tuple[tuple[int, int], ...] = ()
+    request = ""
     if boundary:
         folding = given.units[:boundary]
         current = current_request(given.units)
 
         def words(piece: Piece) -> str:
             if piece is current:
-                return given.projection.edits.get(piece.key, piece.text)
+                return CURRENT
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
         facts, summary = given.facts, given.summary
         digest = write_digest(folding, choice, words, given.index.is_stale, facts, summary, labels=labels)
         fold_to = folding[-1].event
         pictures = pictures_of(folding, current)
+        if current is not None and current.event <= fold_to:
+            request = given.projection.edits.get(current.key, current.text)
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
-    projection = Projection(0, fold_to, digest, edits, given.summary, pictures)
+    projection = Projection(0, fold_to, digest, edits, given.summary, pictures, request)
     return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
 
 
