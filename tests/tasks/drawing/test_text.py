@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from outlive.printable import one_line
@@ -23,6 +23,8 @@ def test_a_shortened_text_fits(text: str, room: int) -> None:
     assert cells(shorten(text, room)) <= room
 
 
+@example("0000\ufe0f\ufe0f", 2, 3)
+@example("0000\u0301\ufe0f\u0301\ufe0f", 2, 3)
 @given(st.text(characters), st.integers(2, 30), st.integers(1, 4))
 def test_wrapped_lines_fit_and_lose_nothing_but_the_end(raw: str, room: int, lines: int) -> None:
     text = one_line(raw)

@@ -32,7 +32,7 @@ class Sent(Struct, frozen=True):
 
 
 class DemoModel:
-    """Plays the script, reports usage like a provider with a prompt cache, and refuses one request as too long."""
+    """Plays the script, reports usage like a provider with a cache, and refuses one request as too long, twice."""
 
     name = "scripted:demo"
     window = WINDOW
@@ -40,15 +40,16 @@ class DemoModel:
 
     def __init__(self, record: Path) -> None:
         self._record = record
-        self._refused = record.with_suffix(".refused")
+        self._refusals = [record.with_suffix(f".refused{number}") for number in (1, 2)]
         self._texts = Texts()
         self._cache = Cache()
 
     async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
         reply = reply_of(answer(request))
         words = plain_text(reply.blocks)
-        if words.startswith(f"Step {REFUSED_AT}:") and not self._refused.exists():
-            self._refused.touch()
+        left = [refusal for refusal in self._refusals if not refusal.exists()]
+        if words.startswith(f"Step {REFUSED_AT}:") and left:
+            left[0].touch()
             raise PromptTooLong(f"prompt is too long: {request.tokens + 999} tokens > {WINDOW} maximum", 0, WINDOW)
         blocks = numbered(reply.blocks, os.urandom(4).hex())
         parts = self._texts.request(request)

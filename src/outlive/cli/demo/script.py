@@ -87,7 +87,7 @@ def _steps() -> list[tuple[str, list[Step]]]:
 
 STEPS = _steps()
 REFUSED_AT = next(number for number, (words, _) in enumerate(STEPS, 1) if "rows of may?" in words)
-"""Before this step the provider refuses one request as too long."""
+"""Before this step the provider refuses the request as too long, and the smaller one after a pass too."""
 LAST = "Both notations are read, all tests pass, the totals are in totals.txt. Manual and release are still open."
 
 

@@ -65,12 +65,15 @@ def _fitting(text: str, room: float, measure: Measure) -> str:
 
 def _visible(text: str) -> Iterator[str]:
     """Yield the characters that take room, without combining marks and joined characters."""
-    before = ""
+    before, widens = "", False
     for char in text:
-        if (char == _EMOJI_FORM and before and _cells(before) == 1) or (
-            before != _JOINER and unicodedata.category(char) not in ("Mn", "Me", "Cf")
-        ):
+        if char == _EMOJI_FORM:
+            visible = widens
+        else:
+            visible = before != _JOINER and unicodedata.category(char) not in ("Mn", "Me", "Cf")
+        if visible:
             yield char
+        widens = visible and char != _EMOJI_FORM and _cells(char) == 1
         before = char
 
 
