@@ -19,7 +19,9 @@ RULE = re.compile(
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
-INJECTED = re.compile(r"\s*(<(?!command)[a-z-]+[ >\n]|<!--|This session is being continued)")
+INJECTED = re.compile(
+    r"\s*(<(?!command)[a-z-]+[ >\n]|<!--|This session is being continued|Base directory for this skill)"
+)
 """What a harness says in the user's place."""
 WALL = 2_000 * CHARS
 SHORT_WORDS = 500 * CHARS
