@@ -119,7 +119,7 @@ class OpenAIModel(SdkModel):
             wanted = failure.status in (400, 404, 422) and RESPONSES in failure.message
             self._api = self._responses if wanted else self._api
             return wanted
-        if api is self._responses and failure.status in (404, 405) and failure.code != "model_not_found":
+        if api is self._responses and self._responses.is_missing(failure):
             self._api, self._has_responses = self._chat, False
             return True
         return False

@@ -73,10 +73,15 @@ class ResponsesApi:
         message = text_of(field(told, "message")) or code or "the provider could not answer"
         return Failure(0, message, kind="invalid_request_error" if LASTING.search(code) else "", code=code)
 
+    def is_missing(self, failure: Failure) -> bool:
+        """Whether the server has no such API; it may also be the model or a reasoning item that is not found."""
+        absent = failure.status in (404, 405) and failure.code != "model_not_found"
+        return absent and not ABOUT_REASONING.search(failure.message)
+
     def changes(self, failure: Failure, request: Request) -> bool:
         """Whether the next try of a refused request differs; the change holds for later requests."""
         said, options = failure.message, self._options
-        if failure.status not in (400, 422):
+        if failure.status not in (400, 404, 422):
             return False
         if self._breakpoints and "prompt_cache_breakpoint" in said:
             self._breakpoints = False
