@@ -122,13 +122,10 @@ def test_the_items_of_a_request_are_the_first_items_of_the_next(
     number = data.draw(st.sampled_from(turns))
     last = said[number].blocks
     results = sum(isinstance(block, ToolResult) for block in last)
-    shown = data.draw(st.integers(results, len(last)))
-    before = items((*said[:number], Message("user", last[:shown]))) if shown else items(said[:number])
-    assert before[-1] == {
-        "type": "message",
-        "role": "user",
-        "content": [{"type": "input_text", "text": NOTHING}],
-    } or (items(said)[: len(before)] == before)
+    shown = data.draw(st.integers(max(1, results), len(last)))
+    before = items((*said[:number], Message("user", last[:shown])))
+    assume(NOTHING not in str(before[-1]))
+    assert items(said)[: len(before)] == before
 
 
 @given(st.text(max_size=90), st.text(max_size=90), st.sampled_from([40, 64]))

@@ -18,7 +18,14 @@ class Sealed(msgspec.Struct):
     id: str
     text: str
     next: str
-    """The type of the item that followed, or its call id."""
+    """The type of the item that followed; of a call, and its id: `function_call:call_1`."""
+
+    def fits(self, following: dict[str, Any] | None) -> bool:
+        """Whether an item is the one that followed; a call that was sent without an id may have any."""
+        kind = following.get("type", "message") if following else None
+        if not following or kind != "function_call":
+            return kind == self.next
+        return self.next in (f"{kind}:{following['call_id']}", f"{kind}:")
 
 
 class Sealer:
@@ -43,7 +50,7 @@ class Sealer:
         if sealed.id != item["id"]:
             reason = "Reason: Encrypted content item_id did not match the target item id."
             raise RuleBroken(f"{shown} {reason}", code="invalid_encrypted_content")
-        if following is None or sealed.next not in (following.get("call_id"), following.get("type", "message")):
+        if not sealed.fits(following):
             raise RuleBroken(
                 f"Item '{item['id']}' of type 'reasoning' was provided without its required following item.",
                 param="input",

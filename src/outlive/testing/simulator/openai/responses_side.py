@@ -80,7 +80,7 @@ class ResponsesSide(OpenAISide):
 def _name_of(part: SentPart | None) -> str:
     match part:
         case WireToolCall():
-            return part.id or "function_call"
+            return f"function_call:{part.id}"
         case Say():
             return "message"
         case _:
