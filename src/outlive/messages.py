@@ -44,6 +44,11 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True):
     provider: str
     data: dict[str, Any]
 
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether it is encrypted reasoning: nothing that could be read later."""
+        return self.data.get("type") == "reasoning"
+
 
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
     """A model's reasoning. Its signature is what the provider checks, so it is never altered."""

@@ -387,6 +387,14 @@ def test_models_that_reason_are_asked_there_at_the_official_address(
     assert wants_responses(name, "https://api.openai.com.example.org/v1") is False
 
 
+@pytest.mark.parametrize(("name", "path"), [("gpt-6-sol", "/v1/responses"), ("gpt-4.1", "/v1/chat/completions")])
+def test_the_official_address_is_asked_by_model(name: str, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with playing(say("Yes.")) as sim:
+        monkeypatch.setattr("outlive.models.openai.versions.OFFICIAL", "127.0.0.1")
+        ask(gpt(sim, name, responses=None), asking())
+        assert sim.requests[0].path == path
+
+
 @pytest.mark.parametrize("name", [NEWER, ONLY])
 def test_a_model_that_offers_tools_only_there_is_asked_there_from_then_on(name: str) -> None:
     with Simulator([call("bash", command="ls"), say("Done.")]) as sim:

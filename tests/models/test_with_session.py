@@ -115,6 +115,7 @@ def test_a_long_session_is_never_refused(tmp_path: Path, make: Making, faulty: b
         session.close()
         assert sim.refusals == []
         assert all(WORDS in request.text for request in sim.requests)
+        assert not any("block of openai" in request.text for request in sim.requests), "no handles of encrypted text"
         if faulty:
             assert next(numbers) > 10
     read = sum(usage.cache_read for usage in used)

@@ -38,7 +38,8 @@ def text(words: str, **more: Any) -> dict[str, Any]:
 
 CASES: dict[str, tuple[dict[str, Any], str, str | None, str | None]] = {
     "unknown field": (body(messages=[]), "Unknown parameter: 'messages'.", "messages", "unknown_parameter"),
-    "no input": ({"model": GPT}, "Missing required parameter: 'input'.", "input", "missing_required_parameter"),
+    "no input": ({"model": GPT}, "One of 'input' or ", "input", "missing_required_parameter"),
+    "empty input": (body() | {"input": []}, "One of 'input' or ", "input", "missing_required_parameter"),
     "unknown item": (
         body({"type": "tool_result"}),
         "Invalid value: 'tool_result'. Supported values are: 'message'",

@@ -14,7 +14,7 @@ from outlive.models.failures import Failure
 from outlive.models.openai.calls import ArrivingCall, CallIds
 from outlive.models.openai.fields import field, listed, text_of, usage_of
 from outlive.models.openai.form import PROVIDER
-from outlive.models.openai.responses_form import REASONING, responses_form
+from outlive.models.openai.responses_form import responses_form
 from outlive.models.openai.versions import takes_breakpoints
 from outlive.models.protocol import Reply, Stop, Usage
 from outlive.request import Request
@@ -269,7 +269,7 @@ def _reasoning_item(form: Any) -> dict[str, Any] | None:
     told = {"id": field(form, "id"), "encrypted_content": encrypted}
     if not all(isinstance(value, str) for value in told.values()):
         raise TypeError("a reasoning item without an id, or with content that is no text")
-    item = {"type": REASONING, **told, "summary": _texts(field(form, "summary"))}
+    item = {"type": "reasoning", **told, "summary": _texts(field(form, "summary"))}
     content = _texts(field(form, "content"))
     return item | {"content": content} if content else item
 

@@ -22,8 +22,6 @@ from outlive.models.openai.form import (
 from outlive.models.sanitize import apart, legal_id, valid_name
 from outlive.request import Request
 
-REASONING = "reasoning"
-
 
 def responses_form(request: Request, *, breakpoints: bool = False, reasoning_from: int = 0) -> Form:
     """Instructions, input and tools. Reasoning before message `reasoning_from` is left out.
@@ -82,7 +80,7 @@ def assistant_items(message: Message, *, with_reasoning: bool) -> list[Form]:
 
 def is_reasoning(block: Block) -> bool:
     """Whether a block is a reasoning item of this provider."""
-    return isinstance(block, Opaque) and block.provider == PROVIDER and block.data.get("type") == REASONING
+    return isinstance(block, Opaque) and block.provider == PROVIDER and block.is_reasoning
 
 
 def user_items(message: Message, *, in_parts: bool) -> list[Form]:

@@ -54,6 +54,7 @@ INCLUDABLE = (
 ENCRYPTED = "reasoning.encrypted_content"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 LEAST_OUTPUT, LONGEST_ID = 16, 64
+NO_INPUT = "One of 'input' or 'previous_response_id' or 'prompt' or 'conversation_id' must be provided."
 CheckReasoning = Callable[[dict[str, Any], dict[str, Any] | None], None]
 
 
@@ -63,7 +64,9 @@ def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) ->
         if name not in FIELDS:
             raise refused(name, "unknown_parameter", f"Unknown parameter: '{name}'.")
     model = known_model(needed(body, "model", kind=str), models)
-    given = needed(body, "input")
+    given = body.get("input")
+    if given is None or given == []:
+        raise refused("input", "missing_required_parameter", NO_INPUT)
     if not isinstance(given, str):
         wanted(given, "input", list)
         for index, item in enumerate(given):
