@@ -45,9 +45,9 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True):
     data: dict[str, Any]
 
     @property
-    def is_reasoning(self) -> bool:
-        """Whether it is encrypted reasoning: nothing that could be read later."""
-        return self.data.get("type") == "reasoning"
+    def is_unreadable(self) -> bool:
+        """Whether nothing in it could be read later: encrypted reasoning, or a label of the next text."""
+        return self.data.get("type") in ("reasoning", "phase")
 
 
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):

@@ -10,7 +10,7 @@ import pytest
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
 from outlive.models.openai.model import OpenAIModel
-from outlive.models.openai.responses_form import is_reasoning, responses_form
+from outlive.models.openai.responses_form import responses_form
 from outlive.models.openai.versions import takes_breakpoints, wants_responses
 from outlive.models.protocol import Reply, Usage
 from outlive.request import Request
@@ -326,6 +326,30 @@ def test_items_may_come_whole() -> None:
     assert (reply.stop, reply.usage) == ("tools", Usage())
 
 
+@pytest.mark.parametrize("kind", ["added", "done"])
+def test_the_phase_of_a_message_is_sent_back_with_it(kind: str) -> None:
+    stream = [done(message("I look.") | {"phase": "commentary"}), done(function('{"command": "ls"}'), 1), completed()]
+    if kind == "added":
+        stream.insert(0, added(message()))
+    with quirky((200, stream), (200, [done(message("Yes.")), completed()])) as server:
+        reply, _ = ask(tiny(server), asking("Look!"))
+        ask(tiny(server), asking("Look!", assistant(*reply.blocks), answers(reply)))
+        said = server.bodies[1]["input"][1]
+    assert said == {"type": "message", "role": "assistant", "content": "I look.", "phase": "commentary"}
+    with playing(say("Done.")) as sim:
+        ask(gpt(sim), asking("Look!", assistant(*reply.blocks), answers(reply)))
+    with playing(say("Done.")) as sim:
+        ask(gpt(sim, responses=False), asking("Look!", assistant(*reply.blocks), answers(reply)))
+
+
+def test_a_message_that_is_not_ended_is_shown_to_its_end() -> None:
+    cut = {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}}
+    stream = [added(message()), event("response.output_text.delta", delta="See [a"), cut]
+    with quirky((200, stream)) as server:
+        reply, pieces = ask(tiny(server), asking())
+    assert (reply.blocks, reply.stop, words(pieces)) == ((Text("See [a"),), "length", "See [a")
+
+
 def test_calls_without_ids_get_some_and_arguments_are_repaired() -> None:
     with playing(calls([call("bash", command="ls"), call("bash", command="pwd")]), call("bash", command="ls")) as sim:
         sim.faults.add(Fault.no_call_ids(), at=1)
@@ -523,8 +547,6 @@ def test_older_models_and_servers_that_refuse_them_get_no_breakpoints(responses:
 def test_reasoning_that_nothing_follows_is_not_sent() -> None:
     thought = Opaque("openai", {"type": "reasoning", "id": "rs_1", "encrypted_content": "x", "summary": []})
     other = Opaque("elsewhere", {"type": "reasoning"})
-    assert is_reasoning(thought)
-    assert not is_reasoning(other)
     form = responses_form(asking("a", assistant(thought, "b", thought, other), "c", assistant(thought), "d"))
     assert [(item["type"], item.get("content")) for item in form["input"]] == [
         ("message", [{"type": "input_text", "text": "a"}]),

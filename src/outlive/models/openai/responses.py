@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
+LONGEST_PHASE = 40
 LASTING = re.compile(r"^invalid_|^image_|^unsupported_|_policy|^failed_to_download|^empty_image")
 """Codes of failures that a retry does not help."""
 ABOUT_REASONING = re.compile(r"of type 'reasoning'|required 'reasoning' item|could not be verified|Item with id 'rs_")
@@ -98,13 +99,29 @@ class _Message:
     """A message item while it arrives."""
 
     def __init__(self) -> None:
-        self.text = AnswerText(ECHO)
-        self.begun = False
+        self.phase = ""
+        """Whether the provider calls it commentary or the answer; it wants that back."""
+        self.begun = self.ended = False
+        self._text = AnswerText(ECHO)
 
     def take(self, words: str) -> list[Arriving]:
         self.begun = self.begun or bool(words)
-        shown = self.text.take(words)
-        return [TextArrived(shown)] if shown else []
+        return _shown(self._text.take(words))
+
+    def end(self, state_block: str) -> list[Arriving]:
+        """What was held back because it could have been an echo of the state block."""
+        rest = "" if self.ended else self._text.rest(self._text.kept(state_block))
+        self.ended = True
+        return _shown(rest)
+
+    def blocks(self, state_block: str) -> list[Block]:
+        text = self._text.kept(state_block)
+        phase = [Opaque(PROVIDER, {"type": "phase", "phase": self.phase})] if self.phase else []
+        return [*phase, Text(text)] if text.strip() else []
+
+
+def _shown(words: str) -> list[Arriving]:
+    return [TextArrived(words)] if words else []
 
 
 class _Reasoning:
@@ -152,8 +169,11 @@ class ResponsesAnswer:
                 self._at(event, ArrivingCall).take("", self._delta(event))
             case "response.output_item.done":
                 return self._done(event)
-            case "response.completed" | "response.incomplete":
-                self._ended(field(event, "response"))
+            case "response.completed":
+                self._ended(event, "end")
+            case "response.incomplete":
+                details = field(field(event, "response"), "incomplete_details")
+                self._ended(event, INCOMPLETE.get(text_of(field(details, "reason")), "other"))
             case _:
                 pass
         return []
@@ -176,6 +196,7 @@ class ResponsesAnswer:
         item, place = field(event, "item"), field(event, "output_index")
         if not isinstance(place, int) or place in self.items:
             raise ValueError(f"an item at {place!r}")
+        self.size.add("item")
         match field(item, "type"):
             case "message":
                 self.items[place] = _Message()
@@ -199,15 +220,15 @@ class ResponsesAnswer:
         item = self.items[place]
         if isinstance(item, _Reasoning):
             item.item = _reasoning_item(form)
-            self.size.add(item.item["encrypted_content"] if item.item else "")
+            self.size.add(str(item.item))
         elif isinstance(item, ArrivingCall) and not item.arguments:
             item.take("", field(form, "arguments"))
             self.size.add(text_of(item.arguments))
         elif isinstance(item, _Message):
+            item.phase = text_of(field(form, "phase"))[:LONGEST_PHASE]
             if not item.begun:
                 pieces += item.take(self._content(form))
-            if words := item.text.rest(item.text.kept(self.state_block)):
-                pieces.append(TextArrived(words))
+            pieces += item.end(self.state_block)
         return pieces
 
     def _content(self, form: Any) -> str:
@@ -218,20 +239,18 @@ class ResponsesAnswer:
         self.size.add(words)
         return words
 
-    def _ended(self, response: Any) -> None:
+    def _ended(self, event: Any, stop: Stop) -> None:
+        response, self.stop = field(event, "response"), stop
         self.model = text_of(field(response, "model")) or self.model
         if usage := field(response, "usage"):
             details = field(usage, "input_tokens_details")
             self.usage = usage_of(field(usage, "input_tokens"), details, field(usage, "output_tokens"))
-        if field(response, "status") == "incomplete":
-            reason = field(field(response, "incomplete_details"), "reason")
-            self.stop = INCOMPLETE.get(text_of(reason), "other")
-        else:
-            self.stop = "end"
 
     def held(self, reply: Reply) -> Iterator[Arriving]:
-        """Nothing: what a message held back was told when it was complete."""
-        return iter(())
+        """What messages hold back that the server did not end."""
+        for _, item in sorted(self.items.items()):
+            if isinstance(item, _Message):
+                yield from item.end(self.state_block)
 
     def reply(self) -> Reply:
         if self.stop is None:
@@ -242,23 +261,22 @@ class ResponsesAnswer:
         if stop == "length" and isinstance(last, ArrivingCall) and not last.is_complete():
             items, cut = items[:-1], last.name
         blocks: list[Block] = []
-        for block in reversed([block for item in items if (block := self._block(item))]):
+        for block in reversed([block for item in items for block in self._blocks(item)]):
             if blocks or not isinstance(block, Opaque):  # reasoning that nothing follows cannot be sent back
                 blocks.append(block)
         stop = "tools" if stop == "end" and any(isinstance(block, ToolCall) for block in blocks) else stop
         return Reply(tuple(reversed(blocks)), stop, self.usage, self.model, cut)
 
-    def _block(self, item: _Item) -> Block | None:
+    def _blocks(self, item: _Item) -> list[Block]:
         match item:
             case ArrivingCall():
-                return self.ids.made(item)
+                return [self.ids.made(item)]
             case _Message():
-                text = item.text.kept(self.state_block)
-                return Text(text) if text.strip() else None
+                return item.blocks(self.state_block)
             case _Reasoning() if item.item:
-                return Opaque(PROVIDER, item.item)
+                return [Opaque(PROVIDER, item.item)]
             case _:
-                return None
+                return []
 
 
 def _reasoning_item(form: Any) -> dict[str, Any] | None:

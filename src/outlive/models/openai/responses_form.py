@@ -71,16 +71,18 @@ def assistant_items(message: Message, *, with_reasoning: bool) -> list[Form]:
                 items.append({"type": "message", "role": "assistant", "content": block.text})
             case ToolCall():
                 items.append(_call_item(block))
-            case Opaque() if is_reasoning(block) and with_reasoning and items:
+            case Opaque() if is_kind(block, "reasoning") and with_reasoning and items:
                 items.append(block.data)
+            case Opaque() if is_kind(block, "phase") and items and items[-1].get("role") == "assistant":
+                items[-1]["phase"] = block.data["phase"]
             case _:
                 pass
     return items[::-1] or [{"type": "message", "role": "assistant", "content": NOTHING}]
 
 
-def is_reasoning(block: Block) -> bool:
-    """Whether a block is a reasoning item of this provider."""
-    return isinstance(block, Opaque) and block.provider == PROVIDER and block.is_reasoning
+def is_kind(block: Opaque, kind: str) -> bool:
+    """Whether a block is of this provider and kind."""
+    return block.provider == PROVIDER and block.data.get("type") == kind
 
 
 def user_items(message: Message, *, in_parts: bool) -> list[Form]:
