@@ -44,6 +44,11 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True):
     provider: str
     data: dict[str, Any]
 
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether nothing in it could be read later: encrypted reasoning, or a label of the next text."""
+        return self.data.get("type") in ("reasoning", "phase")
+
 
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
     """A model's reasoning. Its signature is what the provider checks, so it is never altered."""

@@ -119,9 +119,59 @@ ANTHROPIC_EVENT = st.one_of(
 )
 ANTHROPIC_STREAM = st.lists(ANTHROPIC_EVENT | ODD | st.sampled_from([DEEP]), max_size=6)
 
+RESPONSES_ITEM = st.one_of(
+    st.builds(
+        lambda id, name, given: {"type": "function_call", "call_id": id, "name": name, "arguments": given},
+        st.sampled_from(["a", "b", ""]) | ODD,
+        NAMED,
+        ARGUMENTS,
+    ),
+    st.builds(lambda text: {"type": "message", "content": [{"type": "output_text", "text": text}]}, TEXTS | ODD),
+    st.builds(
+        lambda id, content, summary: {
+            "type": "reasoning", "id": id, "encrypted_content": content, "summary": summary
+        },
+        st.just("rs_1") | ODD,
+        st.sampled_from(["gAAAA", BIG]) | ODD,
+        st.just([{"type": "summary_text", "text": "hm"}]) | ODD,
+    ),
+    st.fixed_dictionaries({}, optional={"type": ODD, "content": ODD}),
+)  # fmt: skip
+PLACE = st.integers(0, 2) | ODD
+RESPONSES_EVENT = st.one_of(
+    st.builds(
+        lambda kind, at, item: {"type": f"response.output_item.{kind}", "output_index": at, "item": item},
+        st.sampled_from(["added", "done"]),
+        PLACE,
+        RESPONSES_ITEM | ODD,
+    ),
+    st.builds(
+        lambda kind, at, delta: {"type": f"response.{kind}.delta", "output_index": at, "delta": delta},
+        st.sampled_from(["output_text", "refusal", "function_call_arguments", "reasoning_summary_text"]),
+        PLACE,
+        TEXTS | ARGUMENTS,
+    ),
+    st.builds(
+        lambda kind, response: {"type": f"response.{kind}", "response": response},
+        st.sampled_from(["created", "completed", "incomplete", "failed"]),
+        ODD
+        | st.fixed_dictionaries(
+            {}, optional={"status": ODD, "usage": ODD, "error": ODD, "incomplete_details": ODD, "model": ODD}
+        ),
+    ),
+    st.fixed_dictionaries({"type": st.just("error")}, optional={"code": ODD, "message": ODD}),
+    st.fixed_dictionaries({}, optional={"type": ODD}),
+)
+RESPONSES_STREAM = st.lists(RESPONSES_EVENT | ODD | st.sampled_from([DEEP]), max_size=6)
+
 FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], phases=set(Phase) - {Phase.shrink})
 """Each example opens two real sessions, so a failing one is not made smaller."""
 OPENAI_DONE = [{"choices": [{"index": 0, "delta": {"content": "done"}, "finish_reason": "stop"}]}]
+RESPONSES_DONE: list[Any] = [
+    {"type": "response.output_item.done", "output_index": 0,
+     "item": {"type": "message", "content": [{"type": "output_text", "text": "done"}]}},
+    {"type": "response.completed", "response": {"status": "completed"}},
+]  # fmt: skip
 ANTHROPIC_DONE: list[Any] = [
     {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
                                           "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}},
@@ -135,6 +185,12 @@ ANTHROPIC_DONE: list[Any] = [
 @pytest.fixture(scope="module")
 def openai_server() -> Iterator[Quirky]:
     with quirky(after=(200, OPENAI_DONE)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def responses_server() -> Iterator[Quirky]:
+    with quirky(after=(200, RESPONSES_DONE)) as server:
         yield server
 
 
@@ -211,6 +267,25 @@ def calling(name: Any, arguments: Any) -> list[Any]:
 @example([DEEP])
 def test_any_stream_of_chat_chunks(folders: Callable[[], Path], openai_server: Quirky, stream: list[Any]) -> None:
     play(folders(), openai_server, lambda: openai_model(openai_server), stream)
+
+
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": f"response.output_item.{kind}", "output_index": 0, "item": fields}
+
+
+@FEW
+@given(RESPONSES_STREAM, st.booleans())
+@example([item("done", type="function_call", call_id="a", name="glob", arguments=DEEP)], True)
+@example([item("done", type="function_call", call_id="a", name="glob", arguments={"pattern": 10**400})], True)
+@example([item("done", type="reasoning", id="\ud83d", encrypted_content=BIG, summary=[])], True)
+@example([item("added", type="function_call", call_id="a", name=BIG), DEEP], True)
+def test_any_stream_of_response_events(
+    folders: Callable[[], Path], responses_server: Quirky, stream: list[Any], ends: bool
+) -> None:
+    def model() -> OpenAIModel:
+        return OpenAIModel("tiny", environment=responses_server.environment, window=1_000_000, responses=True)
+
+    play(folders(), responses_server, model, [*stream, *RESPONSES_DONE[1:]] if ends else stream)
 
 
 @FEW

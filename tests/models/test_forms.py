@@ -13,6 +13,7 @@ from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, Tool
 from outlive.models.anthropic.request import request_form as anthropic_form
 from outlive.models.openai.form import FAILED, NO_OUTPUT, NOTHING
 from outlive.models.openai.form import request_form as openai_form
+from outlive.models.openai.responses_form import responses_form
 from outlive.models.protocol import Model, Reply
 from outlive.models.sanitize import legal_id, valid_name
 from outlive.testing.simulator import Simulator, say
@@ -66,6 +67,7 @@ def conversations(draw: st.DrawFn) -> tuple[Message, ...]:
 def served() -> Iterator[tuple[Simulator, asyncio.Runner, list[Model]]]:
     with Simulator(brain=lambda request: say("Yes.")) as sim, asyncio.Runner() as runner:
         models: list[Model] = [claude(sim, "claude-opus-4-6"), gpt(sim)]
+        models += [gpt(sim, name, responses=True) for name in ("gpt-5.4", "gpt-6-astra")]
         yield sim, runner, models
         for model in models:
             runner.run(model.close())
@@ -94,6 +96,36 @@ def test_a_form_is_a_function_of_the_request(said: tuple[Message, ...]) -> None:
     request = asking(*said)
     assert anthropic_form(request) == anthropic_form(request)
     assert openai_form(request) == openai_form(request)
+    assert responses_form(request) == responses_form(request)
+
+
+REASONING = Opaque("openai", {"type": "reasoning", "id": "rs_1", "encrypted_content": "x", "summary": []})
+
+
+@settings(max_examples=60)
+@given(conversations(), st.booleans(), st.data())
+def test_the_items_of_a_request_are_the_first_items_of_the_next(
+    said: tuple[Message, ...], breakpoints: bool, data: st.DataObject
+) -> None:
+    """Also where blocks are added to the last message of the user."""
+
+    def items(messages: tuple[Message, ...]) -> list[object]:
+        sent = responses_form(asking(*messages), breakpoints=breakpoints)["input"]
+        for item in sent:
+            for part in item.get("content") or item.get("output") or ():
+                if isinstance(part, dict):
+                    part.pop("prompt_cache_breakpoint", None)
+        return [dict(item) for item in sent]
+
+    said = tuple(Message(one.role, (REASONING, *one.blocks)) if one.role == "assistant" else one for one in said)
+    turns = [number for number, message in enumerate(said) if message.role == "user"]
+    number = data.draw(st.sampled_from(turns))
+    last = said[number].blocks
+    results = sum(isinstance(block, ToolResult) for block in last)
+    shown = data.draw(st.integers(max(1, results), len(last)))
+    before = items((*said[:number], Message("user", last[:shown])))
+    assume(NOTHING not in str(before[-1]))
+    assert items(said)[: len(before)] == before
 
 
 @given(st.text(max_size=90), st.text(max_size=90), st.sampled_from([40, 64]))

@@ -256,11 +256,12 @@ def test_newer_models_take_tools_here_without_reasoning_only() -> None:
         "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
     )
     done = [chunk(content="Yes."), chunk("stop")]
-    with quirky((400, {"error": {"message": said}}), (200, done)) as server:
+    refused, missing = (400, {"error": {"message": said}}), (404, {"error": {"message": "Not Found"}})
+    with quirky(refused, missing, refused, (200, done)) as server:
         ask(tiny(server), asking())
-        assert server.bodies[1]["reasoning_effort"] == "none"
-    refused = (400, {"error": {"message": said}})
-    with quirky(refused, refused) as server, pytest.raises(NotSetUp, match="choose a model that calls tools there"):
+        assert "input" in server.bodies[1], "the other API is tried first"
+        assert server.bodies[3]["reasoning_effort"] == "none"
+    with quirky(refused, missing, refused, refused) as server, pytest.raises(NotSetUp, match="has no /v1/responses"):
         ask(tiny(server), asking())
 
 

@@ -12,6 +12,7 @@ from outlive.events import UsageReported
 from outlive.messages import tool_calls
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.errors import PromptTooLong
+from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Reply, Usage
 from outlive.models.retry import Retrying
 from outlive.stores.logs.files import FileLogStore
@@ -69,7 +70,24 @@ def thinking_claude(sim: Simulator) -> AnthropicModel:
     return claude(sim, "claude-opus-5", thinking=2_000)
 
 
-@pytest.mark.parametrize("make", [claude, thinking_claude, gpt], ids=["claude", "thinking", "gpt"])
+def reasoning_gpt(sim: Simulator) -> OpenAIModel:
+    return gpt(sim, "gpt-5.4", responses=True)
+
+
+def newest_gpt(sim: Simulator) -> OpenAIModel:
+    return gpt(sim, "gpt-6-astra", responses=True)
+
+
+MAKERS = {
+    "claude": claude,
+    "thinking": thinking_claude,
+    "gpt": gpt,
+    "reasoning_gpt": reasoning_gpt,
+    "newest_gpt": newest_gpt,
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 @pytest.mark.parametrize("faulty", [False, True], ids=["well", "faulty"])
 def test_a_long_session_is_never_refused(tmp_path: Path, make: Making, faulty: bool) -> None:
     chance = Random(7)
@@ -97,6 +115,7 @@ def test_a_long_session_is_never_refused(tmp_path: Path, make: Making, faulty: b
         session.close()
         assert sim.refusals == []
         assert all(WORDS in request.text for request in sim.requests)
+        assert not any("block of openai" in request.text for request in sim.requests), "no handles of encrypted text"
         if faulty:
             assert next(numbers) > 10
     read = sum(usage.cache_read for usage in used)

@@ -85,6 +85,8 @@ def step_unit(event: AssistantSaid) -> Unit:
         elif isinstance(block, ToolCall):
             unit.pieces.append(_call_piece(event.id, number, block))
             unit.calls[block.id] = unit.pieces[-1]
+        elif isinstance(block, Opaque) and block.is_unreadable:
+            unit.extra += len(str(block.data)) / 8  # as a signature: there is nothing to recall in it
         elif isinstance(block, (Image, Opaque)):
             unit.pieces.append(object_piece(event.id, number, block))
     return unit

@@ -9,6 +9,7 @@ from typing import Any
 from outlive.testing import Simulator
 
 KEY = "test-key"
+CHAT = "/v1/chat/completions"
 CLAUDE = "claude-sonnet-5-5"
 OLD_CLAUDE = "claude-haiku-4-5"
 GPT = "gpt-5.4"
@@ -68,8 +69,8 @@ def ask_claude(
     return send(sim, path, body, headers | ({"anthropic-beta": beta} if beta else {}))
 
 
-def ask_gpt(sim: Simulator, body: Any) -> Heard:
-    return send(sim, "/v1/chat/completions", body, {"authorization": f"Bearer {KEY}"})
+def ask_gpt(sim: Simulator, body: Any, *, path: str = CHAT) -> Heard:
+    return send(sim, path, body, {"authorization": f"Bearer {KEY}"})
 
 
 def user(*content: Any) -> dict[str, Any]:

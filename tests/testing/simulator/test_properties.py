@@ -14,6 +14,7 @@ from outlive.testing.simulator.models import KNOWN
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.tokens import tokens_of
 from tests.testing.simulator.talking import (
+    CHAT,
     FUNCTION,
     TOOL,
     ask_claude,
@@ -140,6 +141,32 @@ RICH_GPT = gpt(
     stream_options={"include_usage": True},
     max_completion_tokens=100,
 )
+RICH_RESPONSES: dict[str, Any] = {
+    "model": "gpt-5.6-sol",
+    "instructions": "s",
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "x"}]},
+        {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": "{}", "status": "completed"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "y"}]},
+        {
+            "type": "function_call_output",
+            "call_id": "c1",
+            "output": [
+                {"type": "input_text", "text": "x", "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "12h"}},
+                {"type": "input_image", "image_url": "https://x.org/a.png", "detail": "auto"},
+            ],
+        },
+    ],
+    "tools": [{"type": "function", "name": "bash", "parameters": TOOL["input_schema"], "strict": False}],
+    "tool_choice": "auto",
+    "reasoning": {"effort": "low", "summary": "auto"},
+    "include": ["reasoning.encrypted_content"],
+    "prompt_cache_options": {"mode": "implicit", "ttl": "30m"},
+    "stream": True,
+    "stream_options": {"include_obfuscation": False},
+    "store": False,
+    "max_output_tokens": 100,
+}
 ANYTHING = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "text", "user", [], {}, [{}], [[]]])
 
 
@@ -152,7 +179,7 @@ def holders(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @SLOW
-@given(st.sampled_from([RICH_CLAUDE, RICH_GPT]), st.data())
+@given(st.sampled_from([RICH_CLAUDE, RICH_GPT, RICH_RESPONSES]), st.data())
 def test_whatever_is_wrong_inside_of_a_request_is_refused_and_breaks_nothing(
     one: Simulator, rich: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -163,7 +190,10 @@ def test_whatever_is_wrong_inside_of_a_request_is_refused_and_breaks_nothing(
             del holder[key]
         else:
             holder[key] = copy.deepcopy(data.draw(ANYTHING))
-    heard = ask_claude(one, body, beta=BETAS) if rich is RICH_CLAUDE else ask_gpt(one, body)
+    if rich is RICH_CLAUDE:
+        heard = ask_claude(one, body, beta=BETAS)
+    else:
+        heard = ask_gpt(one, body, path="/v1/responses" if rich is RICH_RESPONSES else CHAT)
     assert heard.status in (200, 400, 404), heard.raw
     assert body != rich or heard.status == 200
 

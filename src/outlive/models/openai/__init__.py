@@ -1,1 +1,1 @@
-"""OpenAI and every server that speaks its chat completions API."""
+"""OpenAI and every server that speaks its chat completions API or its Responses API."""

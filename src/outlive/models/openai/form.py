@@ -8,20 +8,35 @@ from outlive.models.repair import read_arguments
 from outlive.models.sanitize import apart, legal_id, valid_name
 from outlive.request import Request
 
+PROVIDER = "openai"
 LONGEST_ID, LONGEST_NAME = 40, 64
 NOTHING = "[nothing that can be shown here]"
 NO_OUTPUT = "[no output]"
 FAILED = "[failed]\n"
 """Marks errors, for which the form has no field."""
+BREAKPOINT: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+"""Where the prompt cache is written and read; on content of the user, of tools and of the system prompt."""
+MARKED_TURNS = 2
+"""Turns of the user or of tools with a breakpoint at their end: the last one is written, the one before is read."""
 Form = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def request_form(request: Request) -> Form:
-    """The messages of a request and, where there are any, its tools."""
+def request_form(request: Request, *, breakpoints: bool = False) -> Form:
+    """The messages of a request and, where there are any, its tools; perhaps with breakpoints of the prompt cache."""
     messages: list[Form] = [{"role": "system", "content": request.system}] if request.system.strip() else []
+    marked = [*range(len(messages))]
+    ends: list[int] = []
     for message in apart(request.messages):
-        messages += assistant_forms(message) if message.role == "assistant" else user_forms(message)
+        if message.role == "assistant":
+            messages += assistant_forms(message)
+        else:
+            messages += user_forms(message)
+            ends.append(len(messages) - 1)
+    if breakpoints:
+        messages = [_in_parts(message) for message in messages]
+        for number in marked + ends[-MARKED_TURNS:]:
+            messages[number]["content"][-1] |= BREAKPOINT
     form: Form = {"messages": messages}
     if request.tools:
         form["tools"] = [tool_form(tool) for tool in request.tools]
@@ -70,14 +85,31 @@ def _words(message: Message) -> str:
     return "\n\n".join(texts)
 
 
+def _in_parts(message: Form) -> Form:
+    """A message with a list of parts, which can have a breakpoint; those of the assistant cannot have one."""
+    if message["role"] == "assistant" or not isinstance(message["content"], str):
+        return message
+    return message | {"content": [_text_part(message["content"])]}
+
+
 def _call_form(call: ToolCall) -> Form:
-    function = {"name": valid_name(call.name, LONGEST_NAME), "arguments": _encode(call.input)}
+    function = {"name": valid_name(call.name, LONGEST_NAME), "arguments": arguments_form(call)}
     return {"id": legal_id(call.id, LONGEST_ID), "type": "function", "function": function}
 
 
+def arguments_form(call: ToolCall) -> str:
+    """The arguments of a call as JSON."""
+    return _encode(call.input)
+
+
+def result_text(result: ToolResult) -> str:
+    """The text of a result, which says whether the call failed."""
+    return (FAILED if result.is_error else "") + (result.text or NO_OUTPUT)
+
+
 def _result_form(result: ToolResult) -> Form:
-    text = (FAILED if result.is_error else "") + (result.text or NO_OUTPUT)
-    return {"role": "tool", "tool_call_id": legal_id(result.call_id, LONGEST_ID), "content": text}
+    call_id = legal_id(result.call_id, LONGEST_ID)
+    return {"role": "tool", "tool_call_id": call_id, "content": result_text(result)}
 
 
 def _text_part(text: str) -> Form:
@@ -85,8 +117,12 @@ def _text_part(text: str) -> Form:
 
 
 def _image_part(image: Image) -> Form:
-    url = image.url or f"data:{image.media_type};base64,{image.data}"
-    return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "image_url", "image_url": {"url": image_url(image)}}
+
+
+def image_url(image: Image) -> str:
+    """The address of a picture, or the picture itself as an address."""
+    return image.url or f"data:{image.media_type};base64,{image.data}"
 
 
 def read_message(form: Form) -> Message:

@@ -1,4 +1,4 @@
-"""A strict simulator of the Anthropic and the OpenAI chat API: a real HTTP server on loopback, for tests and demos.
+"""A strict simulator of the APIs of Anthropic and OpenAI: a real HTTP server on loopback, for tests and demos.
 
 with Simulator(script=[call("bash", command="ls"), say("Done.")]) as sim:
     client = anthropic.Anthropic(base_url=sim.url, api_key="test-key")

@@ -2,7 +2,7 @@
 
 Anthropic: a prefix is written at each breakpoint, and read if a later request has the same prefix up to a place
 within the 20 blocks before one of its own breakpoints. OpenAI: the longest prefix sent before is read, in steps of
-128 tokens.
+128 tokens; of newer models, a prefix that ends at a breakpoint, exactly.
 """
 
 import hashlib
@@ -15,7 +15,9 @@ from outlive.testing.simulator.tokens import tokens_of
 
 LOOKBACK = 20
 STEP = 128
-SHORT, LONG = 300.0, 3600.0
+SHORT, HALF_HOUR, LONG = 300.0, 1800.0, 3600.0
+MOST_WRITES, MOST_READS = 4, 80
+"""OpenAI: breakpoints of a request that are written, and that are considered for reading."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class CachedPiece:
     characters: int
     lifetime: float | None = None
     """Seconds that a prefix which ends here is cached; None without a breakpoint."""
+    ends_message: bool = False
+    """OpenAI: whether a message of the user or of a tool ends here, where an implicit breakpoint may be."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,23 @@ class PromptCache:
         read = longest // STEP * STEP if longest >= self.minimum else 0
         return ReportedUsage(input=total - read, cache_read=read)
 
+    def at_breakpoints(self, salt: str, pieces: Sequence[CachedPiece], *, implicit: bool) -> ReportedUsage:
+        """OpenAI's newer models: read the longest prefix that ends at a breakpoint, write at the latest ones.
+
+        `implicit`: the last message of the user or of a tool has a breakpoint too. Without explicit breakpoints, all
+        of these messages are considered for reading.
+        """
+        places = _places(salt, pieces)
+        explicit = [index for index, piece in enumerate(pieces) if piece.lifetime is not None]
+        ends = [index for index, piece in enumerate(pieces) if piece.ends_message] if implicit else []
+        written = {*explicit[-(MOST_WRITES - implicit) :], *ends[-1:]}
+        considered = {*explicit[-MOST_READS:], *(ends[-1:] if explicit else ends[-MOST_READS:])}
+        with self._lock:
+            long_enough = [index for index in considered if places[index].tokens >= self.minimum]
+            found = max((index for index in long_enough if self._alive(places[index].prefix)), default=-1)
+            marked = [index for index in sorted(written) if places[index].tokens >= self.minimum]
+            return self._write(places, marked, found, places[-1].tokens if places else 0, HALF_HOUR)
+
     def _counts(self, place: _Place) -> bool:
         return place.lifetime is not None and place.tokens >= self.minimum
 
@@ -86,12 +107,14 @@ class PromptCache:
         lifetime = self._until[prefix][1]
         self._until[prefix] = (self.clock() + lifetime, lifetime)
 
-    def _write(self, places: Sequence[_Place], marked: Sequence[int], found: int, total: int) -> ReportedUsage:
+    def _write(
+        self, places: Sequence[_Place], marked: Sequence[int], found: int, total: int, usual: float = SHORT
+    ) -> ReportedUsage:
         read = at = places[found].tokens if found >= 0 else 0
         written = for_an_hour = 0
         for index in marked:
             place = places[index]
-            lifetime = place.lifetime or SHORT
+            lifetime = place.lifetime or usual
             if index > found:
                 written += place.tokens - at
                 for_an_hour += place.tokens - at if lifetime == LONG else 0

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 BUDGET, ADAPTIVE, OFF, BETWEEN = "enabled", "adaptive", "disabled", "between_tools"
+ALWAYS, UNREASONED, NEVER = "always", "unreasoned", "never"
+"""Whether the chat API of OpenAI takes tools: always, without reasoning, or only the Responses API does."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,11 @@ class SimulatedModel:
     binds_thinking: bool = False
     """Anthropic: thinking is valid only after the conversation that it was made in."""
     reasoning: bool = False
-    """OpenAI: accepts `max_completion_tokens` only."""
+    """OpenAI: reasons; accepts `max_completion_tokens` only."""
+    chat_tools: str = ALWAYS
+    """OpenAI: `always`, `unreasoned` (with `reasoning_effort: none`) or `never`: tools are in the Responses API."""
+    breakpoints: bool = False
+    """OpenAI: the prompt cache is written and read at breakpoints."""
 
 
 def _claude() -> Iterable[SimulatedModel]:
@@ -51,8 +57,10 @@ def _claude() -> Iterable[SimulatedModel]:
 def _gpt() -> Iterable[SimulatedModel]:
     for name in ("gpt-5", "gpt-5-mini", "gpt-5.1", "gpt-5.2", "gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "o3", "o4-mini"):
         yield SimulatedModel(name, "openai", 128_000, reasoning=True)
-    for name in ("gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"):
-        yield SimulatedModel(name, "openai", 128_000, reasoning=True)
+    for name in ("gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-6-sol", "gpt-6-luna"):
+        yield SimulatedModel(name, "openai", 128_000, reasoning=True, chat_tools=UNREASONED, breakpoints=True)
+    for name in ("gpt-6-astra", "gpt-6.1-sol", "gpt-6.1-terra"):
+        yield SimulatedModel(name, "openai", 128_000, reasoning=True, chat_tools=NEVER, breakpoints=True)
     for name in ("gpt-4.1", "gpt-4.1-mini"):
         yield SimulatedModel(name, "openai", 32_768)
     for name in ("gpt-4o", "gpt-4o-mini"):

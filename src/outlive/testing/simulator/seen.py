@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.testing.simulator.faults import Fault
+from outlive.testing.simulator.openai.items import as_messages
 from outlive.testing.simulator.tokens import texts
 
 
@@ -76,8 +77,8 @@ class SeenRequest:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages in the provider's own form."""
-        return list(self.body["messages"])
+        """The messages in the provider's own form; items of the Responses API as messages of the chat API."""
+        return list(self.body["messages"]) if "messages" in self.body else as_messages(self.body)
 
     @property
     def tools(self) -> dict[str, Any]:

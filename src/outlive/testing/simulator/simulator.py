@@ -16,6 +16,7 @@ from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import KNOWN, SimulatedModel
+from outlive.testing.simulator.openai.responses_side import ResponsesSide
 from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, RuleBroken
@@ -26,15 +27,16 @@ from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.tokens import compact, tokens_of
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
-Side: TypeAlias = AnthropicSide | OpenAISide
+Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide
 MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
+RESPONSES = "/v1/responses"
 LARGEST = 32 * 1024 * 1024
 ENFORCED = "enforced"
 BINDINGS = (ENFORCED, "reported")
 
 
 class Simulator:
-    """A server on loopback that speaks both APIs, refuses what they refuse, and answers from a script or a brain."""
+    """A server on loopback that speaks three APIs, refuses what they refuse, and answers from a script or a brain."""
 
     def __init__(
         self,
@@ -68,6 +70,7 @@ class Simulator:
         known = {model.name: model for model in models}
         self._anthropic = AnthropicSide(known, Signer(key or ""), enforced=binding == ENFORCED)
         self._openai = OpenAISide(known)
+        self._responses = ResponsesSide(known, Signer(key or ""))
         self._cache = PromptCache(clock, cache_minimum)
         self._lock = threading.Lock()
         self._replies = 0
@@ -141,6 +144,8 @@ class Simulator:
     def _side(self, path: str, headers: Mapping[str, str]) -> Side:
         if path.startswith(MODELS):
             return self._anthropic if "anthropic-version" in headers else self._openai
+        if path == RESPONSES:
+            return self._responses
         return self._anthropic if path.startswith(MESSAGES) else self._openai
 
     def _answer(
@@ -154,7 +159,7 @@ class Simulator:
         if path == MODELS or path.startswith(MODELS + "/"):
             _only(method, "GET")
             return _whole(side.models(path[len(MODELS) + 1 :], self.window))
-        if path not in (MESSAGES, COUNT, CHAT):
+        if path not in (MESSAGES, COUNT, CHAT, RESPONSES):
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
         body = _parsed(raw)
@@ -200,8 +205,8 @@ class Simulator:
 
     def _billed(self, side: Side, request: SeenRequest, pieces: list[CachedPiece], answer: Answer) -> Answer:
         """Add the usage to request and answer. A stream that breaks is billed too."""
-        account = self._cache.with_breakpoints if side is self._anthropic else self._cache.automatic
-        usage = replace(account(f"{side.name} {request.model}", pieces), output=answer.output_tokens)
+        usage = side.bill(self._cache, f"{side.name} {request.model}", pieces, request.body)
+        usage = replace(usage, output=answer.output_tokens)
         request.usage = usage
         return replace(answer, usage=usage)
 

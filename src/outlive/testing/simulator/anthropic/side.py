@@ -14,11 +14,12 @@ from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.anthropic.thinking import thinks
 from outlive.testing.simulator.anthropic.turns import goes_on, turns_of
+from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import BUDGET, SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
 
 UNPROMPTED = Think("Let me think about this.")
@@ -53,6 +54,10 @@ class AnthropicSide:
             raise RuleBroken(f'anthropic-version: "{version}" is not a valid version')
         betas = betas_of(headers.get("anthropic-beta", ""))
         return self._rules.check(body, version, betas, counting=path.endswith("/count_tokens"))
+
+    def bill(self, cache: PromptCache, salt: str, pieces: list[CachedPiece], body: dict[str, Any]) -> ReportedUsage:
+        """Return what the prompt costs."""
+        return cache.with_breakpoints(salt, pieces)
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
         return RuleBroken(f"prompt is too long: {used} tokens > {limit} maximum")

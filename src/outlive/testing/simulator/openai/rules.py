@@ -1,11 +1,25 @@
 """Rules of the chat completions API. docs/simulator.md says how certain they are."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from outlive.testing.simulator.models import SimulatedModel
-from outlive.testing.simulator.refusal import RuleBroken, is_schema
+from outlive.testing.simulator.models import ALWAYS, NEVER, SimulatedModel
+from outlive.testing.simulator.openai.checks import (
+    LONGEST_ID,
+    check_breakpoint,
+    check_cache_options,
+    check_name,
+    check_schema,
+    choice,
+    known_model,
+    known_only,
+    needed,
+    refuse_empty,
+    refused,
+    short,
+    wanted,
+)
+from outlive.testing.simulator.refusal import RuleBroken
 
 FIELDS = frozenset(
     (
@@ -33,61 +47,20 @@ PARTS: dict[str, frozenset[str]] = {
     "tool": frozenset({"text"}),
     "function": frozenset({"text"}),
 }
-NAME = re.compile(r"[a-zA-Z0-9_-]+")
-LONGEST_ID = 40
-LONGEST_NAME = 64
-CALLED = {
-    str: "a string",
-    int: "an integer",
-    dict: "an object",
-    list: "an array",
-    bool: "a boolean",
-    float: "a decimal",
-}
-
-
-def _refused(param: str, code: str, message: str) -> RuleBroken:
-    return RuleBroken(message, param=param, code=code)
 
 
 def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) -> None:
     """Raise the first error of a request."""
     _check_fields(body)
-    model = models.get(body["model"])
-    if model is None or model.provider != "openai":
-        message = f"The model `{body['model']}` does not exist or you do not have access to it."
-        raise RuleBroken(message, 404, code="model_not_found")
+    model = known_model(body["model"], models)
     _check_length(body, model)
     for index, message in enumerate(body["messages"]):
-        _check_message(message, index)
+        _check_message(message, index, model)
     _check_pairs(body["messages"])
     _check_tools(body)
+    _check_reasoning(body, model)
+    check_cache_options(body, model)
     _check_options(body)
-
-
-def _wanted(value: Any, param: str, kind: type) -> None:
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        got = "null" if value is None else CALLED.get(type(value), "something else")
-        raise _refused(
-            param, "invalid_type", f"Invalid type for '{param}': expected {CALLED[kind]}, but got {got} instead."
-        )
-
-
-def _needed(thing: dict[str, Any], name: str, where: str = "", kind: type = object) -> Any:
-    """Return a required field, which has to be of that type."""
-    param = f"{where}.{name}" if where else name
-    if name not in thing:
-        raise _refused(param, "missing_required_parameter", f"Missing required parameter: '{param}'.")
-    _wanted(thing[name], param, kind)
-    return thing[name]
-
-
-def _known(thing: Any, fields: frozenset[str], where: str) -> None:
-    _wanted(thing, where, dict)
-    for name in thing:
-        if name not in fields:
-            param = f"{where}.{name}"
-            raise _refused(param, "unknown_parameter", f"Unknown parameter: '{param}'.")
 
 
 def _check_fields(body: dict[str, Any]) -> None:
@@ -95,23 +68,15 @@ def _check_fields(body: dict[str, Any]) -> None:
     if unknown:
         several = "s" if len(unknown) > 1 else ""
         raise RuleBroken(f"Unrecognized request argument{several} supplied: {', '.join(unknown)}")
-    _needed(body, "model", kind=str)
-    if not _needed(body, "messages", kind=list):
-        _empty("messages")
-
-
-def _empty(param: str) -> None:
-    raise _refused(
-        param,
-        "empty_array",
-        f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-    )
+    needed(body, "model", kind=str)
+    if not needed(body, "messages", kind=list):
+        refuse_empty("messages")
 
 
 def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
     old, new = body.get("max_tokens"), body.get("max_completion_tokens")
     if old is not None and model.reasoning:
-        raise _refused(
+        raise refused(
             "max_tokens",
             "unsupported_parameter",
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
@@ -120,15 +85,15 @@ def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
     for name, value in (("max_tokens", old), ("max_completion_tokens", new)):
         if value is None:
             continue
-        _wanted(value, name, int)
+        wanted(value, name, int)
         if value < 1:
-            raise _refused(
+            raise refused(
                 name,
                 "integer_below_min_value",
                 f"Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead.",
             )
         if value > model.max_output:
-            raise _refused(
+            raise refused(
                 name,
                 "invalid_value",
                 f"max_tokens is too large: {value}. This model supports at most {model.max_output} completion "
@@ -136,31 +101,31 @@ def _check_length(body: dict[str, Any], model: SimulatedModel) -> None:
             )
 
 
-def _check_message(message: Any, index: int) -> None:
+def _check_message(message: Any, index: int, model: SimulatedModel) -> None:
     where = f"messages[{index}]"
-    _wanted(message, where, dict)
-    role = _needed(message, "role", where, str)
+    wanted(message, where, dict)
+    role = needed(message, "role", where, str)
     if role not in ROLES:
-        raise _refused(
+        raise refused(
             f"{where}.role",
             "invalid_value",
             f"Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and "
             "'developer'.",
         )
-    _known(message, ROLES[role] | {"role", "content"}, where)
-    _check_content(message, role, index)
+    known_only(message, ROLES[role] | {"role", "content"}, where)
+    _check_content(message, role, index, model)
     if role == "function" and "name" not in message:
         raise RuleBroken(
             "Missing parameter 'name': messages with role 'function' must have a 'name'.",
             param=f"messages.[{index}].name",
         )
     if role == "tool":
-        _needed(message, "tool_call_id", where, str)
+        needed(message, "tool_call_id", where, str)
     if message.get("tool_calls") is not None:
         _check_calls(message["tool_calls"], f"{where}.tool_calls")
 
 
-def _check_content(message: dict[str, Any], role: str, index: int) -> None:
+def _check_content(message: dict[str, Any], role: str, index: int, model: SimulatedModel) -> None:
     where = f"messages[{index}].content"
     content = message.get("content")
     if content is None:
@@ -173,58 +138,37 @@ def _check_content(message: dict[str, Any], role: str, index: int) -> None:
         )
     if isinstance(content, str):
         return
-    _wanted(content, where, list)
+    wanted(content, where, list)
     if not content:
-        _empty(where)
+        refuse_empty(where)
     for number, part in enumerate(content):
         place = f"{where}[{number}]"
-        _wanted(part, place, dict)
-        kind = _needed(part, "type", place, str)
-        _choice(kind, f"{place}.type", tuple(sorted(PARTS[role])))
+        wanted(part, place, dict)
+        kind = needed(part, "type", place, str)
+        choice(kind, f"{place}.type", tuple(sorted(PARTS[role])))
+        check_breakpoint(part, place, model)
         if kind == "text":
-            _needed(part, "text", place, str)
-            _known(part, frozenset({"type", "text", "prompt_cache_breakpoint"}), place)
+            needed(part, "text", place, str)
+            known_only(part, frozenset({"type", "text", "prompt_cache_breakpoint"}), place)
 
 
 def _check_calls(calls: Any, where: str) -> None:
-    _wanted(calls, where, list)
+    wanted(calls, where, list)
     if not calls:
-        _empty(where)
+        refuse_empty(where)
     for number, call in enumerate(calls):
         place = f"{where}[{number}]"
-        _wanted(call, place, dict)
-        _short(_needed(call, "id", place, str), f"{place}.id", LONGEST_ID)
-        kind = _needed(call, "type", place)
+        wanted(call, place, dict)
+        short(needed(call, "id", place, str), f"{place}.id", LONGEST_ID)
+        kind = needed(call, "type", place)
         if kind == "custom":
             continue
-        _choice(kind, f"{place}.type", ("function", "custom"))
-        _known(call, frozenset({"id", "type", "function"}), place)
-        function = _needed(call, "function", place)
-        _known(function, frozenset({"name", "arguments"}), f"{place}.function")
-        _check_name(function, f"{place}.function")
-        _needed(function, "arguments", f"{place}.function", str)
-
-
-def _short(text: str, param: str, longest: int) -> None:
-    if len(text) > longest:
-        raise _refused(
-            param,
-            "string_above_max_length",
-            f"Invalid '{param}': string too long. Expected a string with maximum length {longest}, but got a string "
-            f"with length {len(text)} instead.",
-        )
-
-
-def _check_name(function: dict[str, Any], where: str) -> None:
-    name, param = _needed(function, "name", where, str), f"{where}.name"
-    _short(name, param, LONGEST_NAME)
-    if not NAME.fullmatch(name):
-        raise _refused(
-            param,
-            "invalid_value",
-            f"Invalid '{param}': string does not match pattern. Expected a string that matches the pattern "
-            "'^[a-zA-Z0-9_-]+$'.",
-        )
+        choice(kind, f"{place}.type", ("function", "custom"))
+        known_only(call, frozenset({"id", "type", "function"}), place)
+        function = needed(call, "function", place)
+        known_only(function, frozenset({"name", "arguments"}), f"{place}.function")
+        check_name(function, f"{place}.function")
+        needed(function, "arguments", f"{place}.function", str)
 
 
 def _check_pairs(messages: list[dict[str, Any]]) -> None:
@@ -261,51 +205,41 @@ def _check_tools(body: dict[str, Any]) -> None:
                     f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified.", param=name
                 )
         return
-    _wanted(tools, "tools", list)
+    wanted(tools, "tools", list)
     if not tools:
-        _empty("tools")
+        refuse_empty("tools")
     if body.get("tool_choice") is not None:
-        _choice(
+        choice(
             body["tool_choice"], "tool_choice", ("none", "auto", "required", "function", "custom", "allowed_tools")
         )
     for index, tool in enumerate(tools):
         where = f"tools[{index}]"
-        _wanted(tool, where, dict)
-        kind = _needed(tool, "type", where)
+        wanted(tool, where, dict)
+        kind = needed(tool, "type", where)
         if kind == "custom":
             continue
-        _choice(kind, f"{where}.type", ("function", "custom"))
-        function = _needed(tool, "function", where)
-        _known(function, frozenset({"name", "description", "parameters", "strict"}), f"{where}.function")
-        _check_name(function, f"{where}.function")
-        _check_schema(function, f"{where}.function.parameters")
+        choice(kind, f"{where}.type", ("function", "custom"))
+        function = needed(tool, "function", where)
+        known_only(function, frozenset({"name", "description", "parameters", "strict"}), f"{where}.function")
+        check_name(function, f"{where}.function")
+        check_schema(function, f"{where}.function.parameters")
 
 
-def _choice(value: Any, param: str, choices: tuple[str, ...]) -> None:
-    """Refuse a value (or the type of an object) that is not one of the choices."""
-    if (value.get("type") if isinstance(value, dict) else value) not in choices:
-        listed = ", ".join(f"'{choice}'" for choice in choices)
-        raise _refused(param, "invalid_value", f"Invalid value: '{value}'. Supported values are: {listed}.")
-
-
-def _check_schema(function: dict[str, Any], param: str) -> None:
-    schema = function.get("parameters")
-    if schema is None:
+def _check_reasoning(body: dict[str, Any], model: SimulatedModel) -> None:
+    """Refuse tools that this model offers in the Responses API only, or only there with reasoning."""
+    if not body.get("tools") or model.chat_tools == ALWAYS:
         return
-    _wanted(schema, param, dict)
-    if schema and schema.get("type") != "object":
-        got = f'"{schema["type"]}"' if schema.get("type") else '"None"'
-        raise _refused(
-            param,
-            "invalid_function_parameters",
-            f"Invalid schema for function '{function['name']}': schema must be a JSON Schema of 'type: \"object\"', "
-            f"got 'type: {got}'.",
+    if model.chat_tools == NEVER:
+        raise RuleBroken(
+            f"Function tools are not supported for {model.name} in /v1/chat/completions. To use function tools, use "
+            "/v1/responses.",
+            param="tools",
         )
-    if not is_schema(schema):
-        raise _refused(
-            param,
-            "invalid_function_parameters",
-            f"Invalid schema for function '{function['name']}': {schema} is not valid under any given schema.",
+    if body.get("reasoning_effort") != "none":
+        raise RuleBroken(
+            f"Function tools with reasoning_effort are not supported for {model.name} in /v1/chat/completions. To "
+            "use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+            param="reasoning_effort",
         )
 
 
@@ -315,10 +249,10 @@ def _check_options(body: dict[str, Any]) -> None:
             raise RuleBroken(
                 "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
             )
-        _known(body["stream_options"], frozenset({"include_usage", "include_obfuscation"}), "stream_options")
+        known_only(body["stream_options"], frozenset({"include_usage", "include_obfuscation"}), "stream_options")
         for name, value in body["stream_options"].items():
-            _wanted(value, f"stream_options.{name}", bool)
+            wanted(value, f"stream_options.{name}", bool)
     if body.get("stream") is not None:
-        _wanted(body["stream"], "stream", bool)
+        wanted(body["stream"], "stream", bool)
     if body.get("n", 1) not in (None, 1):
         raise RuleBroken("outlive simulates one answer for each request: leave out 'n'.", param="n")

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
-from outlive.testing.simulator.cache import CachedPiece
+from outlive.testing.simulator.cache import CachedPiece, PromptCache
 from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
+from outlive.testing.simulator.openai.prompt import chat_pieces
 from outlive.testing.simulator.openai.rules import check_request
 from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
-from outlive.testing.simulator.tokens import compact, content_characters, json_characters, tool_characters
 
 NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
@@ -29,6 +29,7 @@ class OpenAISide:
     name = "openai"
     whole = staticmethod(wire.whole)
     error_event = staticmethod(wire.error_event)
+    pieces = staticmethod(chat_pieces)
 
     def __init__(self, models: Mapping[str, SimulatedModel]) -> None:
         self._models = models
@@ -51,15 +52,12 @@ class OpenAISide:
         check_request(body, self._models)
         return CheckedRequest(body)
 
-    def pieces(self, body: dict[str, Any]) -> list[CachedPiece]:
-        """The prompt in cache order: tools, then messages."""
-        pieces = [CachedPiece(compact(tool), tool_characters(tool)) for tool in body.get("tools") or []]
-        for message in body["messages"]:
-            functions = [call.get("function", call) for call in message.get("tool_calls") or ()]
-            called = sum(len(one.get("name", "")) + len(one["arguments"]) for one in functions if "arguments" in one)
-            called += sum(json_characters(one) for one in functions if "arguments" not in one)
-            pieces.append(CachedPiece(compact(message), content_characters(message.get("content")) + called))
-        return pieces
+    def bill(self, cache: PromptCache, salt: str, pieces: list[CachedPiece], body: dict[str, Any]) -> ReportedUsage:
+        """Return what the prompt costs."""
+        if not self._models[body["model"]].breakpoints:
+            return cache.automatic(salt, pieces)
+        mode = (body.get("prompt_cache_options") or {}).get("mode")
+        return cache.at_breakpoints(salt, pieces, implicit=mode != "explicit")
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
         return RuleBroken(
@@ -72,16 +70,7 @@ class OpenAISide:
     def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
         """Make the answer, well formed or with the defect that the fault asks for."""
         answer = answer_of(step, mark, request.model, prefix="chatcmpl-", call_prefix="call_")
-        match fault.name if fault else "":
-            case "bad arguments":
-                return _with_calls(answer, lambda call: replace(call, arguments=_spoilt(call, fault)))
-            case "no call ids":
-                return _with_calls(answer, lambda call: replace(call, id=""))
-            case "call as text":
-                said = tuple(_written(part, fault) for part in answer.parts)
-                return replace(answer, parts=said, stop="end")
-            case _:
-                return answer
+        return with_defect(answer, fault)
 
     def most_output(self, body: dict[str, Any]) -> int | None:
         return body.get("max_completion_tokens") or body.get("max_tokens")
@@ -99,6 +88,19 @@ class OpenAISide:
         if name not in mine:
             raise RuleBroken(f"The model '{name}' does not exist", 404, param="model", code="model_not_found")
         return wire.model_body(mine[name])
+
+
+def with_defect(answer: Answer, fault: Fault | None) -> Answer:
+    """Return the answer with the defect that a fault asks for."""
+    match fault.name if fault else "":
+        case "bad arguments":
+            return _with_calls(answer, lambda call: replace(call, arguments=_spoilt(call, fault)))
+        case "no call ids":
+            return _with_calls(answer, lambda call: replace(call, id=""))
+        case "call as text":
+            return replace(answer, parts=tuple(_written(part, fault) for part in answer.parts), stop="end")
+        case _:
+            return answer
 
 
 def _with_calls(answer: Answer, change: Any) -> Answer:

@@ -62,7 +62,11 @@ def usage_body(answer: Answer) -> dict[str, Any]:
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.output,
         "total_tokens": usage.prompt + usage.output,
-        "prompt_tokens_details": {"cached_tokens": usage.cache_read, "audio_tokens": 0},
+        "prompt_tokens_details": {
+            "cached_tokens": usage.cache_read,
+            "cache_write_tokens": usage.cache_write,
+            "audio_tokens": 0,
+        },
         "completion_tokens_details": {"reasoning_tokens": answer.thinking_tokens, "audio_tokens": 0},
     }
 

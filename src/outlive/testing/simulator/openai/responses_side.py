@@ -1,0 +1,87 @@
+"""The Responses API for the simulator."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
+from outlive.testing.simulator.anthropic.signing import Signer
+from outlive.testing.simulator.checked import CheckedRequest
+from outlive.testing.simulator.faults import Fault
+from outlive.testing.simulator.models import SimulatedModel
+from outlive.testing.simulator.openai import responses_wire as wire
+from outlive.testing.simulator.openai.prompt import responses_pieces
+from outlive.testing.simulator.openai.reasoning import Sealed, Sealer
+from outlive.testing.simulator.openai.responses_rules import ENCRYPTED, check_reasoning, check_request
+from outlive.testing.simulator.openai.side import OpenAISide, with_defect
+from outlive.testing.simulator.refusal import RuleBroken
+from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.steps import Say, Step, Think
+
+
+class ResponsesSide(OpenAISide):
+    """The Responses API. Nothing is stored: reasoning comes back in its encrypted form or not at all."""
+
+    whole = staticmethod(wire.whole)
+    error_event = staticmethod(wire.error_event)
+    pieces = staticmethod(responses_pieces)
+
+    def __init__(self, models: Mapping[str, SimulatedModel], signer: Signer) -> None:
+        super().__init__(models)
+        self._sealer = Sealer(signer)
+        self._required: dict[str, str] = {}
+        """By the id of an item that was sent, the id of the reasoning before it."""
+
+    def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> CheckedRequest:
+        check_request(body, self._models)
+        check_reasoning(body, self._required, self._sealer.check)
+        return CheckedRequest(body)
+
+    def too_long(self, used: int, limit: int) -> RuleBroken:
+        return RuleBroken(
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            param="input",
+            code="context_length_exceeded",
+        )
+
+    def answer(self, step: Step, mark: str, request: SeenRequest, fault: Fault | None) -> Answer:
+        """Make the answer; its reasoning is encrypted if the request asks for it."""
+        body = request.body
+        answer = answer_of(step, mark, request.model, prefix=wire.PREFIX, call_prefix="call_")
+        reasons = self._models[request.model].reasoning and (body.get("reasoning") or {}).get("effort") != "none"
+        kept = tuple(part for part in answer.parts if reasons or not isinstance(part, Think))
+        report = {"reasoning": body["reasoning"]} if body.get("reasoning") else {}
+        answer = with_defect(replace(answer, parts=kept, report=report), fault)
+        parts = tuple(
+            self._sealed(answer, index, encrypted=ENCRYPTED in (body.get("include") or ()))
+            for index in range(len(answer.parts))
+        )
+        return replace(answer, parts=parts)
+
+    def _sealed(self, answer: Answer, index: int, *, encrypted: bool) -> SentPart:
+        """Return a part; reasoning with its encrypted content, which names the item that follows."""
+        part = answer.parts[index]
+        if not isinstance(part, Think):
+            return part
+        own = wire.item_id(answer, index)
+        following = answer.parts[index + 1] if index + 1 < len(answer.parts) else None
+        if following is not None:
+            self._required[wire.item_id(answer, index + 1)] = own
+        sealed = Sealed(own, part.text, _name_of(following))
+        return replace(part, signature=self._sealer.seal(sealed) if encrypted else "")
+
+    def most_output(self, body: dict[str, Any]) -> int | None:
+        return body.get("max_output_tokens")
+
+    def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
+        return wire.events(answer)
+
+
+def _name_of(part: SentPart | None) -> str:
+    match part:
+        case WireToolCall():
+            return f"function_call:{part.id}"
+        case Say():
+            return "message"
+        case _:
+            return "reasoning" if part else ""
