@@ -17,6 +17,7 @@ from outlive.context.policy import POLICIES, RICH, Policy
 from outlive.messages import Thinking, ToolCall
 from outlive.models.anthropic.request import request_form as anthropic_form
 from outlive.models.openai.form import request_form as openai_form
+from outlive.models.openai.responses_form import responses_form
 from outlive.replay.importers import read_recording
 from outlive.replay.player import Replay
 from outlive.request import Request
@@ -27,17 +28,18 @@ EAGER = Policy(name="eager", engage=0.3, cold=0.1, tail_tokens=300)
 Form = dict[str, Any]
 
 
-def sent(request: Request) -> tuple[list[str], list[str]]:
-    """What goes over the wire to each provider, one text a message; cache breakpoints are no part of the prompt."""
-    return [_bytes(anthropic_form(request)), *_lines(anthropic_form(request))], _lines(openai_form(request))
+def sent(request: Request) -> tuple[list[str], ...]:
+    """What goes over the wire in each form, one text a message; cache breakpoints are no part of the prompt."""
+    claude, chat, responses = anthropic_form(request), openai_form(request), responses_form(request)
+    return [_bytes(claude), *_lines(claude["messages"])], _lines(chat["messages"]), _lines(responses["input"])
 
 
 def _bytes(form: Form) -> str:
     return json.dumps({name: _plain(form.get(name)) for name in ("system", "tools")})
 
 
-def _lines(form: Form) -> list[str]:
-    return [json.dumps(_plain(message)) for message in form["messages"]]
+def _lines(messages: list[Form]) -> list[str]:
+    return [json.dumps(_plain(message)) for message in messages]
 
 
 def _plain(form: Any) -> Any:
