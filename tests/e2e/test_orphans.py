@@ -22,7 +22,7 @@ from outlive.testing.simulator.steps import Step
 from tests.e2e.conftest import Client
 from tests.fork_server import Forked
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 EFFECT = "echo $$ > pid; until test -e go; do sleep 0.05; done; echo effect >> effects.txt"
 ESCAPED = f"setsid sh -c '{EFFECT}' </dev/null >/dev/null 2>&1 & until test -e never; do sleep 0.05; done"
 ALLOWED = ("--allow", "bash(*)")

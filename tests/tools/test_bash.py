@@ -74,7 +74,7 @@ def test_output_arrives_while_the_command_runs(bench: Workbench) -> None:
         await running
 
     asyncio.run(watched())
-    assert {call for call, _ in bench.streamed} == {"call_bash"}
+    assert {call for call, _ in bench.streamed} == {bench.call_id("bash")}
     assert "".join(text for _, text in bench.streamed) == "one\ntw ö\n"
 
 

@@ -35,4 +35,4 @@ def test_the_gate_changes_nothing_for_the_command(bench: Workbench, monkeypatch:
 
 
 def test_commands_know_the_call_they_run_for(bench: Workbench) -> None:
-    assert bench.call("bash", command="echo $OUTLIVE_CALL").text == mark("s", "call_bash")
+    assert bench.call("bash", command="echo $OUTLIVE_CALL").text == mark("s", bench.call_id("bash"))

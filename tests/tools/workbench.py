@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from msgspec import Struct
 
@@ -114,6 +115,7 @@ class Workbench:
             output=lambda call, text: self.streamed.append((call, text)),
             owner=owner,
         )
+        self._own = uuid4().hex
         self.gate = Open()
         self.toolbox = Toolbox(standard_tools())
         self.runner = Runner(self.toolbox, self.context, self.gate, NoHooks())
@@ -122,8 +124,12 @@ class Workbench:
         self.door.said.append(words)
         self.session.user_said((Text(words),))
 
+    def call_id(self, name: str) -> str:
+        """A command is known by session and call: with the same ones another test would end it."""
+        return f"call_{name}_{self._own}"
+
     async def acall(self, name: str, /, **given: Any) -> ToolOutcome:
-        outcome, _ = await self.runner.run(ToolCall(f"call_{name}", name, given))
+        outcome, _ = await self.runner.run(ToolCall(self.call_id(name), name, given))
         return outcome
 
     def call(self, name: str, /, **given: Any) -> ToolOutcome:

@@ -35,6 +35,8 @@ SILENCE = 600.0
 """Seconds between two pieces of a stream: a local model may read a long prompt for minutes."""
 MOST_CHANGES = 4
 """How often the options of a request are changed for a server before giving up."""
+MOST_AFTER_FAILURE = 16
+"""Events that are read after a failure, so that the stream ends by itself and nothing of it is left open."""
 RESPONSES = "v1/responses"
 
 
@@ -86,11 +88,16 @@ class OpenAIModel(SdkModel):
         for changes in range(MOST_CHANGES + 1):
             try:
                 stream = await self._open(api, request)
+                failed, rest = None, MOST_AFTER_FAILURE
                 async with stream:
                     async for event in stream:
-                        if failure := api.failure_in(event):
-                            raise await self._error(failure)
-                        yield event
+                        failed = failed or api.failure_in(event)
+                        if not failed:
+                            yield event
+                        elif (rest := rest - 1) < 0:
+                            break
+                if failed:
+                    raise await self._error(failed)
                 return
             except openai.APIConnectionError as error:
                 raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
