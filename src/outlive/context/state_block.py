@@ -36,7 +36,7 @@ class Section(NamedTuple):
     must: bool
     """It is never left out."""
     news: bool = True
-    """A change of it is told. What is no news stands in the conversation itself."""
+    """Whether a change of it is worth a new block. Files and actions are not: the conversation shows them."""
 
 
 class StateBlock(NamedTuple):

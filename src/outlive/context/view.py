@@ -337,7 +337,7 @@ class View:
             self.prefix_changed()
 
     def prefix_changed(self) -> None:
-        """What stands before the messages' thinking is no longer what stood there."""
+        """The thinking in all messages so far was produced after other messages than it now follows."""
         self.thinking_from = len(self.messages)
 
     def _next_pool(self, folding: Iterable[Piece]) -> list[Line]:

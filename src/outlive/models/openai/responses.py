@@ -286,7 +286,7 @@ def _reasoning_item(form: Any) -> dict[str, Any] | None:
         return None
     told = {"id": field(form, "id"), "encrypted_content": encrypted}
     if not all(isinstance(value, str) for value in told.values()):
-        raise TypeError("a reasoning item without an id, or with content that is no text")
+        raise TypeError("a reasoning item whose id or content is not text")
     item = {"type": "reasoning", **told, "summary": _texts(field(form, "summary"))}
     content = _texts(field(form, "content"))
     return item | {"content": content} if content else item
