@@ -95,6 +95,19 @@ def test_the_state_blocks_of_version_5_stand_where_they_stood(tmp_path: Path) ->
         assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
 
 
+# -- a session of version 6, whose digest is in segments, with another request than at its first pass
+
+
+def test_the_segments_of_version_6_are_put_together_again(tmp_path: Path) -> None:
+    golden = GOLDEN.parent / "session_v6"
+    lines = (golden / "log.jsonl").read_bytes().splitlines()
+    assert [encode(decode(line)) for line in lines] == lines
+    store = placed(tmp_path, golden)
+    with Session.resume(store, "golden", window=8_000) as session:
+        assert len(session.engine.projection.segments) > 2
+        assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
+
+
 # -- a session of version 1 with a large paste and pictures in its lines, twelve passes and an undo
 
 LARGE = Path(__file__).parent / "golden" / "session_v1_large"

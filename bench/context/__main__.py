@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from multiprocessing import Pool
 from pathlib import Path
 
-from bench.context import speed
+from bench.context import made_up, speed
 from bench.context.ablation import VARIANTS, Variant, patched
 from bench.context.baselines import BASELINES, Runner
 from bench.context.ours import Ours
@@ -109,6 +109,7 @@ def main(arguments: Sequence[str]) -> int:
                 (v.name, w, v) for w in (50_000, 100_000, 200_000) for v in VARIANTS
             ]
             table("Ablation, sources the weights were not fitted on", held, variants, pool)
+    made_up.report([(name, partial(Ours, policy=policy)) for name, policy in POLICIES.items()])
     speed.report(held + tuned, (400,) if options.quick else LENGTHS)
     return 0
 

@@ -78,6 +78,9 @@ VARIANTS = (
     Variant("headers and labels only (no lines)", own(lines=0.001), (("policy", "FEWEST_LINES", 0.001),)),
     Variant("lines at any price", own(price=0.0)),
     Variant("lines for 15% of the past instead of a price", own(price=0.0, lines_of_past=0.15)),
+    Variant("every pass writes the whole digest again", patches=(("policy", "MOST_SEGMENTS", 0),)),
+    Variant("segments are never merged while the cache is warm", patches=(("policy", "MERGE_REQUESTS", -NEVER),)),
+    Variant("the price does not follow the session", patches=(("policy", "PRICE_FACTOR", (1.0, 1.0)),)),
     Variant("passes only at the high-water mark", own(payback=0)),
     Variant("walls of injected text stay", patches=(("passes.user_words", "WALL", float(NEVER)),)),
     Variant("recent actions are said again", patches=(("view", "steps_shown", none_shown),)),
@@ -86,6 +89,6 @@ VARIANTS = (
     Variant("narrow band (down to 70% of the high-water mark)", own(target=0.6)),
     Variant("calls stay in place for 15% of the window", own(skeleton=0.15)),
     Variant("tail of 2k tokens", own(tail=0.02, tail_tokens=2_000)),
-    Variant("tail of 25%", own(tail=0.25)),
+    Variant("tail of 15%, 10k at least", own(tail=0.15, tail_tokens=10_000)),
     Variant("user's words get 1%", own(words=0.01)),
 )

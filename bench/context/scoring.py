@@ -34,6 +34,8 @@ class Score:
     cost: float = 0.0
     recall_cost: float = 0.0
     base: float = 0.0
+    rewritten: float = 0.0
+    """Tokens written to the cache beside what was new."""
     refs: int = 0
     direct: int = 0
     evidence: int = 0
@@ -76,16 +78,15 @@ def shared(old: str, new: str) -> int:
     return low
 
 
-def price(before: Sequence[str] | None, now: Sequence[str]) -> float:
-    """Cost of the input, given the request whose prefix is still cached."""
-    total = sum(map(len, now))
+def in_cache(before: Sequence[str] | None, now: Sequence[str]) -> int:
+    """Characters of a request that are read from the cache, given the request whose prefix is in it."""
     cached = 0
     for old, new in zip(before or (), now, strict=False):
         if old is not new and old != new:
             cached += shared(old, new)
             break
         cached += len(new)
-    return (READ * cached + WRITE * (total - cached)) / CHARS
+    return cached
 
 
 def run(
@@ -99,7 +100,7 @@ def run(
         by_turn.setdefault(reference.turn, []).append(reference)
     before: list[str] | None = None
     asked_at = 0.0
-    since_pass = 99
+    told, since_pass = 0, 99
     rules = Rules(session)
     for turn, message in enumerate(session.messages):
         if message["role"] != "assistant" or not turn:
@@ -112,11 +113,13 @@ def run(
         now = segments(session, answer)
         time = session.times[turn - 1]
         warm = before if time - asked_at <= CACHE_SECONDS else None
-        score.cost += price(warm, now) + OUTPUT * len(session.texts[turn]) / CHARS
+        cached, size = in_cache(warm, now), sum(map(len, now))
+        score.cost += (READ * cached + WRITE * (size - cached) + OUTPUT * len(session.texts[turn])) / CHARS
+        score.rewritten += max(size - cached - sum(map(len, session.texts[told:turn])), 0) / CHARS
         score.cost += READ * answer.extra_read + OUTPUT * answer.extra_output
-        before, asked_at = now, time
+        before, asked_at, told = now, time, turn
         since_pass = 0 if answer.passed else since_pass + 1
-        _check(score, session, answer, turn, window, sum(map(len, now)))
+        _check(score, session, answer, turn, window, size)
         if answer.passed or turn + 2 >= len(session.messages):
             rules.check(score, turn, now)
         if turn in by_turn:

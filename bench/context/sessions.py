@@ -33,7 +33,12 @@ def load(path: Path) -> Session:
     raw = json.loads(gzip.decompress(path.read_bytes()))
     messages = [_normal(message) for message in raw["messages"]]
     times = _times(raw.get("timestamps") or [], len(messages))
-    session = Session(raw["id"], raw["source"], raw.get("system") or "", messages, times, [], [])
+    return make_session(raw["id"], raw["source"], raw.get("system") or "", messages, times)
+
+
+def make_session(id: str, source: str, system: str, messages: list[dict[str, Any]], times: list[float]) -> Session:
+    """A session of these messages."""
+    session = Session(id, source, system, messages, times, [], [])
     counter = iter(range(1, 1 << 40))
     for message, time in zip(messages, times, strict=True):
         session.events.append(list(_events(message, time, counter)))

@@ -13,6 +13,7 @@ Version 3: what the user said while the agent worked is logged when it is queued
 Version 4: a text in the user's turn says who it is from (`origin`).
 Version 5: a state block is logged when it is shown (`state_shown`); a pass may hold the current request beside its
 digest.
+Version 6: a pass may leave the digests of earlier passes as they are (`keeps`) and hold facts beside its own.
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -25,7 +26,7 @@ from msgspec import Struct
 
 from outlive.messages import Block, Image
 
-VERSION = 5
+VERSION = 6
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -260,9 +261,10 @@ class Receipt(Struct, frozen=True, omit_defaults=True):
 
 
 class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
-    """A pass. Holds the whole projection from now on, so that undoing it means using the one before.
+    """A pass. Says how the log is shown from now on; undoing it means using the pass before.
 
-    Units up to event `fold_to` are replaced by `digest`; `edits` alter what is left of them.
+    Units up to event `fold_to` are replaced by the digests of the passes that it `keeps`, oldest first, and its own
+    `digest`; `edits` alter what is left of them.
     """
 
     fold_to: int
@@ -277,6 +279,10 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """Blocks of the current request that are no text and are shown beside the digest: event and number."""
     request: str = ""
     """The current request, if it is older than what stays: shown below the digest, as the user's words."""
+    keeps: tuple[int, ...] = ()
+    """Passes whose digests stand before this one, unchanged, so that a provider's cache still holds them."""
+    facts: str = ""
+    """What was changed, checked and failed until now: shown below the digest."""
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):

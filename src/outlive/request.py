@@ -25,6 +25,8 @@ class Request(Struct, frozen=True):
     state_shown: StateShown | None = None
     thinking_from: int = 0
     """Thinking in messages before this one was thought in a view that has changed since."""
+    segments: int = 0
+    """How many blocks at the beginning of the first message the next pass may well leave as they are."""
 
     @property
     def new_events(self) -> tuple[Compacted | StateShown, ...]:

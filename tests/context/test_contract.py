@@ -14,7 +14,7 @@ from outlive.context.passes import ladder
 from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pass, view_tokens
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
-from outlive.context.view import conversation
+from outlive.context.view import Segment, conversation
 from outlive.messages import Message
 from tests.context.story import Story, body
 
@@ -61,6 +61,8 @@ def planned(engine: Engine, monkeypatch: pytest.MonkeyPatch, spoil: Spoil) -> tu
 
 
 def shown_as(plan: PassPlan, **changes: object) -> PassPlan:
+    if "digest" in changes:
+        changes["segments"] = (Segment(0, str(changes.pop("digest"))),)
     return replace(plan, projection=replace(plan.projection, **changes))  # type: ignore[arg-type]
 
 

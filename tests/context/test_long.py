@@ -64,8 +64,9 @@ def test_a_pass_after_many_others_is_the_one_that_a_fresh_reader_of_the_log_woul
 
 def test_a_pass_that_was_taken_back_can_be_made_again_to_the_letter() -> None:
     engine = Engine(WINDOW, EAGER)
-    for event in busy_story(160).events:
-        if isinstance(event, ev.AssistantSaid):
+    events = busy_story(160).events
+    for number, event in enumerate(events):
+        if isinstance(event, ev.AssistantSaid) and number < len(events) - 40:
             engine.next_request()
         engine.append(msgspec.structs.replace(event, id=engine.history.last_id + 1))
     first = engine.compact()

@@ -68,7 +68,7 @@ def renumber(story: Story, prefix: str) -> None:
 def test_passes_are_rare_not_one_on_every_turn() -> None:
     """A little masking on every turn loses the cache every time."""
     made = drive(Engine(20_000, EAGER), long_story(80))
-    assert 1 <= len(made) <= 16
+    assert 1 <= len(made) <= 80 / 4
     assert all(event.receipt.after < event.receipt.before for event in made)
 
 
@@ -506,7 +506,7 @@ def test_a_longer_past_keeps_more_lines() -> None:
         made = drive(Engine(100_000), long_story(turns))
         return made[-1].receipt.lines_kept
 
-    assert 2 * kept(40) < kept(240)
+    assert 1.5 * kept(25) < kept(40)
 
 
 def test_a_pass_leaves_the_recent_results_whole() -> None:
@@ -517,7 +517,7 @@ def test_a_pass_leaves_the_recent_results_whole() -> None:
             results = [piece for unit in engine.history.units for piece in unit.pieces if piece.kind == "result"]
             text = shown(engine.next_request().messages)
             size = 0.0
-            while size < 0.14 * 100_000:
+            while size < 0.07 * 100_000:
                 piece = results.pop()
                 assert piece.text in text
                 size += piece.tokens

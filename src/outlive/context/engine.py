@@ -14,7 +14,7 @@ from outlive.context.passes.ladder import Ladder
 from outlive.context.passes.receipts import by_kind
 from outlive.context.policy import RICH, Policy
 from outlive.context.summary import marked
-from outlive.context.view import Projection, View, projection_of
+from outlive.context.view import Projection, Segment, View, projection_of
 from outlive.events import (
     AssistantSaid,
     Compacted,
@@ -97,7 +97,7 @@ class Engine(View):
     def _renewal(self, event: Renewed) -> Projection:
         pages = " ".join(handle(page.number) for page in self.history.pages)
         text = f"[A new sprint of this session. Handoff:]\n{event.handoff}\n[What came before, by handle: {pages}]"
-        return Projection(event.id, event.id, text, shown_to=event.id)
+        return Projection(event.id, event.id, (Segment(event.id, text),), shown_to=event.id)
 
     # -- requests out
 
@@ -122,6 +122,7 @@ class Engine(View):
             self.state_block().text,
             self.meter.tokens(self.estimate()),
             thinking_from=self.thinking_from,
+            segments=len(self.projection.segments),
         )
 
     def tell_state(self) -> StateShown | None:

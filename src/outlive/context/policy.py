@@ -55,19 +55,19 @@ class Policy(Struct, frozen=True, kw_only=True):
         0.3
     )
     cold_tokens: Annotated[int, _tokens("or above this many tokens, where that is less")] = 20_000
-    tail: Annotated[float, Number("What is recent stays whole: this share of the window")] = 0.15
+    tail: Annotated[float, Number("What is recent stays whole at a pass: this share of the window")] = 0.08
     tail_tokens: Annotated[
         int, _tokens("or this many tokens, where that is more (at most about a quarter of a small window)")
-    ] = 10_000
+    ] = 8_000
     skeleton: Annotated[
         float, Number("Older units that keep their calls in place while results shrink; the rest is folded", 0, 0.5)
-    ] = 0.005
+    ] = 0.0
     price: Annotated[
         float, Number("Lines are kept by last mention while their odds per token to be needed again are above this")
-    ] = 0.006
-    lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.2
-    lines: Annotated[float, Number("at most this share of the window")] = 0.25
-    lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 30_000
+    ] = 0.01
+    lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.4
+    lines: Annotated[float, Number("at most this share of the window")] = 0.4
+    lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 40_000
     words: Annotated[float, Number("The user's own words stay verbatim up to this share")] = 0.15
     recalled: Annotated[float, Number("What was recalled stays whole up to this share", 0, 0.5)] = 0.1
     recalled_units: Annotated[int, Number("while it is among this many newest units", 0, 10_000, whole=True)] = 24
@@ -113,15 +113,14 @@ def _problem(policy: Policy) -> str:
     return ""
 
 
-LEAN = Policy(name="lean", engage=0.7, price=0.015, lines=0.1)
-MEDIUM = Policy(name="medium", engage=0.8, price=0.01, lines=0.18)
+LEAN = Policy(name="lean", engage=0.7, price=0.025, lines=0.15)
+MEDIUM = Policy(name="medium", engage=0.8, price=0.015, lines=0.25)
 RICH = Policy(name="rich")
 MAX = Policy(
     name="max",
     payback=0,
     price=0.001,
-    lines_of_past=0.4,
-    lines=0.35,
+    lines=0.5,
     lines_tokens=120_000,
     cold=0.5,
     cold_tokens=100_000,
@@ -183,6 +182,10 @@ ASKED_GAIN = 0.02
 """Of the window: what a pass that somebody asked for must free."""
 CACHE_WRITE = 12.5
 """Cache-write price divided by cache-read price."""
+MERGE_REQUESTS = 8
+"""Requests within which a digest pays that is written again to leave out what nobody needs any more."""
+MOST_SEGMENTS = 16
+"""Parts of a digest; one more, and they are merged."""
 FOLDED_SHARE = 0.15
 """Estimated digest tokens per folded token, besides the user's words."""
 ATTEMPTS = 2
@@ -246,8 +249,8 @@ SUMMARY_TRUST = 0.5
 
 USED, USED_RECENTLY, TYPED, REPORTED = 10.0, 2.4, 3.3, 4.0
 """A call spelled the name; lately; the user typed it; it stood in a sub-agent's report."""
-NUMBER, HEX, CAPITALS = 0.22, 0.15, 0.7
-"""It looks like a number, like a hash, or is all capitals."""
+NUMBER, HEX, CAPITALS, QUOTED = 0.22, 0.15, 0.7, 0.5
+"""It looks like a number, like a hash, is all capitals, or is a quoted string."""
 RECENT = 60_000
 """Tokens of log that count as recent."""
 FILE_RECENT, STALE_READ = 1.2, 0.35
@@ -260,5 +263,9 @@ LINE_USED = 1.8
 """Another name of the line was spelled by a call."""
 EDITED, PRESERVED, OPEN_TASK, FOCUS, THOUGHT = 1.5, 3.0, 3.0, 3.0, 0.5
 """Lines of a file edited lately, to be preserved, of an open task, of a manual pass's focus; lines of thinking."""
+RETURNS, PRIOR = 35e-6, 500_000.0
+"""Names that come back for each token of digest in a request, on recorded sessions; tokens that this is worth."""
+PRICE_FACTOR = (0.5, 8.0)
+"""What a session's own record may do to the price of a line."""
 EDITED_FILES = 6
 """Files that count as edited lately."""

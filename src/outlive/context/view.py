@@ -34,13 +34,23 @@ Edits = Mapping[tuple[int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of the digest, which later passes leave as it is until one merges it with others."""
+
+    event: int
+    """The pass that wrote it; 0 while it is planned."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Projection:
     """How the log is shown."""
 
     event: int = 0
     """The pass it comes from; 0 when there was none."""
     fold_to: int = 0
-    digest: str = ""
+    segments: tuple[Segment, ...] = ()
+    """The digest, oldest first."""
     edits: Edits = field(default_factory=dict)
     summary: str = ""
     pictures: tuple[tuple[int, int], ...] = ()
@@ -50,14 +60,31 @@ class Projection:
     shown_to: int = 0
     """The newest pass that changed what had been shown: state blocks before it are gone, results that came late until
     then are in their place."""
+    facts: str = ""
+    """What the ledger tells; it stands below the digest."""
+
+    @property
+    def digest(self) -> str:
+        return "\n".join(segment.text for segment in self.segments)
 
 
 def projection_of(event: Compacted, before: Projection) -> Projection:
-    """The projection that a pass put in force."""
-    edits = {(edit.event, edit.block): edit.text for edit in event.edits}
-    shown_to = before.shown_to if event.receipt.rungs == SPOOLED else event.id
-    beside = (event.pictures, event.request)
-    return Projection(event.id, event.fold_to, event.digest, edits, event.summary, *beside, shown_to)
+    """The projection that a pass put in force: the one before, if that lacks what the pass keeps of it."""
+    known = {segment.event: segment for segment in before.segments}
+    if not known.keys() >= set(event.keeps):
+        return before
+    kept = tuple(known[number] for number in event.keeps)
+    return Projection(
+        event.id,
+        event.fold_to,
+        (*kept, Segment(event.id, event.digest)) if event.digest else kept,
+        {(edit.event, edit.block): edit.text for edit in event.edits},
+        event.summary,
+        event.pictures,
+        event.request,
+        before.shown_to if event.receipt.rungs == SPOOLED else event.id,
+        event.facts,
+    )
 
 
 def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
@@ -102,8 +129,8 @@ def join(messages: list[Message], new: Iterable[Message]) -> None:
 
 
 def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
-    """The digest, and below it the current request with its pictures."""
-    if not projection.digest:
+    """The digest, and below it the facts and the current request with its pictures."""
+    if not projection.segments:
         return []
     wanted = set(projection.pictures)
     pictures = (
@@ -112,8 +139,10 @@ def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
         for number, block in enumerate(unit.blocks)
         if (unit.event, number) in wanted
     )
+    digest = (Text(segment.text) for segment in projection.segments)
+    facts = (Text(projection.facts),) if projection.facts else ()
     request = (Text(projection.request, "user"),) if projection.request else ()
-    return [Message("user", (Text(projection.digest), *request, *pictures))]
+    return [Message("user", (*digest, *facts, *request, *pictures))]
 
 
 def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]:
@@ -134,8 +163,13 @@ def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def digest_tokens(projection: Projection) -> float:
     """Tokens of the digest with what stands beside it."""
-    beside = estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
-    return estimate(projection.digest) + beside
+    beside = estimate(projection.facts) + estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
+    return segment_tokens(projection.segments) + beside
+
+
+def segment_tokens(segments: Iterable[Segment]) -> float:
+    """Tokens of these parts of the digest."""
+    return sum(estimate(segment.text) for segment in segments)
 
 
 def unit_tokens(unit: Unit, projection: Projection) -> float:
@@ -263,7 +297,7 @@ class View:
             **self.fixed_parts(),
             "current request": current.tokens if current else 0.0,
             "newest unit": unit_tokens(newest, self.projection) if newest else 0.0,
-            "digest": estimate(self.projection.digest),
+            "digest": segment_tokens(self.projection.segments) + estimate(self.projection.facts),
         }
         return {name: self.meter.tokens(tokens) for name, tokens in parts.items()}
 
@@ -331,10 +365,17 @@ class View:
             for piece in pieces:
                 piece.forget_lines()
         self._passes.append(_Pass(projection, folded, ids))
+        self._count_folded()
         self._render_all()
-        self._late = [] if projection.digest != now.projection.digest else self._unsaid()
+        self._late = [] if projection.segments != now.projection.segments else self._unsaid()
         if projection.shown_to != now.projection.shown_to:
             self.prefix_changed()
+
+    def _count_folded(self) -> None:
+        units = self.history.units[self.folded :]
+        self.history.index.folded_lines = next(
+            (piece.first_line for unit in units for piece in unit.pieces), self.history.index.lines
+        )
 
     def prefix_changed(self) -> None:
         """The thinking in all messages so far was produced after other messages than it now follows."""
@@ -350,6 +391,7 @@ class View:
         """Back to the projection before; what had come late in the meantime is said again."""
         self._passes = [kept for kept in self._passes if kept.projection.event != target or not target]
         self.pool = self.history.index.find(self._passes[-1].pool)
+        self._count_folded()
         self._render_all()
         self._late = self._unsaid()
         self.prefix_changed()

@@ -172,16 +172,17 @@ class Account:
 
     def _kinds(self, request: Request, projection: Projection) -> dict[str, int]:
         short = set(projection.edits.values())
+        digest = {projection.facts, *(segment.text for segment in projection.segments)}
         sums = dict.fromkeys(KINDS, 0)
         sums["system"] = len(request.system)
         for message in request.messages:
             for block in message.blocks:
                 text = self._texts.of(block)
-                sums[_kind(message.role, block, text, projection.digest, short)] += len(text)
+                sums[_kind(message.role, block, text, digest, short)] += len(text)
         return {kind: round(chars / CHARS_PER_TOKEN) for kind, chars in sums.items()}
 
 
-def _kind(role: Role, block: Block, text: str, digest: str, short: set[str]) -> str:
+def _kind(role: Role, block: Block, text: str, digest: set[str], short: set[str]) -> str:
     match block:
         case ToolResult():
             return "shrunk" if text in short else "results"
@@ -190,7 +191,7 @@ def _kind(role: Role, block: Block, text: str, digest: str, short: set[str]) -> 
         case Thinking():
             return "assistant"
         case Text() if role == "user":
-            return "state" if block.origin == "harness" else "digest" if digest and text == digest else "user"
+            return "state" if block.origin == "harness" else "digest" if text in digest else "user"
         case _:
             return role
 

@@ -67,7 +67,8 @@ _Found = list[tuple[Piece, float, float]]
 
 
 def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Iterator[tuple[Unit, _Found]]:
-    edits = projection_of(event, before).edits
+    after = projection_of(event, before)
+    edits, digest = after.edits, after.digest
     for unit in units:
         if not before.fold_to < unit.event < event.id:
             continue
@@ -75,7 +76,7 @@ def _by_unit(event: Compacted, before: Projection, units: Iterable[Unit]) -> Ite
         for piece in unit.pieces:
             text = edits.get(piece.key)
             if unit.event <= event.fold_to:
-                if piece.kind != "user" or not (piece.text == event.request or piece.text in event.digest):
+                if piece.kind != "user" or not (piece.text == event.request or piece.text in digest):
                     found.append((piece, shown_tokens(piece, before), 0.0))
             elif text is not None and text != before.edits.get(piece.key):
                 found.append((piece, shown_tokens(piece, before), estimate(text)))

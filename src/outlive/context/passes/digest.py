@@ -20,6 +20,7 @@ HEAD = (
     "instructions. Kept lines are verbatim, … marks a gap. @hN before an entry holds the full text from there up to "
     "the next @hN: recall it.]"
 )
+NEXT_HEAD = "[Log events {first} to {last}, condensed in the same way.]"
 
 
 @dataclass(slots=True)
@@ -54,17 +55,19 @@ def write_digest(
     choice: Choice,
     words: Callable[[Piece], str],
     stale: Callable[[Piece], bool],
-    facts: str,
-    summary: str,
+    before: str,
     *,
     labels: int,
+    first: bool,
 ) -> str:
-    """The digest of `units`, oldest first. In the last `labels` of them each handle has its call beside it.
+    """The digest of `units`, oldest first, below `before`. In the last `labels` of them each handle has its call
+    beside it.
 
     What is `stale`, a look at a file that was changed later, is marked as such.
     """
-    out = Writer([HEAD.format(first=units[0].event, last=units[-1].last_event)], [])
-    out.rows.extend(filter(None, (summary, facts)))
+    head = HEAD if first else NEXT_HEAD
+    out = Writer([head.format(first=units[0].event, last=units[-1].last_event)], [])
+    out.rows.extend(filter(None, (before,)))
     with_lines = {event for event, _ in choice.by_piece}
     for number, unit in enumerate(units, start=labels - len(units)):
         if unit.kind == "user":

@@ -31,6 +31,7 @@ from outlive.context.view import (
     View,
     conversation,
     digest_tokens,
+    segment_tokens,
     shown_tokens,
     unit_tokens,
 )
@@ -67,6 +68,7 @@ class Ladder:
         self._asked = self._view.estimate()
         self._tried = self._grown()
         self._answers += 1
+        self._view.history.index.carried += segment_tokens(self._view.projection.segments)
         self._refusals = 0
 
     def passed(self, event: Compacted | Renewed) -> None:
@@ -134,7 +136,8 @@ class Ladder:
             return budget.engage
         left = self.left()
         arrived = max(self._view.estimate() - self._asked, 0.0)
-        pays = pays_from(left, self._view.history.overhead, arrived, requests)
+        stable = self._view.history.overhead + segment_tokens(self._view.projection.segments)
+        pays = pays_from(left, stable, arrived, requests)
         return min(budget.engage, max(pays, left + budget.gain))
 
     # -- the rungs
@@ -149,11 +152,9 @@ class Ladder:
         reason = self.due(now, total)
         if not reason:
             return made
-        best: tuple[PassPlan, float] | None = None
-        for depth in (self._usual(), FLOOR):
-            best = self._plan(depth, reason) or best
-            if (best[1] if best else total) <= hard:
-                break
+        best = self._usual_plan(reason)
+        if (best[1] if best else total) > hard:
+            best = self._plan(FLOOR, reason) or best
         if best:
             made.append(self._make(best[0], reason, after=best[1]))
         if view.full() <= hard:
@@ -178,22 +179,27 @@ class Ladder:
         """The provider refused the request as too long: a usual pass, at the second refusal (or if that cannot be
         enough) down to the floor. Raises FloorError."""
         self._refusals += 1
-        found: tuple[PassPlan, float] | None = None
-        depths = (self._usual(), FLOOR) if self._refusals == 1 else (FLOOR,)
-        for depth in depths if self._refusals <= policy.ATTEMPTS else ():
-            found = self._plan(depth, "refused") or found
-            if found and found[1] <= self._view.budget.hard:
-                break
+        found = self._usual_plan("refused") if self._refusals == 1 else None
+        if self._refusals <= policy.ATTEMPTS and (found is None or found[1] > self._view.budget.hard):
+            found = self._plan(FLOOR, "refused") or found
         if found is None:
             raise FloorError(self._view.window, self._view.breakdown())
         return self._make(found[0], "refused", after=found[1])
 
-    def _usual(self) -> PassDepth:
-        """Under pressure, or with a cold cache; deeper when the last pass was only a few units ago."""
+    def _usual_plan(self, reason: str) -> tuple[PassPlan, float] | None:
+        """Under pressure, or with a cold cache; deeper when the last pass was only a few units ago.
+
+        While the cache is warm the digest is left as it is, unless it pays to write a smaller one.
+        """
         budget = self._view.budget
         depth = policy.SHALLOW if len(self._view.history.units) - self._passed_at > policy.SOON else policy.DEEP
         fill_to = depth * budget.engage
-        return PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
+        whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
+        if 0 < len(self._view.projection.segments) < policy.MOST_SEGMENTS and reason != "cold":
+            found = self._plan(replace(whole, append=True), reason)
+            if found and found[1] <= fill_to:
+                return found
+        return self._plan(whole, reason)
 
     def _spool_arrived(self) -> list[Compacted]:
         """Previews, but only when what arrived does not fit beside the least that must stay."""
@@ -268,7 +274,9 @@ class Ladder:
             time=history.last_time,
             parent=history.last_id,
             fold_to=projection.fold_to,
-            digest=projection.digest,
+            digest="".join(segment.text for segment in projection.segments if not segment.event),
+            keeps=tuple(segment.event for segment in projection.segments if segment.event),
+            facts=projection.facts,
             edits=tuple(ViewEdit(event, block, text) for (event, block), text in sorted(projection.edits.items())),
             receipt=make_receipt(history, given, plan, reason, self._view.estimate(), after),
             focus=focus,

@@ -26,6 +26,8 @@ class NameRecord(Struct, gc=False):
     typed: bool = False
     reported: bool = False
     """It stood in a sub-agent's report."""
+    worked: bool = False
+    """It stood in a call or a result: what is said about it later does not take the place of that line."""
 
 
 class NameIndex:
@@ -40,6 +42,12 @@ class NameIndex:
         self.file_used: dict[str, float] = {}
         self.file_written: dict[str, float] = {}
         self.tokens = 0.0
+        self.folded_lines = 0
+        """Lines before this one are folded."""
+        self.returns = 0
+        """How often a call spelled a name that stood in folded lines only."""
+        self.carried = 0.0
+        """Tokens of folded lines that were sent, summed over all answered requests."""
 
     def add(self, piece: Piece) -> None:
         """Read the names of a new piece."""
@@ -51,6 +59,7 @@ class NameIndex:
                 self.file_written[piece.file] = piece.at
         is_call, is_user = piece.kind == "call", piece.kind == "user"
         is_report = piece.kind == "result" and piece.tool.lower() in REPORTING_TOOLS
+        is_work = piece.kind in ("call", "result")
         known = self.names
         piece.first_line = self.lines
         if piece.named:
@@ -62,7 +71,11 @@ class NameIndex:
                 seen = known.get(name)
                 if seen is None:
                     seen = known[name] = NameRecord()
-                seen.line = line
+                elif is_call and seen.line < self.folded_lines:
+                    self.returns += 1
+                if is_work or not seen.worked:
+                    seen.line = line
+                seen.worked = seen.worked or is_work
                 seen.times += 1
                 if is_call:
                     seen.used += 1

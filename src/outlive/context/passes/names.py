@@ -1,7 +1,7 @@
 """What counts as a name: something a later tool call may have to spell exactly.
 
-A token of five or more characters with a capital, digit, `_`, `.` or `/` inside. Plain words are not names:
-they are everywhere, and keeping a line for their sake keeps the wrong lines.
+A token of five or more characters with a capital, digit, `_`, `.` or `/` inside, or a quoted string of several words.
+Plain words are not names: they are everywhere, and keeping a line for their sake keeps the wrong lines.
 """
 
 import re
@@ -9,9 +9,10 @@ import sys
 from functools import lru_cache
 from itertools import chain
 
-from outlive.context.policy import CAPITALS, HEX, NUMBER
+from outlive.context.policy import CAPITALS, HEX, NUMBER, QUOTED
 
 _TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./\-]{3,}[A-Za-z0-9_]")
+_QUOTED = re.compile(r"[\"'`]([^\"'`]{5,80})[\"'`]")
 _INNER = re.compile(r".[A-Z0-9_./]")
 _NUMBER = re.compile(r"[0-9][0-9._\-/]*")
 _HEX = re.compile(r"(?=.*[0-9])[0-9a-f\-]{7,}")
@@ -36,14 +37,17 @@ def names(line: str) -> tuple[str, ...]:
     found = _TOKEN.findall(line)
     if not found:
         return ()
-    if len(found) == 1:
+    quoted = [text for text in _QUOTED.findall(line) if " " in text.strip()]
+    if len(found) == 1 and not quoted:
         return _names_of_token(found[0])
-    return tuple(dict.fromkeys(chain.from_iterable(map(_names_of_token, found))))
+    return tuple(dict.fromkeys(chain(chain.from_iterable(map(_names_of_token, found)), map(sys.intern, quoted))))
 
 
 @lru_cache(maxsize=1 << 15)
 def shape_odds(name: str) -> float:
     """How the look of a name alone changes its odds of being used again."""
+    if " " in name:
+        return QUOTED
     if _NUMBER.fullmatch(name):
         return NUMBER
     if _HEX.fullmatch(name):

@@ -12,6 +12,7 @@ from outlive.context import policy
 from outlive.context.passes.digest import fixed_cost, opening_cost, write_digest
 from outlive.context.passes.name_index import NameIndex
 from outlive.context.passes.protect import Guarded, Pinned, preserved, recalled, weigher
+from outlive.context.passes.reuse_score import price_factor
 from outlive.context.passes.select import Choice, score, take
 from outlive.context.passes.stubs import header, stub
 from outlive.context.passes.user_words import allowances, shorten
@@ -19,10 +20,10 @@ from outlive.context.pieces import Line, Piece
 from outlive.context.policy import Budget
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, digest_tokens, unit_tokens
+from outlive.context.view import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
 
 Cap = Callable[[Piece], float]
-CURRENT = "(the current request: it stands below)"
+CURRENT = "(a request: it stands below)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class PassDepth:
     lines: float
     fill_to: float = float("inf")
     """Lines may fill the view up to this, however many there may be."""
+    append: bool = False
+    """Leave the digest as it is and write a segment below it, unless it pays to write all of it again."""
     squeeze: bool = False
     """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
 
@@ -144,27 +147,57 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     start = tail_of(given, depth.tail)
     boundary = fold_boundary(given, start, depth.skeleton)
     pinned = pinned_pieces(given, start, squeeze=depth.squeeze)
-    folding = given.units[:boundary]
     fixed = held_tokens(given, start, boundary) + sum(piece.tokens for piece in pinned.values())
     limit = policy.SAFE * budget.hard if depth.squeeze else float("inf")
     cap = words_caps(given, start, min(budget.words, max(limit - fixed - request_tokens(given, boundary), 0.0)))
     shrinkable = [piece for piece in _shrinkable(given, boundary, start, cap) if piece.key not in pinned]
-    fixed += sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(folding))
+    fixed += words_tokens(given.units[:boundary], cap)
     worth = min(depth.lines, budget.lines_of_past * tokens_before(given, start))
     least = min(policy.FEWEST_LINES * budget.window, max(limit - fixed, 0.0))
     room = max(depth.target - fixed, min(worth, depth.fill_to - fixed), least)
     goal = max(depth.target, fixed + room)
     fresh = (piece for unit in given.units[given.folded : boundary] for piece in unit.pieces)
     scored = score(given.index, candidates(given, fresh, shrinkable, cap, pinned), weigher(given.guard))
+    price = budget.price * price_factor(given.index)
     for _ in range(2):
-        choice = take(scored, room, opening_cost, budget.price)
+        choice = take(scored, room, opening_cost, price)
         choice.by_piece.update((key, piece.lines) for key, piece in pinned.items())
-        plan = _render(given, boundary, cap, shrinkable, choice, labels=0 if depth.squeeze else policy.LABELLED)
+        appends = depth.append and holds(given, pinned, cap) and not merge_pays(given, choice, cap)
+        first = given.folded if appends else 0
+        labels = 0 if depth.squeeze else policy.LABELLED
+        plan = _render(given, first, boundary, cap, shrinkable, choice, labels=labels)
         excess = view_tokens(given, plan) - goal
-        if excess < policy.EXCESS * goal or room <= least:
+        if first or excess < policy.EXCESS * goal or room <= least:
             break
         room = max(room - excess, least)
     return plan
+
+
+def holds(given: PassInput, pinned: Pinned, cap: Cap) -> bool:
+    """Whether the digest shows all that is to be whole in it now: pinned results, the user's words."""
+    digest, below = given.projection.digest, request_below(given)
+    results = (piece for piece in pinned.values() if piece.event <= given.projection.fold_to)
+    words = (piece for piece in _words(given.units[: given.folded]) if piece.tokens <= cap(piece))
+    return all(piece is below or piece.text in digest for piece in chain(results, words))
+
+
+def merge_pays(given: PassInput, choice: Choice, cap: Cap) -> bool:
+    """Whether to write a digest again that is in the cache, so that later requests read only what is still chosen."""
+    old = given.units[: given.folded]
+    chosen = (lines for (event, _), lines in choice.by_piece.items() if old and event <= old[-1].last_event)
+    live = sum(opening_cost(lines[0].piece) + sum(line.cost for line in lines) for lines in chosen if lines)
+    live += fixed_cost(old) + words_tokens(old, cap) + estimate(given.summary)
+    return pays_to_merge(segment_tokens(given.projection.segments), live)
+
+
+def pays_to_merge(kept: float, live: float) -> bool:
+    """Whether to write `live` tokens in place of the `kept` ones that are read from the cache."""
+    return policy.CACHE_WRITE * live - kept < policy.MERGE_REQUESTS * (kept - live)
+
+
+def words_tokens(units: Iterable[Unit], cap: Cap) -> float:
+    """Tokens of the user's texts in a digest of these units."""
+    return sum(min(piece.tokens, cap(piece) + policy.SHORTENED_ROW) + 3 for piece in _words(units))
 
 
 def candidates(
@@ -228,10 +261,11 @@ def _shrinkable(given: PassInput, boundary: int, start: int, cap: Cap) -> Iterab
 
 
 def _render(
-    given: PassInput, boundary: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
+    given: PassInput, first: int, boundary: int, cap: Cap, shrinkable: list[Piece], choice: Choice, *, labels: int
 ) -> PassPlan:
-    first = _first_event(given.units, boundary)
-    edits = {key: text for key, text in given.projection.edits.items() if key[0] >= first}
+    old = given.projection
+    shown_from = _first_event(given.units, boundary)
+    edits = {key: text for key, text in old.edits.items() if key[0] >= shown_from}
     shrunk: list[Piece] = []
     for piece in shrinkable:
         text = _short(piece, choice, cap)
@@ -240,29 +274,41 @@ def _render(
             shrunk.append(piece)
         else:
             edits.pop(piece.key, None)
-    digest, fold_to = "", 0
-    pictures: tuple[tuple[int, int], ...] = ()
+    segments = old.segments if first else ()
+    fold_to = given.units[boundary - 1].event if boundary else 0
+    current = current_request(given.units)
     request = ""
-    if boundary:
-        folding = given.units[:boundary]
-        current = current_request(given.units)
+    if current is not None and current.event <= fold_to:
+        request = old.edits.get(current.key, current.text)
+    if boundary > first:
 
         def words(piece: Piece) -> str:
             if piece is current:
                 return CURRENT
             return piece.text if piece.tokens <= cap(piece) else shorten(piece, cap(piece), choice.of(piece))
 
-        facts, summary = given.facts, given.summary
-        digest = write_digest(folding, choice, words, given.index.is_stale, facts, summary, labels=labels)
-        fold_to = folding[-1].event
-        pictures = pictures_of(folding, current)
-        if current is not None and current.event <= fold_to:
-            request = given.projection.edits.get(current.key, current.text)
+        head = given.summary
+        if first:
+            asked = request_below(given)
+            head = f"User: {words(asked)}" if asked is not None and asked is not current else ""
+        folding = given.units[first:boundary]
+        text = write_digest(folding, choice, words, given.index.is_stale, head, labels=labels, first=not first)
+        segments = (*segments, Segment(0, text))
     kinds = {piece.kind for piece in shrunk}
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
-    projection = Projection(0, fold_to, digest, edits, given.summary, pictures, request)
+    pictures = pictures_of(given.units[:boundary], current)
+    facts = given.facts if segments else ""
+    projection = Projection(0, fold_to, segments, edits, given.summary, pictures, request, facts=facts)
     return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
+
+
+def request_below(given: PassInput) -> Piece | None:
+    """The request that stands below the digest and not in it."""
+    if not given.projection.request:
+        return None
+    written = given.projection.segments[-1].event
+    return current_request([unit for unit in given.units if unit.event < written])
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:

@@ -7,7 +7,7 @@ from outlive.context.pages import visible_pages
 from outlive.context.passes.plan import PassInput, PassPlan
 from outlive.context.tokens import estimate
 from outlive.context.units import Unit
-from outlive.context.view import Projection, shown_tokens
+from outlive.context.view import Projection, segment_tokens, shown_tokens
 from outlive.events import Receipt
 
 KINDS = {
@@ -24,6 +24,7 @@ def make_receipt(
     history: History, given: PassInput, plan: PassPlan, reason: str, before: float, after: float
 ) -> Receipt:
     """The receipt of a plan. A cold cache costs nothing more; a warm one is rewritten from the first change on."""
+    kept = segment_tokens(segment for segment in plan.projection.segments if segment.event)
     projection = plan.projection
     system = estimate(history.system)
     parts = {"system": system, "tools": history.overhead - system, "state": given.overhead - history.overhead}
@@ -41,13 +42,13 @@ def make_receipt(
         units_folded=plan.folded - given.folded,
         lines_kept=plan.lines,
         handles=tuple(own.get(page, page) for page in sorted(shown)),
-        cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - given.overhead),
+        cache_cost=0 if reason == "cold" or plan.rungs == ("spool",) else round(after - given.overhead - kept),
     )
 
 
 def by_kind(units: Iterable[Unit], projection: Projection) -> dict[str, int]:
     """Tokens of a history by what they are."""
-    sums: dict[str, float] = {"digest": estimate(projection.digest)}
+    sums: dict[str, float] = {"digest": segment_tokens(projection.segments) + estimate(projection.facts)}
     for unit in units:
         for piece in unit.pieces:
             kind = KINDS[piece.kind]

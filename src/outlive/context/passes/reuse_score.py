@@ -10,6 +10,13 @@ from outlive.context.passes.names import shape_odds
 from outlive.context.pieces import Line, Piece
 
 
+def price_factor(index: NameIndex) -> float:
+    """How much more than usual a token must promise in this session, by what came back of what was carried along."""
+    expected = policy.RETURNS * (index.carried + policy.PRIOR)
+    low, high = policy.PRICE_FACTOR
+    return min(max(expected / (index.returns + policy.RETURNS * policy.PRIOR), low), high)
+
+
 def piece_odds(index: NameIndex, piece: Piece) -> float:
     """What a name's place says: how old it is, how much stood beside it, whether its file still matters."""
     age = max(index.tokens - piece.at, 1000.0) / 1000.0

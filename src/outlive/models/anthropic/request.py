@@ -1,7 +1,8 @@
 """A whole request in the form of Anthropic's messages API, with invalid parts fixed and cache breakpoints set.
 
-Pure translation. Breakpoints are on the last block of the stable prefix (system, else tools), on the last block, and
-at the end of the previous request, so that a batch of any length finds the cached prefix.
+Pure translation. Breakpoints are on the last block of the stable prefix (system, else tools), on the last segment of
+the digest, on the last block, and at the end of the previous request, so that a batch of any length finds the cached
+prefix.
 """
 
 from outlive.models.anthropic.form import NOTHING, Form, message_form
@@ -28,6 +29,8 @@ def request_form(request: Request, *, thoughts_from: int = 0) -> Form:
     stable = form.get("system") or form.get("tools")
     if stable:
         stable[-1]["cache_control"] = BREAKPOINT
+    if request.segments:
+        messages[0]["content"][request.segments - 1]["cache_control"] = BREAKPOINT
     for number in [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]:
         _mark(messages[: number + 1])
     return form

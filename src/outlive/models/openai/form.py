@@ -18,6 +18,8 @@ BREAKPOINT: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 """Where the prompt cache is written and read; on content of the user, of tools and of the system prompt."""
 MARKED_TURNS = 2
 """Turns of the user or of tools with a breakpoint at their end: the last one is written, the one before is read."""
+MOST_MARKS = 4
+"""Breakpoints of a request."""
 Form = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -25,18 +27,19 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 def request_form(request: Request, *, breakpoints: bool = False) -> Form:
     """The messages of a request and, where there are any, its tools; perhaps with breakpoints of the prompt cache."""
     messages: list[Form] = [{"role": "system", "content": request.system}] if request.system.strip() else []
-    marked = [*range(len(messages))]
-    ends: list[int] = []
-    for message in apart(request.messages):
+    marked = [(number, -1) for number in range(len(messages))]
+    marked += [(len(messages), part) for part in range(request.segments)]
+    ends: list[tuple[int, int]] = []
+    for number, message in enumerate(apart(request.messages)):
         if message.role == "assistant":
             messages += assistant_forms(message)
         else:
-            messages += user_forms(message)
-            ends.append(len(messages) - 1)
+            messages += user_forms(message, in_parts=breakpoints and number == 0 and request.segments > 0)
+            ends.append((len(messages) - 1, -1))
     if breakpoints:
         messages = [_in_parts(message) for message in messages]
-        for number in marked + ends[-MARKED_TURNS:]:
-            messages[number]["content"][-1] |= BREAKPOINT
+        for place, part in (marked + ends[-MARKED_TURNS:])[-MOST_MARKS:]:
+            messages[place]["content"][part] |= BREAKPOINT
     form: Form = {"messages": messages}
     if request.tools:
         form["tools"] = [tool_form(tool) for tool in request.tools]
@@ -58,7 +61,7 @@ def assistant_forms(message: Message) -> list[Form]:
     return [{"role": "assistant", "content": text or NOTHING}]
 
 
-def user_forms(message: Message) -> list[Form]:
+def user_forms(message: Message, *, in_parts: bool = False) -> list[Form]:
     """Each result as a message, then the user's text with the images of the results."""
     results = [block for block in message.blocks if isinstance(block, ToolResult)]
     forms = [_result_form(result) for result in results]
@@ -69,7 +72,7 @@ def user_forms(message: Message) -> list[Form]:
             parts += map(_image_part, result.images)
     pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
     text = _words(message)
-    if not pictured:
+    if not pictured and not in_parts:
         said = [{"role": "user", "content": text or NOTHING}] if text or not forms else []
         return [*forms, *said]
     for block in message.blocks:

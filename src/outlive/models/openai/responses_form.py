@@ -12,6 +12,7 @@ from outlive.models.openai.form import (
     LONGEST_ID,
     LONGEST_NAME,
     MARKED_TURNS,
+    MOST_MARKS,
     NOTHING,
     PROVIDER,
     Form,
@@ -34,7 +35,7 @@ def responses_form(request: Request, *, breakpoints: bool = False, reasoning_fro
         items.append(_message("developer", _text_part(request.system)))
     elif request.system.strip():
         form["instructions"] = request.system
-    marked = [*range(len(items))]
+    marked = [*range(len(items) + request.segments)]
     ends: list[int] = []
     for number, message in enumerate(apart(request.messages)):
         if message.role == "assistant":
@@ -42,7 +43,7 @@ def responses_form(request: Request, *, breakpoints: bool = False, reasoning_fro
         else:
             items += user_items(message, in_parts=breakpoints)
             ends.append(len(items) - 1)
-    for place in marked + ends[-MARKED_TURNS:] if breakpoints else ():
+    for place in (marked + ends[-MARKED_TURNS:])[-MOST_MARKS:] if breakpoints else ():
         item = items[place]
         (item.get("content") or item["output"])[-1] |= BREAKPOINT
     form["input"] = items
