@@ -64,7 +64,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     ] = 0.0
     price: Annotated[
         float, Number("Lines are kept by last mention while their odds per token to be needed again are above this")
-    ] = 0.01
+    ] = 0.008
     lines_of_past: Annotated[float, Number("at most this share of what they stand for")] = 0.4
     lines: Annotated[float, Number("at most this share of the window")] = 0.4
     lines_tokens: Annotated[int, _tokens("and at most this many tokens")] = 40_000
@@ -113,8 +113,8 @@ def _problem(policy: Policy) -> str:
     return ""
 
 
-LEAN = Policy(name="lean", engage=0.7, price=0.025, lines=0.15)
-MEDIUM = Policy(name="medium", engage=0.8, price=0.015, lines=0.25)
+LEAN = Policy(name="lean", engage=0.7, price=0.02, lines=0.15)
+MEDIUM = Policy(name="medium", engage=0.8, price=0.012, lines=0.25)
 RICH = Policy(name="rich")
 MAX = Policy(
     name="max",
