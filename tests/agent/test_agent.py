@@ -209,7 +209,7 @@ def test_a_refusal_ends_the_run(tmp_path: Path) -> None:
 
 def test_too_long_makes_the_request_smaller_and_teaches_the_limit(tmp_path: Path) -> None:
     long = "\n".join(f"line {number} of something" for number in range(400))
-    steps = [calls(call("echo", text=f"{number} {long}")) for number in range(12)]
+    steps = [calls(call("echo", text=f"{number} {long}")) for number in range(6)]
     refused = PromptTooLong("prompt is too long: 60000 tokens > 30000 maximum", 60_000, 30_000)
     model = ScriptedModel([*steps, refused, say("made it")])
     agent, seen = make_agent(tmp_path, model)

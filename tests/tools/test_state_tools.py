@@ -219,9 +219,10 @@ def test_what_left_comes_back_whole_with_the_next_pass(bench: Workbench) -> None
     assert bench.session.compact() is not None
     assert "recall it to read it now" in bench.call("keep", refs=["call_1"]).text
     assert not in_view(bench, letters(1))
-    bench.session.assistant_said((ToolCall("more", "read_file", {"path": "more.py"}),))
-    bench.session.tool_finished("more", letters(40, 500))
-    bench.session.compact()
+    for number in range(40, 44):
+        bench.session.assistant_said((ToolCall(f"more{number}", "read_file", {"path": "more.py"}),))
+        bench.session.tool_finished(f"more{number}", letters(number, 500))
+    assert bench.session.compact() is not None
     assert in_view(bench, letters(1))
     assert "recall it to read it now" not in bench.call("keep").text
 

@@ -325,7 +325,7 @@ def test_shift_tab_walks_through_the_modes_but_never_to_bypass(terminal: Open) -
     window = terminal("quick")
     for mode in ("accept-edits", "plan", "ask"):
         window.keys("BTab")
-        window.until(f"next pass at 50k · {mode} ·")
+        window.until(f"next pass at 27k · {mode} ·")
 
 
 def test_what_libraries_print_does_not_go_across_the_screen(terminal: Open) -> None:
