@@ -12,7 +12,7 @@ from outlive.context.passes.plan import pays_to_merge
 from outlive.context.passes.reuse_score import price_factor
 from outlive.context.pieces import make_piece
 from outlive.context.policy import CACHE_WRITE, MERGE_REQUESTS, MOST_SEGMENTS, PRICE_FACTOR, PRIOR, RETURNS
-from outlive.messages import Text
+from outlive.messages import Text, ToolCall
 from outlive.models.anthropic.request import request_form
 from outlive.models.openai.form import request_form as chat_form
 from outlive.models.openai.responses_form import responses_form
@@ -52,6 +52,22 @@ def test_a_warm_pass_writes_one_segment_and_leaves_the_others_to_the_byte() -> N
             before = now
         engine.append(replace(event, id=engine.history.last_id + 1))
     assert kept > 2
+
+
+def test_what_was_changed_is_told_below_the_digest_and_not_as_the_users_words() -> None:
+    engine, story = Engine(WINDOW), long_story(60, lines=40)
+    edit = ToolCall("edit", "edit_file", {"path": "src/parser.py", "old_string": "a", "new_string": "b"})
+    story.add(ev.AssistantSaid, blocks=(edit,))
+    story.add(ev.ToolFinished, call_id="edit", text="ok")
+    for number in range(30):
+        story.step(body(900 + number, 40))
+    drive(engine, story)
+    segments = len(engine.projection.segments)
+    below = [block for block in engine.next_request().messages[0].blocks[segments:] if isinstance(block, Text)]
+    assert [block.origin for block in below] == ["", "user"]
+    assert below[0].text.startswith(
+        "[What was done until now, by the log. For reference.]\nChanged files: src/parser.py"
+    )
 
 
 def test_a_receipt_does_not_count_what_is_still_in_the_cache() -> None:

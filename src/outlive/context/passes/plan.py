@@ -24,6 +24,7 @@ from outlive.context.view import Projection, Segment, digest_tokens, segment_tok
 
 Cap = Callable[[Piece], float]
 CURRENT = "(a request: it stands below)"
+FACTS = "[What was done until now, by the log. For reference.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +299,7 @@ def _render(
     used = {"snip": bool(kinds & {"said", "user"}), "micro": "result" in kinds, "collapse": boundary > 0}
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
     pictures = pictures_of(given.units[:boundary], current)
-    facts = given.facts if segments else ""
+    facts = f"{FACTS}\n{given.facts}" if segments and given.facts else ""
     projection = Projection(0, fold_to, segments, edits, given.summary, pictures, request, facts=facts)
     return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
 
