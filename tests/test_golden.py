@@ -82,29 +82,18 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
         assert not problems(session.next_request().messages)
 
 
-# -- a session of version 5, with state blocks, a pass between them, and a result that came late
+# -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments
 
 
-def test_the_state_blocks_of_version_5_stand_where_they_stood(tmp_path: Path) -> None:
-    golden = GOLDEN.parent / "session_v5"
+@pytest.mark.parametrize(("format", "window", "segments"), [("session_v5", 12_000, 1), ("session_v6", 8_000, 4)])
+def test_what_was_shown_is_shown_again_to_the_letter(tmp_path: Path, format: str, window: int, segments: int) -> None:
+    golden = GOLDEN.parent / format
     lines = (golden / "log.jsonl").read_bytes().splitlines()
     assert [encode(decode(line)) for line in lines] == lines
     store = placed(tmp_path, golden)
-    with Session.resume(store, "golden", window=12_000) as session:
+    with Session.resume(store, "golden", window=window) as session:
         assert session.can_undo_pass
-        assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
-
-
-# -- a session of version 6, whose digest is in segments, with another request than at its first pass
-
-
-def test_the_segments_of_version_6_are_put_together_again(tmp_path: Path) -> None:
-    golden = GOLDEN.parent / "session_v6"
-    lines = (golden / "log.jsonl").read_bytes().splitlines()
-    assert [encode(decode(line)) for line in lines] == lines
-    store = placed(tmp_path, golden)
-    with Session.resume(store, "golden", window=8_000) as session:
-        assert len(session.engine.projection.segments) > 2
+        assert len(session.engine.projection.segments) == segments
         assert msgspec.json.encode(session.engine.shown()) == (golden / "view.json").read_bytes()
 
 
