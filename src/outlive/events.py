@@ -14,6 +14,7 @@ Version 4: a text in the user's turn says who it is from (`origin`).
 Version 5: a state block is logged when it is shown (`state_shown`); a pass may hold the current request beside its
 digest.
 Version 6: a pass may leave the digests of earlier passes as they are (`keeps`) and hold facts beside its own.
+Version 7: a pass may use a summary that a provider wrote (`provider_summary`, `digest_after`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -24,9 +25,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from outlive.messages import Block, Image
+from outlive.messages import Block, Image, Opaque
 
-VERSION = 6
+VERSION = 7
 
 
 class Base(Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True):
@@ -260,6 +261,13 @@ class Receipt(Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
 
+class ProviderSummary(Struct, frozen=True):
+    """A summary in a form that only its provider reads; it is sent back as it came."""
+
+    block: Opaque
+    tokens: int
+
+
 class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """A pass. Says how the log is shown from now on; undoing it means using the pass before.
 
@@ -283,6 +291,11 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     """Passes whose digests stand before this one, unchanged, so that a provider's cache still holds them."""
     facts: str = ""
     """What was changed, checked and failed until now: shown below the digest."""
+    provider_summary: ProviderSummary | None = None
+    """Stands before everything else."""
+    digest_after: int = 0
+    """The digest stands after what was said before this event, which so follows the provider's summary unchanged; 0
+    if it stands before all that is not folded."""
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):

@@ -49,6 +49,11 @@ class Opaque(Struct, frozen=True, tag="opaque", omit_defaults=True):
         """Whether nothing in it could be read later: encrypted reasoning, or a label of the next text."""
         return self.data.get("type") in ("reasoning", "phase")
 
+    @property
+    def is_summary(self) -> bool:
+        """Whether it stands for all that was said before it."""
+        return self.data.get("type") == "compaction"
+
 
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
     """A model's reasoning. Its signature is what the provider checks, so it is never altered."""

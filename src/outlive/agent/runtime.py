@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
+from outlive.agent.background_summary import BackgroundSummary, SummaryAnswer
 from outlive.agent.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.orphans import OrphanChoice, became
@@ -25,7 +26,7 @@ from outlive.limits import Limit, Time
 from outlive.loop import Loop
 from outlive.messages import Block, Message, Text, plain_text, tool_calls
 from outlive.models.errors import ModelError
-from outlive.models.protocol import Model, Reply
+from outlive.models.protocol import Model, Reply, Usage
 from outlive.origin import tagged
 from outlive.request import Request
 from outlive.result import DeniedCall, RunResult
@@ -51,8 +52,9 @@ STOP_HOOKS = 3
 Watcher = Callable[[Event | Live], None]
 Review = Callable[[str], str]
 """Given the model's last words: what it has to be told before the run may end, or nothing."""
-Summaries = Literal["asked", "always", "never"]
-"""When a model writes the summary of a pass: when the user or the model asked for the pass, at each, or at none."""
+Summaries = Literal["asked", "always", "never", "provider"]
+"""When a model writes the summary of a pass: when the user or the model asked for the pass, at each, or at none; or
+that the provider writes it, at each."""
 
 
 @dataclass(slots=True)
@@ -122,6 +124,7 @@ class Runtime:
         """What a face has to tell the user when it opens: it was noted before anybody watched."""
         self.closing: list[Callable[[], object]] = []
         """What else ends with it."""
+        self._background = BackgroundSummary(session, lambda: self.parts.model, self._spent)
         for event in session.events:
             self.spending.take(event)
         session.watch(self._saw)
@@ -296,6 +299,7 @@ class Runtime:
 
     async def use_model(self, model: Model) -> None:
         """Go on with another model, which is the agent's from now on; one that it owned before is closed."""
+        await self._background.stop()
         before, owned = self.parts.model, self._owns_model
         self.parts, self._owns_model = replace(self.parts, model=model), True
         if owned and before is not model:
@@ -311,6 +315,7 @@ class Runtime:
         async with AsyncExitStack() as stack:
             for close in (*self.closing, self.session.close, self.processes.close):
                 stack.callback(close)
+            await self._background.stop()
             if self._owns_model:
                 stack.push_async_callback(self.parts.model.close)
             if self.remembering is not None:
@@ -366,6 +371,11 @@ class Runtime:
                 self.session.note("the pass that was asked for was not made: there was nothing to gain")
         elif self.parts.summaries == "always" and self.session.due():
             await self._compact("", summary=True)
+        elif self.parts.summaries == "provider":
+            if answer := self._background.take():
+                await self._use_summary(answer)
+            else:
+                self._background.start()
 
     async def _at_rest(self, text: str) -> bool:
         """Whether there is more to do though the model has come to rest."""
@@ -382,12 +392,33 @@ class Runtime:
         return True
 
     async def _compact(self, focus: str, *, summary: bool) -> Compacted | None:
+        if not await self._may_compact(focus):
+            return None
+        made: Compacted | None = None
+        if summary and self.parts.summaries == "provider":
+            made = self._summarized(await self._background.now(focus))
+        text, problem = await self._summary(focus) if summary and self.parts.summaries != "provider" else ("", "")
+        return await self._compacted(made or self.session.compact(focus, text, problem))
+
+    async def _use_summary(self, answer: SummaryAnswer) -> None:
+        """Make the pass for which the provider has written a summary."""
+        if await self._may_compact(""):
+            await self._compacted(self._summarized(answer))
+
+    def _summarized(self, answer: SummaryAnswer) -> Compacted | None:
+        made = self.session.summarized(answer.summary, answer.fold_to) if answer.summary else answer.problem
+        if isinstance(made, Compacted):
+            return made
+        self.session.no_summary("provider", made)
+        return None
+
+    async def _may_compact(self, focus: str) -> bool:
         before = await self.parts.hooks.fire("PreCompact", focus=focus)
         if before.blocked:
             self.session.note(f"a hook of the user kept the session from being compacted: {before.blocked}")
-            return None
-        text, problem = await self._summary(focus) if summary else ("", "")
-        made = self.session.compact(focus, text, problem)
+        return not before.blocked
+
+    async def _compacted(self, made: Compacted | None) -> Compacted | None:
         if made is not None:
             await self.parts.hooks.fire("PostCompact", before=made.receipt.before, after=made.receipt.after)
         return made
@@ -403,13 +434,13 @@ class Runtime:
         message = Message("user", (Text(prompt),))
         async with asyncio.timeout(SUMMARY_SECONDS):
             reply = await whole_reply(self.parts.model, Request("", (), (message,), "", 0))
-        self._spent(reply)
+        self._spent(reply.usage)
         return plain_text(reply.blocks)
 
-    def _spent(self, reply: Reply) -> None:
+    def _spent(self, usage: Usage) -> None:
         """Count what a request cost that is no part of the conversation."""
         price = self.parts.model.price
-        self.session.log(UsageReported, of=0, cost=price.of(reply.usage) if price else None, **asdict(reply.usage))
+        self.session.log(UsageReported, of=0, cost=price.of(usage) if price else None, **asdict(usage))
 
     async def _summary(self, focus: str) -> tuple[str, str]:
         """A summary by the model, or why there is none. The call never loses the session."""
@@ -420,7 +451,7 @@ class Runtime:
             return "", f"no answer within {SUMMARY_SECONDS:.0f} s"
         except ModelError as error:
             return "", f"the call failed: {error}"
-        self._spent(reply)
+        self._spent(reply.usage)
         if any(tool_calls(reply.blocks)):
             return "", "it called tools instead"
         text = plain_text(reply.blocks)

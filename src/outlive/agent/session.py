@@ -18,7 +18,8 @@ from outlive.context.errors import ContextError, FloorError
 from outlive.context.ledger import facts
 from outlive.context.policy import RICH, Policy
 from outlive.context.state_block import plan_text, shortened
-from outlive.context.summary import ask, checked, largest
+from outlive.context.summary import Checked, ask, checked, largest
+from outlive.context.tokens import estimate
 from outlive.events import (
     VERSION,
     AssistantSaid,
@@ -30,6 +31,7 @@ from outlive.events import (
     Event,
     KnownEvent,
     Noted,
+    ProviderSummary,
     Renewed,
     SessionStarted,
     StateShown,
@@ -41,6 +43,7 @@ from outlive.events import (
 )
 from outlive.instructions import standing
 from outlive.messages import Block, Image, Text, call_file
+from outlive.models.protocol import Summary
 from outlive.origin import by_user, own_words, user_words
 from outlive.request import Request
 from outlive.secrets import mask_value
@@ -284,14 +287,41 @@ class Session:
         """
         focus, summary = self.masked(focus), self.masked(summary)
         if summary or problem:
-            words = [user_words(unit.blocks) for unit in self.engine.history.units if unit.kind == "user"]
-            found = checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.history.pages))
+            found = self._checked(summary)
             summary = found.text
             if reason := problem or found.problem:
-                self.note(f"no summary by the model ({reason}); the rules made the digest", kind=SUMMARY)
+                self.no_summary("model", reason)
             elif found.dropped:
                 self.log(Checkpointed, label=SUMMARY, data={"left_out": list(found.dropped)})
         return self._passed(lambda: self.engine.compact(focus, summary))
+
+    def summarized(self, summary: Summary, fold_to: int) -> Compacted | str:
+        """Put a provider's summary in place of what it was asked to summarize, up to event `fold_to`, or say why not.
+
+        A readable one is checked like a model's. As nobody can edit it, the digest names the lines that do not count.
+        """
+        if summary.block is None:
+            return "it came back empty"
+        if fold_to <= self.engine.projection.fold_to:
+            return "another pass came first"
+        left_out: tuple[str, ...] = ()
+        if summary.text:
+            found = self._checked(summary.text)
+            if found.problem:
+                return found.problem
+            left_out = tuple(map(self.masked, found.dropped))
+        tokens = summary.usage.output or round(estimate(summary.text))
+        provided = ProviderSummary(summary.block, tokens)
+        made = self._passed(lambda: self.engine.summarized(provided, fold_to, left_out))
+        return made or "nothing was gained"
+
+    def no_summary(self, author: str, reason: str) -> None:
+        """Note that the digest is made by rule, though the `author` was asked for a summary."""
+        self.note(f"no summary by the {author} ({reason}); the rules make the digest", kind=SUMMARY)
+
+    def _checked(self, summary: str) -> Checked:
+        words = [user_words(unit.blocks) for unit in self.engine.history.units if unit.kind == "user"]
+        return checked(summary, words, limit=largest(self.engine.window), pages=len(self.engine.history.pages))
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
         """The provider refused the last request as too long: go down to the floor, or raise FloorError."""

@@ -9,7 +9,7 @@ from typing import Any
 from outlive.config.home import read_settings
 from outlive.errors import ConfigError
 
-SUMMARIES = ("asked", "always", "never")
+SUMMARIES = ("asked", "always", "never", "provider")
 SMALLEST_WINDOW = 1000
 MEMORY = {"extract": ("auto", "always", "never"), "consolidate": ("auto", "rules", "never")}
 CONTEXT: Mapping[str, type] = {"policy": str, "window": int, "policies": dict, "summary": str}

@@ -12,13 +12,14 @@ from outlive.context.history import History
 from outlive.context.pages import Page, handle
 from outlive.context.passes.ladder import Ladder
 from outlive.context.passes.receipts import by_kind
-from outlive.context.policy import RICH, Policy
-from outlive.context.summary import marked
+from outlive.context.policy import RICH, SUMMARY_NEAR, Policy
+from outlive.context.summary import about_provider, marked
 from outlive.context.view import Projection, Segment, View, projection_of
 from outlive.events import (
     AssistantSaid,
     Compacted,
     Event,
+    ProviderSummary,
     Renewed,
     StateShown,
     SystemChanged,
@@ -122,7 +123,7 @@ class Engine(View):
             self.state_block().text,
             self.meter.tokens(self.estimate()),
             thinking_from=self.thinking_from,
-            segments=len(self.projection.segments),
+            segments=len(self.projection.front),
         )
 
     def tell_state(self) -> StateShown | None:
@@ -145,6 +146,32 @@ class Engine(View):
         if summary:
             summary = marked(summary, self.history.units[0].event if self.history.units else 0, self.history.last_id)
         return self._ladder.asked(focus, summary)
+
+    def summary_request(self) -> tuple[Request, int] | None:
+        """The part of the view that a provider is to summarize, all but the tail, and the event it goes up to; None
+        when that is too little to be worth it.
+
+        It is the beginning of what was sent, so it is in the cache, and what stays begins with an answer.
+        """
+        self.render_new()
+        units, start = self.history.units, self._ladder.summary_end()
+        at = self._starts.get(units[start].event) if start else None
+        if at is None:
+            return None
+        return replace(self.live_request(), messages=tuple(self.messages[:at])), units[start - 1].event
+
+    def summarized(self, summary: ProviderSummary, fold_to: int, left_out: Iterable[str] = ()) -> Compacted | None:
+        """Put the provider's summary in place of what it was asked to summarize, up to event `fold_to`.
+
+        `left_out`: its lines that the log does not bear out; the digest says so. None when another pass came in
+        between, or when nothing is gained.
+        """
+        self.render_new()
+        units = self.history.units
+        fold = sum(unit.event <= fold_to for unit in units)
+        if fold <= self.folded or self.history.mid_batch:
+            return None
+        return self._ladder.summarized(summary, fold, about_provider(units[0].event, fold_to, left_out))
 
     def too_long(self, actual: int = 0, limit: int = 0) -> Compacted:
         """The provider refused the last request as too long: go down to the floor, twice at most."""
@@ -187,6 +214,11 @@ class Engine(View):
         """At how many tokens the next pass engages, as it looks now."""
         self.render_new()
         return self.meter.tokens(self._ladder.next_pass())
+
+    @property
+    def nears_pass(self) -> bool:
+        """Whether the next pass is so near that its summary may be asked for."""
+        return self.used >= SUMMARY_NEAR * self.next_pass
 
     @property
     def left_by_pass(self) -> int:

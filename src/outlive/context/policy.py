@@ -243,6 +243,8 @@ SUMMARY_TOKENS, SMALLEST_SUMMARY, SUMMARY_SHARE = 3_000, 500.0, 0.06
 """What is asked for; what is allowed at least; what is allowed of the window."""
 SUMMARY_TRUST = 0.5
 """Of its lines: if fewer survive the checks, the whole is not trusted."""
+SUMMARY_NEAR = 0.85
+"""Of the mark of the next pass: from here on a provider may write its summary, so that nobody waits for it."""
 
 # -- what a line is worth: the odds that a name in it is spelled by a later call. Set by hand from a regression on
 # recorded sessions; they matter far less than the rule that only the last mention counts.

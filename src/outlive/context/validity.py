@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from outlive.messages import Message, Text, Thinking, ToolCall, ToolResult
+from outlive.messages import Message, Opaque, Text, Thinking, ToolCall, ToolResult
 
 
 def problems(messages: Sequence[Message], start: int = 0) -> list[str]:
@@ -10,13 +10,17 @@ def problems(messages: Sequence[Message], start: int = 0) -> list[str]:
     found: list[str] = []
     if not messages:
         return ["no messages"]
-    if messages[0].role != "user":
+    if messages[0].role != "user" and not _opens_with_summary(messages[0]):
         found.append("the first message is not the user's")
     if messages[-1].role != "user":
         found.append("the last message is not the user's")
     for number in range(max(start, 0), len(messages)):
         found.extend(f"message {number}: {what}" for what in _message_problems(messages, number))
     return found
+
+
+def _opens_with_summary(message: Message) -> bool:
+    return any(isinstance(block, Opaque) and block.is_summary for block in message.blocks[:1])
 
 
 def _message_problems(messages: Sequence[Message], number: int) -> list[str]:

@@ -5,6 +5,7 @@ are folded into a digest and which blocks read differently. It comes from the ne
 undone, so the same log always gives the same view.
 """
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
 from outlive.context.units import Unit, steps_shown
 from outlive.context.validity import problems
-from outlive.events import Compacted, StateShown
+from outlive.events import Compacted, ProviderSummary, StateShown
 from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"
@@ -62,10 +63,18 @@ class Projection:
     then are in their place."""
     facts: str = ""
     """What the ledger tells; it stands below the digest."""
+    provider_summary: ProviderSummary | None = None
+    digest_after: int = 0
+    """The event before which all units stand before the digest; 0 if the digest stands before them."""
 
     @property
     def digest(self) -> str:
         return "\n".join(segment.text for segment in self.segments)
+
+    @property
+    def front(self) -> tuple[Segment, ...]:
+        """The parts of the digest that stand before all else and stay there."""
+        return () if self.digest_after else self.segments
 
 
 def projection_of(event: Compacted, before: Projection) -> Projection:
@@ -82,9 +91,17 @@ def projection_of(event: Compacted, before: Projection) -> Projection:
         event.summary,
         event.pictures,
         event.request,
-        before.shown_to if event.receipt.rungs == SPOOLED else event.id,
+        _shown_to(event, before),
         event.facts,
+        event.provider_summary,
+        event.digest_after,
     )
+
+
+def _shown_to(event: Compacted, before: Projection) -> int:
+    if event.receipt.rungs == SPOOLED:
+        return before.shown_to
+    return event.fold_to if event.digest_after else event.id
 
 
 def unit_messages(unit: Unit, edits: Edits, shown_to: int) -> list[Message]:
@@ -129,6 +146,13 @@ def join(messages: list[Message], new: Iterable[Message]) -> None:
 
 
 def opening(units: Sequence[Unit], projection: Projection) -> list[Message]:
+    """What stands before the units that are shown: the provider's summary and the digest, if it does."""
+    summary = projection.provider_summary
+    messages = [Message("assistant", (summary.block,))] if summary else []
+    return messages if projection.digest_after else messages + digest_messages(units, projection)
+
+
+def digest_messages(units: Sequence[Unit], projection: Projection) -> list[Message]:
     """The digest, and below it the facts and the current request with its pictures."""
     if not projection.segments:
         return []
@@ -151,6 +175,8 @@ def conversation(units: Sequence[Unit], projection: Projection) -> list[Message]
     for unit in units:
         if unit.event > projection.fold_to:
             join(messages, unit_messages(unit, projection.edits, unit.last_event))
+    if projection.digest_after:
+        join(messages, digest_messages(units, projection))
     return messages
 
 
@@ -164,7 +190,8 @@ def sendable(messages: Sequence[Message]) -> tuple[Message, ...]:
 def digest_tokens(projection: Projection) -> float:
     """Tokens of the digest with what stands beside it."""
     beside = estimate(projection.facts) + estimate(projection.request) + IMAGE_TOKENS * len(projection.pictures)
-    return segment_tokens(projection.segments) + beside
+    summary = projection.provider_summary
+    return segment_tokens(projection.segments) + beside + (summary.tokens if summary else 0)
 
 
 def segment_tokens(segments: Iterable[Segment]) -> float:
@@ -200,6 +227,8 @@ class View:
         self.window = window
         self.policy = policy
         self._reserve = reserve
+        self.awaits_summary = False
+        """A summary of the provider is on its way, and so is a pass: one that only saves money is not made before."""
         self._start(History())
 
     def _start(self, history: History) -> None:
@@ -214,6 +243,8 @@ class View:
         """Thinking in messages before this one was thought in another view."""
         self._passes = [_Pass(Projection(), 0, array("I"))]
         self._rendered = 0
+        self._starts: dict[int, int] = {}
+        """The first message of each unit that begins one."""
         self._checked = 0
         self._late: list[Piece] = []
         self._known: Mapping[str, str] | None = None
@@ -309,14 +340,20 @@ class View:
 
     # -- changes
 
-    def render_new(self) -> None:
-        """Append the messages of units that came since."""
+    def render_new(self, until: float = math.inf) -> None:
+        """Append the messages of units that came since, and before event `until`."""
         for unit in self.history.units[self._rendered :]:
-            join(self.messages, unit_messages(unit, self.projection.edits, self.projection.shown_to))
+            if unit.event > until:
+                break
+            new = unit_messages(unit, self.projection.edits, self.projection.shown_to)
+            if self.messages and self.messages[-1].role != new[0].role:
+                self._starts[unit.event] = len(self.messages)
+            join(self.messages, new)
             self.tokens += unit_tokens(unit, self.projection)
             for state in unit.states:
-                self._show(state)
-        self._rendered = len(self.history.units)
+                if state.id < until:
+                    self._show(state)
+            self._rendered += 1
 
     def _take_state(self, state: StateShown) -> None:
         if self.history.units:
@@ -335,14 +372,26 @@ class View:
         if state.whole:
             self._told_at = self.tokens
 
-    def _render_all(self) -> None:
+    def _render_all(self) -> int:
+        """Render the view; return how many of its messages are from before the pass."""
         self.messages = opening(self.history.units, self.projection)
         self.tokens = digest_tokens(self.projection)
         self._rendered = self.folded
+        self._starts.clear()
         self._checked = 0
-        self._known = None
         self._state_tokens = 0.0
+        after = self.projection.digest_after
+        self.render_new(after)
+        kept = len(self.messages)
+        if after:
+            join(self.messages, digest_messages(self.history.units, self.projection))
+        self._known = None
+        for unit in self.history.units[self.folded : self._rendered]:
+            for state in unit.states:
+                if state.id > after:
+                    self._show(state)
         self.render_new()
+        return kept
 
     def _finished(self, unit: Unit) -> None:
         """A result came: after its placeholder was shown perhaps, or even after its call was folded away."""
@@ -354,6 +403,9 @@ class View:
 
     def _apply(self, projection: Projection) -> None:
         units, now = self.history.units, self._passes[-1]
+        if projection.digest_after:
+            self.render_new()
+        thought_here = len(self.messages) - self.thinking_from
         folded = now.folded
         while folded < len(units) and units[folded].event <= projection.fold_to:
             folded += 1
@@ -366,9 +418,12 @@ class View:
                 piece.forget_lines()
         self._passes.append(_Pass(projection, folded, ids))
         self._count_folded()
-        self._render_all()
-        self._late = [] if projection.segments != now.projection.segments else self._unsaid()
-        if projection.shown_to != now.projection.shown_to:
+        kept = self._render_all()
+        new_digest = projection.segments != now.projection.segments
+        self._late = [] if new_digest and not projection.digest_after else self._unsaid()
+        if projection.digest_after:
+            self.thinking_from = max(0, kept - thought_here)
+        elif projection.shown_to != now.projection.shown_to:
             self.prefix_changed()
 
     def _count_folded(self) -> None:

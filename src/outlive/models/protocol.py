@@ -5,11 +5,12 @@ Formats of providers stay inside. A model raises only `outlive.models.errors.Mod
 """
 
 from collections.abc import AsyncGenerator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from outlive.messages import Block
+from outlive.messages import Block, Opaque
+from outlive.models.errors import RequestRefused
 from outlive.request import Request
 from outlive.stream import Arriving
 
@@ -74,6 +75,16 @@ class Reply(Struct, frozen=True):
     """Blocks of earlier thinking that the provider left out, because what stood before them has changed."""
 
 
+class Summary(Struct, frozen=True):
+    """A conversation as its provider summarized it."""
+
+    block: Opaque | None
+    """To be sent back as it is; None if there is no summary."""
+    text: str = ""
+    """What it says; empty if only the provider can read it."""
+    usage: Usage = Usage()
+
+
 class Model(Protocol):
     """One model of one provider."""
 
@@ -93,6 +104,24 @@ class Model(Protocol):
         """Pieces as they arrive, then the reply. Closing the iterator ends the call."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Summarizer(Protocol):
+    """A model whose provider can summarize a conversation itself."""
+
+    async def summarize(self, request: Request, instructions: str) -> Summary:
+        """A summary of all messages of a request; the system prompt and the tools are part of the prompt, not of it.
+
+        Later requests may begin with it in place of these messages.
+        """
+
+
+async def summarize(model: Model, request: Request, instructions: str) -> Summary:
+    """A summary by the provider of a model. Raises RequestRefused if it makes none."""
+    if not isinstance(model, Summarizer):
+        raise RequestRefused(f"the provider of {model.name} makes no summaries")
+    return await model.summarize(request, instructions)
 
 
 def unreadable(arguments: str) -> dict[str, Any]:

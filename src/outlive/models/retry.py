@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from outlive.models.errors import Unavailable
-from outlive.models.protocol import Model, Price, Reply
+from outlive.models.protocol import Model, Price, Reply, Summary, summarize
 from outlive.request import Request
 from outlive.stream import Arriving, ModelWaits
 
@@ -58,6 +58,10 @@ class Retrying:
             yield waits
             await self._sleep(waits.seconds)
 
+    async def summarize(self, request: Request, instructions: str) -> Summary:
+        """One attempt: a session goes on without a summary."""
+        return await summarize(self.model, request, instructions)
+
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
         grown = min(LONGEST, FIRST * 2.0 ** (attempt - 1))
@@ -101,6 +105,10 @@ class Fallback:
         async with aclosing(self.second.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
+
+    async def summarize(self, request: Request, instructions: str) -> Summary:
+        """By the model that answers."""
+        return await summarize(self._answering, request, instructions)
 
     async def close(self) -> None:
         try:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from outlive.messages import Block, Message, ToolCall, ToolResult, tool_calls
+from outlive.messages import Block, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.protocol import unreadable
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 LONGEST_NAME = 200
 """Characters of a tool's name that are kept; an invented one must not fill the window."""
+NO_SUMMARY = "[a summary that cannot be shown here]"
 DEEPEST = 64
 """Nesting of an input; deeper ones could not be serialized again."""
 
@@ -57,6 +58,17 @@ def legal_id(given: str, longest: int) -> str:
         return given
     mark = hashlib.sha256(given.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{_OTHER.sub('_', given)[: longest - 17]}_{mark}"
+
+
+def own_summary(messages: tuple[Message, ...], provider: str) -> tuple[Message, ...]:
+    """A conversation without a provider's summary in front that is not this one's; the digest tells it, too."""
+    first = messages[0]
+    if first.role == "user" or all(
+        isinstance(block, Opaque) and block.provider == provider for block in first.blocks[:1]
+    ):
+        return messages
+    rest = first.blocks[1:]
+    return (Message("user", (Text(NO_SUMMARY),)), Message(first.role, rest), *messages[1:]) if rest else messages[1:]
 
 
 def apart(messages: tuple[Message, ...]) -> tuple[Message, ...]:

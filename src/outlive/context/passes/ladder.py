@@ -1,7 +1,8 @@
 """The ladder: decides which rung is due, from cheap to expensive, and how far it goes.
 
 `spool` when something too large arrives; one pass of `micro`, `snip` and `collapse` above the high-water mark (or
-earlier, when the cache is cold anyway); `auto` on request; `reactive` when the provider refuses. Two attempts.
+earlier, when the cache is cold anyway); `auto` on request; `provider` when a summary of the provider has come;
+`reactive` when the provider refuses. Two attempts.
 """
 
 from collections.abc import Callable
@@ -35,8 +36,9 @@ from outlive.context.view import (
     shown_tokens,
     unit_tokens,
 )
-from outlive.events import Compacted, Renewed, ViewEdit
+from outlive.events import Compacted, ProviderSummary, Renewed, ViewEdit
 
+PROVIDER = "provider"
 FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
 """The newest unit and nothing else stays whole."""
 
@@ -111,7 +113,8 @@ class Ladder:
             return ""
         if total > budget.cold and self._view.is_cold(now):
             return "cold"
-        return "pressure" if grown > self._tried and total > self._high_water(self._time_to_pay()) else ""
+        time_to_pay = 0.0 if self._view.awaits_summary else self._time_to_pay()
+        return "pressure" if grown > self._tried and total > self._high_water(time_to_pay) else ""
 
     def next_pass(self) -> float:
         """At how many tokens the next pass engages, as it looks now; shortly after a pass it waits longer."""
@@ -136,7 +139,7 @@ class Ladder:
             return budget.engage
         left = self.left()
         arrived = max(self._view.estimate() - self._asked, 0.0)
-        stable = self._view.history.overhead + segment_tokens(self._view.projection.segments)
+        stable = self._view.history.overhead + segment_tokens(self._view.projection.front)
         pays = pays_from(left, stable, arrived, requests)
         return min(budget.engage, max(pays, left + budget.gain))
 
@@ -175,6 +178,24 @@ class Ladder:
         found = self._plan(depth, "asked", focus, summary)
         return self._make(found[0], "asked", focus, found[1]) if found else None
 
+    def summarized(self, summary: ProviderSummary, fold: int, about: str) -> Compacted | None:
+        """The provider's summary replaces so many units, and the digest stands below the rest; None if that is no
+        gain."""
+        depth = PassDepth(PROVIDER, self._view.budget.target, 0.0, 0.0, self._view.budget.lines, fold=fold)
+        found = self._plan(depth, "summary", summary=about, provider_summary=summary)
+        return self._make(found[0], "summary", after=found[1]) if found else None
+
+    def summary_end(self) -> int:
+        """How many units a summary has to cover: up to an answer, which begins a message, and with a digest that
+        stands among them; 0 if it is not worth it."""
+        view, units, budget = self._view, self._view.history.units, self._view.budget
+        start = tail_of(self.given(), budget.tail)
+        while start > view.folded and units[start].kind == "user":
+            start -= 1
+        covered = sum(unit_tokens(unit, view.projection) for unit in units[view.folded : start])
+        gain = (1 - budget.lines_of_past) * covered - policy.SUMMARY_TOKENS
+        return start if gain >= budget.gain and units[start].event > view.projection.digest_after else 0
+
     def refused(self) -> Compacted:
         """The provider refused the request as too long: a usual pass, at the second refusal (or if that cannot be
         enough) down to the floor. Raises FloorError."""
@@ -195,7 +216,7 @@ class Ladder:
         depth = policy.SHALLOW if len(self._view.history.units) - self._passed_at > policy.SOON else policy.DEEP
         fill_to = depth * budget.engage
         whole = PassDepth("", budget.target, budget.tail, budget.skeleton, budget.lines, fill_to=fill_to)
-        if 0 < len(self._view.projection.segments) < policy.MOST_SEGMENTS and reason != "cold":
+        if 0 < len(self._view.projection.front) < policy.MOST_SEGMENTS and reason != "cold":
             found = self._plan(replace(whole, append=True), reason)
             if found and found[1] <= fill_to:
                 return found
@@ -226,8 +247,18 @@ class Ladder:
 
     # -- planning and committing
 
-    def given(self, focus: str = "", summary: str = "", *, compacted: bool = False) -> PassInput:
-        """What a pass may look at; `compacted` counts the state block as it will be at most after it."""
+    def given(
+        self,
+        focus: str = "",
+        summary: str = "",
+        *,
+        provider_summary: ProviderSummary | None = None,
+        compacted: bool = False,
+    ) -> PassInput:
+        """What a pass may look at; `compacted` counts the state block as it will be at most after it.
+
+        A new summary replaces the one before, whoever wrote it.
+        """
         view, history = self._view, self._view.history
         block = estimate(view.state_block(compacted=compacted).text)
         return PassInput(
@@ -241,15 +272,22 @@ class Ladder:
             guard=guarded(history.state, history.ledger, focus),
             facts=facts(history.ledger),
             summary=summary or view.projection.summary,
+            provider_summary=provider_summary if summary else view.projection.provider_summary,
         )
 
     def _plan(
-        self, depth: PassDepth, reason: str, focus: str = "", summary: str = ""
+        self,
+        depth: PassDepth,
+        reason: str,
+        focus: str = "",
+        summary: str = "",
+        provider_summary: ProviderSummary | None = None,
     ) -> tuple[PassPlan, float] | None:
         """A pass that keeps its contract and is worth a broken cache, and the tokens after it."""
         before = self._view.estimate()
+        given = self.given(focus, summary, provider_summary=provider_summary, compacted=True)
         try:
-            plan, after = self._attempt(self.given(focus, summary, compacted=True), depth, before)
+            plan, after = self._attempt(given, depth, before)
         except BrokenContract as error:
             self.problems = error.problems
             return None
@@ -259,6 +297,8 @@ class Ladder:
         plan = plan_pass(given, depth)
         if depth.rung:
             plan.rungs = (*plan.rungs, depth.rung)
+        if depth.fold is not None:
+            plan.projection = replace(plan.projection, digest_after=self._view.history.last_id + 1)
         after = view_tokens(given, plan)
         messages = conversation(given.units, plan.projection)
         if problems := broken(given, plan, messages, self._view.history.unseen(), before, after):
@@ -284,6 +324,8 @@ class Ladder:
             pages=history.pages.unlogged(),
             pictures=projection.pictures,
             request=projection.request,
+            provider_summary=projection.provider_summary,
+            digest_after=projection.digest_after,
         )
         self._commit(event)
         return event

@@ -21,6 +21,7 @@ from outlive.context.policy import Budget
 from outlive.context.tokens import IMAGE_TOKENS, estimate
 from outlive.context.units import Unit
 from outlive.context.view import Projection, Segment, digest_tokens, segment_tokens, unit_tokens
+from outlive.events import ProviderSummary
 
 Cap = Callable[[Piece], float]
 CURRENT = "(a request: it stands below)"
@@ -40,6 +41,8 @@ class PassDepth:
     """Lines may fill the view up to this, however many there may be."""
     append: bool = False
     """Leave the digest as it is and write a segment below it, unless it pays to write all of it again."""
+    fold: int | None = None
+    """Fold exactly so many units."""
     squeeze: bool = False
     """Give up lines first, then the user's older words, as far as it takes to stay under the hard limit."""
 
@@ -61,6 +64,7 @@ class PassInput:
     """What goes last."""
     facts: str = ""
     summary: str = ""
+    provider_summary: ProviderSummary | None = None
 
 
 @dataclass(slots=True)
@@ -117,6 +121,7 @@ def held_tokens(given: PassInput, start: int, boundary: int) -> float:
     """Tokens that are shown whichever lines and user words are chosen."""
     fixed = given.overhead + sum(unit_tokens(unit, given.projection) for unit in given.units[start:])
     fixed += sum(bare_tokens(unit) for unit in given.units[boundary:start])
+    fixed += given.provider_summary.tokens if given.provider_summary else 0
     return fixed + fixed_cost(given.units[:boundary]) + estimate(given.facts) + estimate(given.summary)
 
 
@@ -145,7 +150,7 @@ def floor_tokens(given: PassInput) -> float:
 def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
     """Plan one pass down to the low-water mark."""
     budget = given.budget
-    start = tail_of(given, depth.tail)
+    start = tail_of(given, depth.tail) if depth.fold is None else depth.fold
     boundary = fold_boundary(given, start, depth.skeleton)
     pinned = pinned_pieces(given, start, squeeze=depth.squeeze)
     fixed = held_tokens(given, start, boundary) + sum(piece.tokens for piece in pinned.values())
@@ -300,7 +305,17 @@ def _render(
     rungs = tuple(rung for rung, was_used in used.items() if was_used)
     pictures = pictures_of(given.units[:boundary], current)
     facts = f"{FACTS}\n{given.facts}" if segments and given.facts else ""
-    projection = Projection(0, fold_to, segments, edits, given.summary, pictures, request, facts=facts)
+    projection = Projection(
+        0,
+        fold_to,
+        segments,
+        edits,
+        given.summary,
+        pictures,
+        request,
+        facts=facts,
+        provider_summary=given.provider_summary,
+    )
     return PassPlan(projection, boundary, rungs, len(shrunk), choice.count)
 
 

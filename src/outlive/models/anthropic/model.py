@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from outlive.messages import Block, Message, Opaque, Text, Thinking
 from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
-from outlive.models.anthropic.request import opens_with_thought, request_form
-from outlive.models.anthropic.thinking import binds_thinking, read_thinking, thinking_form
+from outlive.models.anthropic.request import SUMMARY, has_summary, opens_with_thought, request_form
+from outlive.models.anthropic.thinking import binds_thinking, read_thinking, summarizes, thinking_form
 from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.prices import facts
-from outlive.models.protocol import Reply, Stop, Usage
+from outlive.models.protocol import Reply, Stop, Summary, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import kept_call, own_ids, whole, writable
 from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
@@ -41,6 +41,8 @@ COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 BINDING, DIAGNOSTICS = "block_binding", "diagnostics"
 BETAS = {BINDING: "thinking-binding-controls-2026-08-01", DIAGNOSTICS: "cache-diagnosis-2026-04-07"}
 """The fields that are sent where the server takes them, and the betas that they need."""
+SUMMARIES = "compact-2026-09-04"
+"""The beta of a request that asks for a summary or has one."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -75,6 +77,8 @@ class AnthropicModel(SdkModel):
         """`thinking_from` of a request whose thinking was refused, and the number of its messages."""
         self._extras = {DIAGNOSTICS, *((BINDING,) if binds_thinking(name) else ())}
         """What is sent unless the server refuses it."""
+        self._takes_summary = summarizes(name)
+        """Whether a summary of the provider is sent back."""
         self._last: tuple[Message | None, str] = (None, "")
         """The first message of the last conversation, and the id of its last answer."""
 
@@ -84,13 +88,14 @@ class AnthropicModel(SdkModel):
 
     def body(self, request: Request) -> dict[str, Any]:
         """The body of the request."""
-        form = request_form(request, thoughts_from=self._thoughts_from(request))
+        first = self._thoughts_from(request)
+        form = request_form(request, thoughts_from=first, takes_summary=self._takes_summary)
         thinking = thinking_form(self._model, self._wanted)
         if thinking and thinking["type"] in ("adaptive", "enabled") and BINDING in self._extras:
             thinking[BINDING] = {"prefix_mismatch_behavior": "drop_block"}
         if DIAGNOSTICS in self._extras:
-            first, answer = self._last
-            form[DIAGNOSTICS] = {"previous_message_id": answer if first == request.messages[0] else None}
+            opening, answer = self._last
+            form[DIAGNOSTICS] = {"previous_message_id": answer if opening == request.messages[0] else None}
         if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
             thinking = None
         form |= {"model": self._model, "max_tokens": self._max_tokens}
@@ -134,18 +139,46 @@ class AnthropicModel(SdkModel):
         """Whether the next try of a refused request differs."""
         refused = {name for name in self._extras if name in said or BETAS[name] in said}
         self._extras -= refused
+        has_one = self._takes_summary and request.messages[0].role == "assistant"
+        if has_one and (SUMMARY in said or SUMMARIES in said):
+            self._takes_summary = False
+            return True
         if not refused and _is_about_thoughts(said) and self._thoughts_from(request) < len(request.messages):
             self._refused = request.thinking_from, len(request.messages)
             return True
         return bool(refused)
 
+    async def summarize(self, request: Request, instructions: str) -> Summary:
+        """By the provider, on demand."""
+        import anthropic
+        import httpx2
+
+        if not self._takes_summary:
+            raise RequestRefused(f"{self.name} makes no summaries")
+        body = self.body(request)
+        body.pop(DIAGNOSTICS, None)
+        wanted = {SUMMARY: {"type": "summarize", "instructions": instructions}}
+        try:
+            raw = await self._client.messages.with_raw_response.create(
+                extra_headers=self._headers(summary=True), extra_body=wanted, **writable(body)
+            )
+            return self._read(_summary, raw.http_response.json())
+        except anthropic.APIStatusError as error:
+            raise await self._error(_failure(error)) from None
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError) as error:
+            raise Unavailable(f"{self.name}: {lost(error)}") from error
+
     async def _open(self, body: dict[str, Any]) -> Any:
-        betas = {"anthropic-beta": ",".join(BETAS[name] for name in sorted(self._extras))} if self._extras else None
+        headers = self._headers(summary=has_summary(body["messages"]))
         create = self._client.messages.create
         try:
-            return await create(stream=True, extra_headers=betas, **body)
+            return await create(stream=True, extra_headers=headers, **body)
         except UnicodeEncodeError:
-            return await create(stream=True, extra_headers=betas, **writable(body))
+            return await create(stream=True, extra_headers=headers, **writable(body))
+
+    def _headers(self, *, summary: bool) -> dict[str, str]:
+        betas = [*(BETAS[name] for name in sorted(self._extras)), *([SUMMARIES] if summary else [])]
+        return {"anthropic-beta": ",".join(betas)} if betas else {}
 
     async def _names(self) -> str:
         import anthropic
@@ -284,6 +317,14 @@ class _Arriving:
                 return kept_call(str(self.form.get("id") or ""), str(self.form["name"]), read)
             case _:
                 return Opaque(PROVIDER, self.form)
+
+
+def _summary(form: Any) -> Summary:
+    """The summary in an answer; without a block if the provider could not make one."""
+    counts = form["usage"]
+    usage = Usage(*(whole(counts.get(name)) for name in COUNTS))
+    block = next((block for block in form["content"] if block["type"] == SUMMARY and block["content"]), None)
+    return Summary(Opaque(PROVIDER, block), str(block["content"]), usage) if block else Summary(None, usage=usage)
 
 
 def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":

@@ -5,22 +5,29 @@ the digest, on the last block, and at the end of the previous request, so that a
 prefix.
 """
 
-from outlive.models.anthropic.form import NOTHING, Form, message_form
-from outlive.models.sanitize import apart, legal_id, valid_name
+from outlive.models.anthropic.form import NOTHING, PROVIDER, Form, message_form
+from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
 LONGEST_ID, LONGEST_NAME = 64, 128
 FAILED = "[failed without a word]"
 BREAKPOINT = {"type": "ephemeral"}
+SUMMARY = "compaction"
 THOUGHTS = ("thinking", "redacted_thinking")
 MARKABLE = ("text", "image", "tool_use", "tool_result")
 PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
-def request_form(request: Request, *, thoughts_from: int = 0) -> Form:
-    """System, tools and messages. Thinking before message `thoughts_from` is left out: some models refuse it."""
-    told = enumerate(apart(request.messages))
-    messages = [_mended(message_form(message), number >= thoughts_from) for number, message in told]
+def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: bool = True) -> Form:
+    """System, tools and messages. Thinking before message `thoughts_from` is left out: some models refuse it, and a
+    summary that the provider wrote unless the model `takes_summary`; thinking after it was thought there."""
+    told = apart(own_summary(request.messages, PROVIDER if takes_summary else ""))
+    if len(told) != len(request.messages):
+        thoughts_from = len(told)
+    messages = [_mended(message_form(message), number >= thoughts_from) for number, message in enumerate(told)]
+    if has_summary(messages) and len(messages[0]["content"]) > 1:
+        summary, *kept = messages[0]["content"]
+        messages[:1] = [{"role": "assistant", "content": [summary]}, {"role": "assistant", "content": kept}]
     form: Form = {"messages": messages}
     if request.tools:
         form["tools"] = [dict(tool) for tool in request.tools]
@@ -30,10 +37,18 @@ def request_form(request: Request, *, thoughts_from: int = 0) -> Form:
     if stable:
         stable[-1]["cache_control"] = BREAKPOINT
     if request.segments:
-        messages[0]["content"][request.segments - 1]["cache_control"] = BREAKPOINT
+        digest = next(message for message in messages if message["role"] == "user")
+        digest["content"][request.segments - 1]["cache_control"] = BREAKPOINT
+    elif has_summary(messages):
+        messages[0]["content"][0]["cache_control"] = BREAKPOINT
     for number in [number for number, message in enumerate(messages) if message["role"] == "user"][-2:]:
         _mark(messages[: number + 1])
     return form
+
+
+def has_summary(messages: list[Form]) -> bool:
+    """Whether the first block is a summary that the provider wrote."""
+    return bool(messages[0]["content"][0]["type"] == SUMMARY)
 
 
 def opens_with_thought(messages: list[Form]) -> bool:

@@ -13,6 +13,8 @@ UNASKED_FROM: Version = (5, 0)
 BETWEEN_FROM: Version = (5, 5)
 BOUND_FROM: Version = (5, 5)
 ALWAYS_BOUND_FROM: Version = (5, 1)
+SUMMARIZES_FROM: Version = (4, 6)
+SUMMARIZES_HAIKU_FROM: Version = (5, 5)
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 """With summaries: text between calls arrives as thinking too."""
 
@@ -35,6 +37,12 @@ def binds_thinking(name: str) -> bool:
     """Whether thinking of this model is valid only after exactly what stood before it when it was thought."""
     line, version = version_of(name)
     return version >= (ALWAYS_BOUND_FROM if line in ALWAYS else BOUND_FROM)
+
+
+def summarizes(name: str) -> bool:
+    """Whether the provider summarizes conversations with this model, and takes such a summary back."""
+    line, version = version_of(name)
+    return version >= (SUMMARIZES_HAIKU_FROM if line == "haiku" else SUMMARIZES_FROM)
 
 
 def version_of(name: str) -> tuple[str, Version]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.messages import Block, Image, Message, Text, ToolCall, ToolResult
 from outlive.models.repair import read_arguments
-from outlive.models.sanitize import apart, legal_id, valid_name
+from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
 PROVIDER = "openai"
@@ -30,7 +30,7 @@ def request_form(request: Request, *, breakpoints: bool = False) -> Form:
     marked = [(number, -1) for number in range(len(messages))]
     marked += [(len(messages), part) for part in range(request.segments)]
     ends: list[tuple[int, int]] = []
-    for number, message in enumerate(apart(request.messages)):
+    for number, message in enumerate(apart(own_summary(request.messages, ""))):
         if message.role == "assistant":
             messages += assistant_forms(message)
         else:

@@ -17,7 +17,7 @@ from outlive.models.openai.form import PROVIDER
 from outlive.models.openai.responses import ResponsesApi
 from outlive.models.openai.versions import wants_responses
 from outlive.models.prices import facts
-from outlive.models.protocol import Reply
+from outlive.models.protocol import Reply, Summary
 from outlive.models.sanitize import whole, writable
 from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
 from outlive.request import Request
@@ -112,6 +112,21 @@ class OpenAIModel(SdkModel):
                 raise Unavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
             except openai.OpenAIError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
+
+    async def summarize(self, request: Request, instructions: str) -> Summary:
+        """By the provider, where the model is asked in the Responses API."""
+        import openai
+
+        if self._api is not self._responses:
+            raise RequestRefused(f"{self.name} makes no summaries")
+        try:
+            return await self._responses.compact(self._client, request, instructions)
+        except openai.APIConnectionError as error:
+            raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
+        except openai.APIError as error:
+            raise await self._error(_failure(error)) from None
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise Unavailable(f"{self.name}: the summary is broken ({error!r})") from error
 
     async def _open(self, api: ChatApi | ResponsesApi, request: Request) -> Any:
         body = api.body(request)

@@ -16,7 +16,8 @@ from outlive.models.openai.fields import field, listed, text_of, usage_of
 from outlive.models.openai.form import PROVIDER
 from outlive.models.openai.responses_form import responses_form
 from outlive.models.openai.versions import takes_breakpoints
-from outlive.models.protocol import Reply, Stop, Usage
+from outlive.models.protocol import Reply, Stop, Summary, Usage
+from outlive.models.sanitize import writable
 from outlive.request import Request
 from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
 
@@ -63,6 +64,17 @@ class ResponsesApi:
     async def open(self, client: "AsyncOpenAI", body: dict[str, Any]) -> Any:
         """As `extra_body`: the SDK would walk through every field of every item."""
         return await client.responses.create(model=self._model, stream=True, extra_body=body)
+
+    async def compact(self, client: "AsyncOpenAI", request: Request, instructions: str) -> Summary:
+        """All messages as one item that only the provider reads."""
+        body = writable(self.body(request))
+        wanted = {"model": self._model, "input": body["input"], "instructions": instructions}
+        raw = await client.responses.with_raw_response.compact(model=self._model, extra_body=wanted)
+        form = raw.http_response.json()
+        usage = form["usage"]
+        counted = usage_of(usage["input_tokens"], usage.get("input_tokens_details"), usage["output_tokens"])
+        item = next((item for item in form["output"] if item["type"] == "compaction"), None)
+        return Summary(Opaque(PROVIDER, item) if item else None, usage=counted)
 
     def failure_in(self, event: Any) -> Failure | None:
         """The failure that an event of a stream tells."""

@@ -20,7 +20,7 @@ from outlive.models.openai.form import (
     image_url,
     result_text,
 )
-from outlive.models.sanitize import apart, legal_id, valid_name
+from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
 
@@ -35,12 +35,14 @@ def responses_form(request: Request, *, breakpoints: bool = False, reasoning_fro
         items.append(_message("developer", _text_part(request.system)))
     elif request.system.strip():
         form["instructions"] = request.system
-    marked = [*range(len(items) + request.segments)]
+    marked = [*range(len(items))]
     ends: list[int] = []
-    for number, message in enumerate(apart(request.messages)):
+    for number, message in enumerate(apart(own_summary(request.messages, PROVIDER))):
         if message.role == "assistant":
             items += assistant_items(message, with_reasoning=number >= reasoning_from)
         else:
+            if not ends:
+                marked += range(len(items), len(items) + request.segments)
             items += user_items(message, in_parts=breakpoints)
             ends.append(len(items) - 1)
     for place in (marked + ends[-MARKED_TURNS:])[-MOST_MARKS:] if breakpoints else ():
@@ -72,6 +74,8 @@ def assistant_items(message: Message, *, with_reasoning: bool) -> list[Form]:
                 items.append({"type": "message", "role": "assistant", "content": block.text})
             case ToolCall():
                 items.append(_call_item(block))
+            case Opaque() if is_kind(block, "compaction"):
+                items.append(block.data)
             case Opaque() if is_kind(block, "reasoning") and with_reasoning and items:
                 items.append(block.data)
             case Opaque() if is_kind(block, "phase") and items and items[-1].get("role") == "assistant":
