@@ -130,7 +130,7 @@ def test_a_reminder_behind_the_request_does_not_take_its_place() -> None:
     story.user("<system-reminder>The todo list is empty.</system-reminder>", "harness")
     engine = Engine(20_000)
     engine.extend(story.events)
-    request = current_request(engine.history.units)
+    request = current_request(reversed(engine.history.units))
     assert request is not None
     assert request.text == "Rename the flag, everywhere."
 
@@ -142,6 +142,6 @@ def test_a_request_is_the_current_one_whatever_tags_are_in_it(origin: Origin) ->
     story.user("<system-reminder>Rename it back.</system-reminder>", origin)
     engine = Engine(20_000)
     engine.extend(story.events)
-    request = current_request(engine.history.units)
+    request = current_request(reversed(engine.history.units))
     assert request is not None
     assert request.text == "<system-reminder>Rename it back.</system-reminder>"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from outlive.context.pages import visible_pages
-from outlive.context.passes.plan import PassInput, PassPlan, current_request
+from outlive.context.passes.plan import PassInput, PassPlan
 from outlive.context.pieces import Piece
 from outlive.context.validity import problems as request_problems
 from outlive.context.view import sendable
@@ -34,7 +34,7 @@ def _touched(given: PassInput, plan: PassPlan, piece: Piece) -> bool:
 
 def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:
     """The current request must stand there in full."""
-    current = current_request(given.units)
+    current = given.current
     if current is None or not current.text.strip():
         return []
     text = given.projection.edits.get(current.key, current.text)  # a wall was spooled when it arrived
@@ -44,7 +44,7 @@ def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:
 
 def _unreachable(given: PassInput, plan: PassPlan) -> list[str]:
     """Every piece that is not whole in the view must have its handles there; the request is looked at elsewhere."""
-    projection, current = plan.projection, current_request(given.units)
+    projection, current = plan.projection, given.current
     visible = visible_pages(projection.digest)
     stands = _Finder(projection.digest)
     found = []

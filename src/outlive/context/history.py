@@ -44,6 +44,8 @@ class History:
     def __init__(self, pages: Pages | None = None) -> None:
         self.pages = Pages() if pages is None else pages
         self.units: list[Unit] = []
+        self.user_units: list[Unit] = []
+        """Those in which the user speaks."""
         self.index = NameIndex()
         self.ledger = Ledger()
         self.state = WorkingState()
@@ -118,6 +120,8 @@ class History:
 
     def _add(self, unit: Unit) -> None:
         self.units.append(unit)
+        if unit.kind == "user":
+            self.user_units.append(unit)
         self._read(unit, unit.pieces)
 
     def _finish(self, event: ToolFinished) -> Unit | None:

@@ -32,6 +32,9 @@ class Line(Struct, eq=False):
     end: int
     names: tuple[str, ...]
     id: int
+    value: float = 0.0
+    valued_at: int = -1
+    """What it was worth when the log had so many pieces (`select`)."""
 
     @property
     def text(self) -> str:

@@ -207,8 +207,8 @@ FEWEST_LINES = 0.03
 """Of the window: what chosen lines get however crowded it is."""
 EXCESS = 0.02
 """A plan this much above its goal is made a second time, with less room for lines."""
-POOL = 2.0
-"""Folded lines worth looking at again, as a multiple of what a pass keeps."""
+POOL_PRICE = 0.25
+"""Of the price: folded lines that are worth less are not looked at again, as lines lose with age."""
 PINNED_SHARE = 2 / 3
 """Of the room for the user's words: results kept whole on request; the token count may be corrected later."""
 

@@ -17,7 +17,7 @@ from outlive.context.pages import visible_pages
 from outlive.context.passes.select import best, score
 from outlive.context.passes.stubs import handles
 from outlive.context.pieces import Line, Piece
-from outlive.context.policy import POOL, STATE_FAR, Budget, Policy, budget_for
+from outlive.context.policy import POOL_PRICE, STATE_FAR, Budget, Policy, budget_for
 from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
 from outlive.context.units import Unit, steps_shown
@@ -440,7 +440,8 @@ class View:
         """The folded lines that later passes choose from again."""
         lines = chain(self.pool, (line for piece in folding for line in piece.lines))
         budget = self.budget
-        return best(score(self.history.index, lines, lambda _: 1.0), POOL * max(budget.lines, budget.target))
+        scored = score(self.history.index, lines, lambda _: 1.0)
+        return best(scored, max(budget.lines, budget.target), POOL_PRICE * budget.price)
 
     def _undo(self, target: int) -> None:
         """Back to the projection before; what had come late in the meantime is said again."""

@@ -28,6 +28,8 @@ class NameRecord(Struct, gc=False):
     """It stood in a sub-agent's report."""
     worked: bool = False
     """It stood in a call or a result: what is said about it later does not take the place of that line."""
+    odds: float = 0.0
+    """What the name itself is worth, once somebody asked (`reuse_score`)."""
 
 
 class NameIndex:
@@ -36,6 +38,7 @@ class NameIndex:
     def __init__(self) -> None:
         self.lines = 0
         """How many there are."""
+        self.pieces = 0
         self._pieces: list[Piece] = []
         self._first = array("I")
         self.names: dict[str, NameRecord] = {}
@@ -51,6 +54,7 @@ class NameIndex:
 
     def add(self, piece: Piece) -> None:
         """Read the names of a new piece."""
+        self.pieces += 1
         piece.at = self.tokens
         self.tokens += piece.tokens
         if piece.kind == "call" and piece.file:
@@ -77,6 +81,7 @@ class NameIndex:
                     seen.line = line
                 seen.worked = seen.worked or is_work
                 seen.times += 1
+                seen.odds = 0.0
                 if is_call:
                     seen.used += 1
                     seen.used_at = piece.at

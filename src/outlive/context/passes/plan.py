@@ -62,6 +62,8 @@ class PassInput:
     budget: Budget
     guard: Guarded
     """What goes last."""
+    current: Piece | None
+    """What the user asked for last (`current_request`)."""
     facts: str = ""
     summary: str = ""
     provider_summary: ProviderSummary | None = None
@@ -132,7 +134,7 @@ def tokens_before(given: PassInput, start: int) -> float:
 
 def request_tokens(given: PassInput, boundary: int) -> float:
     """Tokens of the current request if it is in the digest, else 0."""
-    current = current_request(given.units)
+    current = given.current
     if current is None or current.event >= _first_event(given.units, boundary):
         return 0.0
     return current.tokens + IMAGE_TOKENS * len(pictures_of(given.units[:boundary], current))
@@ -230,7 +232,7 @@ def pinned_pieces(given: PassInput, start: int, *, squeeze: bool) -> Pinned:
 
 def words_caps(given: PassInput, start: int, room: float) -> Cap:
     """How long each text of the user may be; the current request is never cut."""
-    current = current_request(given.units)
+    current = given.current
     caps = allowances((piece for piece in _words(given.units[:start]) if piece is not current), room)
     return lambda piece: float("inf") if piece is current else caps(piece)
 
@@ -240,10 +242,10 @@ def _words(units: Iterable[Unit]) -> Iterable[Piece]:
     return (piece for unit in units if unit.kind == "user" for piece in unit.pieces if piece.kind == "user")
 
 
-def current_request(units: list[Unit]) -> Piece | None:
+def current_request(newest_first: Iterable[Unit]) -> Piece | None:
     """What the user asked for last: the last text that no harness put there (what precedes it is context)."""
     newest: Piece | None = None
-    for unit in reversed(units):
+    for unit in newest_first:
         for piece in reversed(tuple(_words([unit]))):
             if piece.origin in ("user", "parent"):
                 return piece
@@ -282,7 +284,7 @@ def _render(
             edits.pop(piece.key, None)
     segments = old.segments if first else ()
     fold_to = given.units[boundary - 1].event if boundary else 0
-    current = current_request(given.units)
+    current = given.current
     request = ""
     if current is not None and current.event <= fold_to:
         request = old.edits.get(current.key, current.text)
@@ -324,7 +326,7 @@ def request_below(given: PassInput) -> Piece | None:
     if not given.projection.request:
         return None
     written = given.projection.segments[-1].event
-    return current_request([unit for unit in given.units if unit.event < written])
+    return current_request(unit for unit in reversed(given.units) if unit.event < written)
 
 
 def _first_event(units: list[Unit], boundary: int) -> int:

@@ -30,30 +30,24 @@ def piece_odds(index: NameIndex, piece: Piece) -> float:
 
 
 def name_odds(index: NameIndex, name: str, seen: NameRecord) -> float:
-    """What is known about the name itself."""
-    odds = shape_odds(name)
-    if seen.times > 1:
-        odds *= seen.times**policy.TIMES_POWER
-    if seen.used:
-        odds *= policy.USED
-        if index.tokens - seen.used_at < policy.RECENT:
-            odds *= policy.USED_RECENTLY
-    if seen.typed:
-        odds *= policy.TYPED
-    if seen.reported:
-        odds *= policy.REPORTED
-    return odds
+    """What is known about the name itself. Kept until the name is mentioned again, but for how recent its use is."""
+    if not seen.odds:
+        seen.odds = shape_odds(name) * seen.times**policy.TIMES_POWER
+        for factor, holds in ((policy.USED, seen.used), (policy.TYPED, seen.typed), (policy.REPORTED, seen.reported)):
+            seen.odds *= factor if holds else 1.0
+    recent = seen.used and index.tokens - seen.used_at < policy.RECENT
+    return seen.odds * policy.USED_RECENTLY if recent else seen.odds
 
 
 def line_value(index: NameIndex, line: Line, place: float) -> float:
     """The sum over the names of which this line is the last mention."""
-    known = index.names
-    value, live, used = 0.0, 0, False
+    known, id = index.names, line.id
+    value, live, used = 0.0, 0, 0
     for name in line.names:
         seen = known[name]
-        used = used or seen.used > 0
-        if seen.line == line.id:
-            value += name_odds(index, name, seen)
+        used = used or seen.used
+        if seen.line == id:
+            value += seen.odds if seen.odds and not seen.used else name_odds(index, name, seen)
             live += 1
     if not live:
         return 0.0

@@ -33,16 +33,17 @@ def score(index: NameIndex, lines: Iterable[Line], weigh: Weigh) -> Scored:
     """Lines with any value, the densest first; ties go to the newer line."""
     scored: Scored = []
     piece: Piece | None = None
-    place = 0.0
+    now, place, weight = index.pieces, 0.0, 0.0
     for line in lines:
         if not line.names:
             continue
         if line.piece is not piece:
             piece = line.piece
-            place = piece_odds(index, piece) * weigh(piece)
-        value = line_value(index, line, place)
-        if value > 0:
-            scored.append((-value / line.cost, -line.id, line))
+            place, weight = piece_odds(index, piece), weigh(piece)
+        if line.valued_at != now:
+            line.value, line.valued_at = line_value(index, line, place), now
+        if line.value > 0:
+            scored.append((-line.value * weight / line.cost, -line.id, line))
     scored.sort()
     return scored
 
@@ -68,12 +69,12 @@ def take(scored: Scored, budget: float, opening: Callable[[Piece], float], price
     return choice
 
 
-def best(scored: Scored, budget: float) -> list[Line]:
+def best(scored: Scored, budget: float, price: float) -> list[Line]:
     """The lines worth looking at again in a later pass, in order; the rest will not come back."""
     kept = []
-    for _, _, line in scored:
+    for density, _, line in scored:
         budget -= line.cost
-        if budget < 0:
+        if budget < 0 or -density < price:
             break
         kept.append(line)
     kept.sort(key=lambda line: line.id)
