@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, chunks
+from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, chunks
 from outlive.testing.simulator.openai.wire import CREATED
 from outlive.testing.simulator.steps import Say, Think
 
 PREFIX = "resp_"
+PREFIXES: dict[type, str] = {Think: "rs", Say: "msg", WireToolCall: "fc", SentSummary: "cmp"}
+"""What the ids of items start with."""
 REASONS = {"length": "max_output_tokens", "refusal": "content_filter"}
 """Why an answer is incomplete."""
 Event: TypeAlias = tuple[str, dict[str, Any]]
@@ -66,6 +68,8 @@ def item_body(answer: Answer, index: int, status: str) -> dict[str, Any]:
         case WireToolCall():
             call = {"call_id": part.id, "name": part.name, "arguments": "" if begun else part.arguments}
             return body | {"type": "function_call", "status": status, **call}
+        case SentSummary():
+            return body | {"type": "compaction", "encrypted_content": part.signature}
 
 
 def _events(answer: Answer) -> Iterator[Event]:
@@ -115,7 +119,7 @@ def _summarized(answer: Answer) -> bool:
 
 
 def _prefix(part: SentPart) -> str:
-    return "rs" if isinstance(part, Think) else "msg" if isinstance(part, Say) else "fc"
+    return PREFIXES[type(part)]
 
 
 def _text(text: str) -> dict[str, Any]:
