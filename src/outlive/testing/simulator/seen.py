@@ -8,6 +8,8 @@ from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.openai.items import as_messages
 from outlive.testing.simulator.tokens import texts
 
+RESPONSES_COMPACT = "/v1/responses/compact"
+
 
 @dataclass(frozen=True)
 class ReportedUsage:
@@ -78,7 +80,7 @@ class SeenRequest:
     @property
     def compacts(self) -> bool:
         """Whether it asks for a summary of the conversation, and not for an answer."""
-        return self.body.get("compaction") is not None
+        return self.body.get("compaction") is not None or self.path == RESPONSES_COMPACT
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, RuleBroken
 from outlive.testing.simulator.schedule import Faults
-from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
+from outlive.testing.simulator.seen import RESPONSES_COMPACT, ReportedUsage, SeenRequest
 from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
 from outlive.testing.simulator.summary import Summarize, first_words
@@ -148,7 +148,7 @@ class Simulator:
     def _side(self, path: str, headers: Mapping[str, str]) -> Side:
         if path.startswith(MODELS):
             return self._anthropic if "anthropic-version" in headers else self._openai
-        if path == RESPONSES:
+        if path in (RESPONSES, RESPONSES_COMPACT):
             return self._responses
         return self._anthropic if path.startswith(MESSAGES) else self._openai
 
@@ -163,7 +163,7 @@ class Simulator:
         if path == MODELS or path.startswith(MODELS + "/"):
             _only(method, "GET")
             return _whole(side.models(path[len(MODELS) + 1 :], self.window))
-        if path not in (MESSAGES, COUNT, CHAT, RESPONSES):
+        if path not in (MESSAGES, COUNT, CHAT, RESPONSES, RESPONSES_COMPACT):
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
         body = _parsed(raw)

@@ -19,6 +19,9 @@ Event: TypeAlias = tuple[str, dict[str, Any]]
 def whole(answer: Answer) -> dict[str, Any]:
     """The answer in one piece."""
     items = [item_body(answer, index, _status(answer, index)) for index in range(len(answer.parts))]
+    if answer.compacts:
+        envelope = {"id": answer.id, "object": "response.compaction", "created_at": CREATED}
+        return envelope | {"output": [*answer.report["users"], *items], "usage": usage_body(answer)}
     done = answer.stop not in REASONS
     return _response(answer, "completed" if done else "incomplete", items) | {"usage": usage_body(answer)}
 
@@ -45,6 +48,19 @@ def usage_body(answer: Answer) -> dict[str, Any]:
         "output_tokens_details": {"reasoning_tokens": answer.thinking_tokens},
         "total_tokens": usage.prompt + usage.output,
     }
+
+
+def user_items(items: list[dict[str, Any]], mark: str) -> list[dict[str, Any]]:
+    """Return the user's messages of an input, as a compaction sends them back."""
+    messages = [item for item in items if item.get("role") == "user"]
+    contents = [
+        [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+        for content in (message["content"] for message in messages)
+    ]
+    shape = {"type": "message", "status": "completed", "role": "user"}
+    return [
+        {"id": f"msg_{mark}u{number:02d}", **shape, "content": content} for number, content in enumerate(contents)
+    ]
 
 
 def item_id(answer: Answer, index: int) -> str:
