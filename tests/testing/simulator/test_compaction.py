@@ -309,6 +309,10 @@ def add_a_field(block: dict[str, Any]) -> None:
     block["citations"] = None
 
 
+def set_a_wrong_lifetime(block: dict[str, Any]) -> None:
+    block["cache_control"] = {"type": "ephemeral", "ttl": "2h"}
+
+
 def add_a_tool_change(block: dict[str, Any]) -> None:
     block["tool_changes"] = [{"type": "tool_removal"}]
 
@@ -321,6 +325,7 @@ def add_a_tool_change(block: dict[str, Any]) -> None:
         (remove_signature, FALSE_SIGNATURE, "compaction_signature_invalid"),
         (empty_content, "messages.0.content.0.compaction.content: String should have at least 1 character", None),
         (add_a_field, "messages.0.content.0.compaction.citations: Extra inputs are not permitted", None),
+        (set_a_wrong_lifetime, "messages.0.content.0.compaction.cache_control.ttl: Input should be", None),
         (add_a_tool_change, "messages.0.content.0: `tool_changes` differs", "compaction_tool_changes_mismatch"),
     ],
 )
@@ -535,12 +540,12 @@ def test_thinking_is_kept_through_two_compactions(sim: Simulator) -> None:
 
 def test_thinking_of_after_the_block_is_bound_to_the_block(sim: Simulator) -> None:
     body = conversation(sim)
-    after = {**body, "messages": [block_of(sim, body), user("go on")]}
-    go_on(sim, after, 2)
-    other = copy.deepcopy(after)
-    other["messages"][0] = block_of(sim, body)
-    assert refusal(ask(sim, other)).startswith(f"messages.2.content.0: {BOUND}")
-    assert ask(sim, compacted(sim, after, 2)).status == 200
+    for upto, failing in ((3, 5), (7, 2)):  # with kept turns of before the block, and without
+        after = {**body, "messages": [block_of(sim, body, upto), *(body["messages"][upto:] or [user("go on")])]}
+        go_on(sim, after, 2)
+        assert ask(sim, compacted(sim, after, failing)).status == 200
+        after["messages"][0] = block_of(sim, body, upto)
+        assert refusal(ask(sim, after)).startswith(f"messages.{failing}.content.0: {BOUND}")
 
 
 def test_the_full_history_may_be_restored(sim: Simulator) -> None:

@@ -74,7 +74,7 @@ class PrefixHash:
             return []
         kept = messages[0] if len(messages[0]["content"]) > 1 else messages[:2][-1]
         last_role, heads = record[2 * WIDTH], record[2 * WIDTH + 1 :]
-        if kept["role"][0] in (last_role, "s"):
+        if kept["role"][0] == last_role:
             return []
         return [heads[at : at + WIDTH] for at in range(0, len(heads), WIDTH)]
 
