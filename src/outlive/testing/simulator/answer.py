@@ -22,7 +22,15 @@ class WireToolCall:
     arguments: str
 
 
-SentPart: TypeAlias = Say | Think | WireToolCall
+@dataclass(frozen=True)
+class SentSummary:
+    """The summary of a compaction, signed or encrypted; empty if the compaction failed."""
+
+    text: str
+    signature: str = ""
+
+
+SentPart: TypeAlias = Say | Think | WireToolCall | SentSummary
 
 
 @dataclass(frozen=True)
@@ -33,10 +41,12 @@ class Answer:
     model: str
     parts: tuple[SentPart, ...]
     stop: str = "end"
-    """Why it stops: end, tools, length or refusal."""
+    """Why it stops: end, tools, length, refusal or compaction."""
     usage: ReportedUsage = NOTHING_USED
     report: Mapping[str, Any] = field(default_factory=dict)
     """Anthropic: more fields of the message, which speak of the request."""
+    compacts: bool = False
+    """Whether it answers a compaction request."""
 
     @property
     def characters(self) -> int:

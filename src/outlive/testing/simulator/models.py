@@ -23,6 +23,8 @@ class SimulatedModel:
     """Anthropic: the last message may be the start of the answer."""
     system_turns: bool = True
     """Anthropic: accepts messages with the role `system`."""
+    compacts: bool = True
+    """Anthropic: summarizes a conversation on demand."""
     binds_thinking: bool = False
     """Anthropic: thinking is valid only after the conversation that it was made in."""
     reasoning: bool = False
@@ -36,9 +38,9 @@ class SimulatedModel:
 def _claude() -> Iterable[SimulatedModel]:
     manual = frozenset({BUDGET, OFF})
     for name in ("claude-haiku-4-5", "claude-haiku-4-5-20251001", "claude-opus-4-5", "claude-opus-4-5-20251101"):
-        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False)
+        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False, compacts=False)
     for name in ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"):
-        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False)
+        yield SimulatedModel(name, thinking=manual, prefill=True, system_turns=False, compacts=False)
     for name in ("claude-opus-4-6", "claude-sonnet-4-6"):
         yield SimulatedModel(name, max_output=128_000, thinking=manual | {ADAPTIVE}, system_turns=False)
     yield SimulatedModel("claude-opus-4-7", max_output=128_000, system_turns=False)

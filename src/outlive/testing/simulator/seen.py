@@ -8,6 +8,8 @@ from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.openai.items import as_messages
 from outlive.testing.simulator.tokens import texts
 
+RESPONSES_COMPACT = "/v1/responses/compact"
+
 
 @dataclass(frozen=True)
 class ReportedUsage:
@@ -76,6 +78,11 @@ class SeenRequest:
         return str(self.body["model"])
 
     @property
+    def compacts(self) -> bool:
+        """Whether it asks for a summary of the conversation, and not for an answer."""
+        return self.body.get("compaction") is not None or self.path == RESPONSES_COMPACT
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages in the provider's own form; items of the Responses API as messages of the chat API."""
         return list(self.body["messages"]) if "messages" in self.body else as_messages(self.body)
@@ -105,6 +112,11 @@ class SeenRequest:
     def user_words(self) -> tuple[str, ...]:
         """Return the texts of the user's messages, in order, without tool results."""
         turns = [message["content"] for message in self.messages if message["role"] == "user"]
+        return tuple(text for content in turns for text in _plain(content))
+
+    def spoken(self) -> tuple[str, ...]:
+        """Return the texts of the user's and the assistant's messages, in order."""
+        turns = [message["content"] for message in self.messages if message["role"] in ("user", "assistant")]
         return tuple(text for content in turns for text in _plain(content))
 
     def calls(self) -> tuple[SeenCall, ...]:

@@ -21,9 +21,10 @@ from outlive.testing.simulator.openai.side import OpenAISide
 from outlive.testing.simulator.play import Play
 from outlive.testing.simulator.refusal import Refusal, RuleBroken
 from outlive.testing.simulator.schedule import Faults
-from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
+from outlive.testing.simulator.seen import RESPONSES_COMPACT, ReportedUsage, SeenRequest
 from outlive.testing.simulator.server import Server, WireReply
 from outlive.testing.simulator.steps import Step
+from outlive.testing.simulator.summary import Summarize, first_words
 from outlive.testing.simulator.tokens import compact, tokens_of
 
 Brain: TypeAlias = Callable[[SeenRequest], Step]
@@ -51,11 +52,13 @@ class Simulator:
         largest_body: int = LARGEST,
         port: int = 0,
         binding: str = ENFORCED,
+        summary: Summarize = first_words,
     ) -> None:
         """Give a script or a brain. `key=None` takes any key or none, as local servers do.
 
         `binding`: whether thinking that fails the binding check is refused (`"enforced"`), or shown to the model and
-        only reported (`"reported"`), as for older accounts.
+        only reported (`"reported"`), as for older accounts. `summary`: makes the text of a compaction, or None if
+        the compaction fails.
         """
         if binding not in BINDINGS:
             raise ValueError(f"binding is one of {', '.join(BINDINGS)}, and not {binding!r}")
@@ -67,6 +70,7 @@ class Simulator:
         self.refusals: list[Refusal] = []
         """Every request that broke a rule."""
         self._play = Play(script, brain)
+        self._summary = summary
         known = {model.name: model for model in models}
         self._anthropic = AnthropicSide(known, Signer(key or ""), enforced=binding == ENFORCED)
         self._openai = OpenAISide(known)
@@ -144,7 +148,7 @@ class Simulator:
     def _side(self, path: str, headers: Mapping[str, str]) -> Side:
         if path.startswith(MODELS):
             return self._anthropic if "anthropic-version" in headers else self._openai
-        if path == RESPONSES:
+        if path in (RESPONSES, RESPONSES_COMPACT):
             return self._responses
         return self._anthropic if path.startswith(MESSAGES) else self._openai
 
@@ -159,7 +163,7 @@ class Simulator:
         if path == MODELS or path.startswith(MODELS + "/"):
             _only(method, "GET")
             return _whole(side.models(path[len(MODELS) + 1 :], self.window))
-        if path not in (MESSAGES, COUNT, CHAT, RESPONSES):
+        if path not in (MESSAGES, COUNT, CHAT, RESPONSES, RESPONSES_COMPACT):
             raise RuleBroken(f"Not found: {path}", 404)
         _only(method, "POST")
         body = _parsed(raw)
@@ -198,10 +202,18 @@ class Simulator:
             return _error(side, side.too_long(fault.used, fault.limit), request_id)
         if fault and fault.name == "error event" and not request.body.get("stream"):
             return _error(side, RuleBroken(fault.message, fault.code), request_id)
-        step = self._play.step(request, silent=side.most_output(request.body) == 0)
-        answer = _stopped(side, request, side.answer(step, mark, request, fault))
-        answer = self._billed(side, request, pieces, answer)
+        answer = self._answered(side, request, mark)
+        if answer is None:
+            return _error(side, RuleBroken("", 500), request_id)
+        answer = self._billed(side, request, pieces, _stopped(side, request, answer))
         return self._written(side, request, answer, request_id)
+
+    def _answered(self, side: Side, request: SeenRequest, mark: str) -> Answer | None:
+        """Return the answer, which takes a step of the script unless it is a summary; None if there is none."""
+        if request.compacts:
+            return side.compacted(self._summary(request) or "", mark, request)
+        step = self._play.step(request, silent=side.most_output(request.body) == 0)
+        return side.answer(step, mark, request, request.fault)
 
     def _billed(self, side: Side, request: SeenRequest, pieces: list[CachedPiece], answer: Answer) -> Answer:
         """Add the usage to request and answer. A stream that breaks is billed too."""
@@ -235,8 +247,10 @@ def _stopped(side: Side, request: SeenRequest, answer: Answer) -> Answer:
         answer = cut_to(answer, request.fault.characters)
     most = side.most_output(request.body)
     if most == 0:
-        return replace(answer, stop="length")
-    return answer if most is None else cut_to(answer, characters_for(most))
+        answer = replace(answer, stop="length")
+    elif most is not None:
+        answer = cut_to(answer, characters_for(most))
+    return replace(answer, parts=()) if answer.compacts and answer.stop == "length" else answer
 
 
 def _only(method: str, wanted: str) -> None:

@@ -40,7 +40,7 @@ def block_characters(block: Any) -> int:
             return len(name) + json_characters(given)
         case {"type": "tool_result"}:
             return content_characters(block.get("content"))
-        case {"type": "thinking", "thinking": str(text)}:
+        case {"type": "thinking", "thinking": str(text)} | {"type": "compaction", "content": str(text)}:
             return len(text)
         case {"type": "image" | "image_url"}:
             return IMAGE_CHARACTERS

@@ -5,6 +5,7 @@ from outlive.testing.simulator.refusal import RuleBroken
 BINDING_CONTROLS = "thinking-binding-controls-2026-08-01"
 CLEAR_AT = "mid-conversation-system-clear-at-2026-08-21"
 CONTEXT_MANAGEMENT = "context-management-2025-06-27"
+COMPACT_ON_DEMAND = "compact-2026-09-04"
 COMPACT_AT_THRESHOLD = "compact-2026-01-12"
 OF_THE_SDK = frozenset(
     """

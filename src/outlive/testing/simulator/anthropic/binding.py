@@ -3,6 +3,10 @@
 A signature of a model that binds records four hashes: of `system`, of `tools`, of every block before the thinking
 block, and of the thinking block before it. Thinking and breakpoints are not part of the first three. As the record is
 in the signature, any simulator with the same key can check it.
+
+The hash of the messages is a chain, so that it can go on from a record. The signature of a compaction block records
+the heads of the chain after the messages that it summarizes. In a request that starts with such a block there are
+several heads: of what is sent, and of each conversation that the block stands for. Thinking is valid at any of them.
 """
 
 import hashlib
@@ -10,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.testing.simulator.anthropic.compaction import COMPACTION, is_noop, starts_with_block
 from outlive.testing.simulator.anthropic.messages import turn_scoped
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of
 from outlive.testing.simulator.anthropic.signing import record_of
@@ -36,17 +41,42 @@ class PrefixHash:
         tools = [tool for tool in body.get("tools") or [] if not tool.get("defer_loading")]
         self._system = _hash(*map(block_bytes, blocks_of(body.get("system") or [])))
         self._tools = _hash(*map(block_bytes, tools))
-        self._messages = hashlib.sha256()
+        self._heads = [NONE]
+        """Of what is sent, then of the conversations that a compaction block stands for."""
+        self._summarized = self._heads_before(body["messages"])
+        self._last_role: str = body["messages"][-1]["role"]
 
     def add(self, role: str, block: dict[str, Any]) -> None:
         """Continue after a block; thinking is not part of the prefix. The role says too if it is turn-scoped."""
-        if block["type"] not in THINKING:
-            data = role.encode() + b"\n" + block_bytes(block)
-            self._messages.update(len(data).to_bytes(8) + data)
+        if block["type"] in THINKING or is_noop(block):
+            return
+        data = role.encode() + b"\n" + block_bytes(block)
+        self._heads = [_hash(head.encode(), data) for head in self._heads]
+        if block["type"] == COMPACTION:
+            self._heads += self._summarized
 
     def record(self, previous: str) -> str:
         """Return the record of a thinking block at this place, after the thinking block with this hash."""
-        return self._system + self._tools + self._messages.hexdigest()[:WIDTH] + previous
+        return self._system + self._tools + self._heads[0] + previous
+
+    def summary_record(self) -> str:
+        """Return the record of a compaction block that stands for the whole request."""
+        return self._system + self._tools + self._last_role[0] + "".join(self._heads)
+
+    def _heads_before(self, messages: list[dict[str, Any]]) -> list[str]:
+        """Return the heads that the compaction block of a request continues.
+
+        None if `system` or `tools` differ, or if the first message after the block would be merged into the last one
+        that it summarizes.
+        """
+        record = record_of(messages[0]["content"][0].get("signature") or "") if starts_with_block(messages) else ""
+        if not record.startswith(self._system + self._tools):
+            return []
+        kept = messages[0] if len(messages[0]["content"]) > 1 else messages[:2][-1]
+        last_role, heads = record[2 * WIDTH], record[2 * WIDTH + 1 :]
+        if kept["role"][0] == last_role:
+            return []
+        return [heads[at : at + WIDTH] for at in range(0, len(heads), WIDTH)]
 
     def difference(self, signature: str, previous: str | None) -> str:
         """Return what differs from when a thinking block was made; empty if nothing does.
@@ -62,7 +92,7 @@ class PrefixHash:
             return "The `system` prompt differs from when the block was created."
         if tools != self._tools:
             return "The `tools` list differs from when the block was created."
-        if messages != self._messages.hexdigest()[:WIDTH]:
+        if messages not in self._heads:
             return "Content before this block differs from when it was created."
         if previous not in (None, before):
             return "The thinking block before this one is not the one that it was created after."

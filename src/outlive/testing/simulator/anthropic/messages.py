@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import CLEAR_AT
-from outlive.testing.simulator.anthropic.blocks import check_block
+from outlive.testing.simulator.anthropic.betas import CLEAR_AT, COMPACT_ON_DEMAND
+from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
+from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
@@ -43,7 +44,7 @@ def check_messages(
     for index, message in enumerate(messages):
         if message["role"] == "system":
             _check_place(messages, index)
-    if messages[0]["role"] != "user":
+    if messages[0]["role"] != "user" and not starts_with_block(messages):
         raise RuleBroken('messages: first message must use the "user" role')
 
 
@@ -67,7 +68,12 @@ def _check_message(
     if not isinstance(blocks, str):
         check_type(blocks, f"{where}.content", list)
         for number, block in enumerate(blocks):
-            check_block(block, f"{where}.content.{number}", message["role"], version, signer)
+            place = f"{where}.content.{number}"
+            if COMPACT_ON_DEMAND in betas and isinstance(block, dict) and block.get("type") == COMPACTION:
+                check_compaction_block(block, place, message["role"], signer)
+                check_cache_control(block.get("cache_control"), f"{place}.{COMPACTION}.cache_control")
+            else:
+                check_block(block, place, message["role"], version, signer)
         _check_texts(message, blocks, where)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from outlive.testing.simulator.anthropic.compaction import is_noop
 from outlive.testing.simulator.anthropic.messages import cleared, turn_scoped
 from outlive.testing.simulator.cache import LONG, SHORT, CachedPiece
 from outlive.testing.simulator.tokens import block_characters, compact, tool_characters
@@ -37,6 +38,8 @@ def _pieces(body: dict[str, Any]) -> Iterator[tuple[CachedPiece, bool]]:
     gone, hidden = cleared(body["messages"]), b""
     for index, message in enumerate(body["messages"]):
         for block in blocks_of(message["content"]):
+            if is_noop(block):
+                continue
             data = manner + message["role"].encode() + block_bytes(block)
             if index in gone:
                 hidden += data

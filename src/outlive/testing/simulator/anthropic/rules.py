@@ -3,9 +3,15 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import BINDING_CONTROLS, COMPACT_AT_THRESHOLD, CONTEXT_MANAGEMENT
+from outlive.testing.simulator.anthropic.betas import (
+    BINDING_CONTROLS,
+    COMPACT_AT_THRESHOLD,
+    COMPACT_ON_DEMAND,
+    CONTEXT_MANAGEMENT,
+)
 from outlive.testing.simulator.anthropic.binding import mismatches, without
 from outlive.testing.simulator.anthropic.blocks import check_cache_control
+from outlive.testing.simulator.anthropic.compaction import check_block_alone, check_compaction
 from outlive.testing.simulator.anthropic.diagnosis import check_diagnostics
 from outlive.testing.simulator.anthropic.edits import check_context_management
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
@@ -68,7 +74,10 @@ class AnthropicRules:
         check_diagnostics(body.get("diagnostics"))
         check_context_management(body.get("context_management"), betas)
         _check_system(body.get("system"))
+        if not counting:
+            check_compaction(body, model)
         check_messages(body["messages"], model, version, betas, self._signer)
+        check_block_alone(body)
         check_tools(body.get("tools") or [])
         check_choice(body)
         if not counting:
@@ -89,6 +98,8 @@ class AnthropicRules:
             optional = {**optional, **SAMPLING}
         if CONTEXT_MANAGEMENT in betas or COMPACT_AT_THRESHOLD in betas:
             optional = {**optional, "context_management": dict}
+        if COMPACT_ON_DEMAND in betas:
+            optional = {**optional, "compaction": dict}
         check_fields(body, "", required, optional)
 
     def _check_thinking_kept(self, body: dict[str, Any], turns: list[MergedTurn], model: SimulatedModel) -> None:
@@ -173,7 +184,7 @@ def _check_breakpoints(body: dict[str, Any]) -> None:
 
 def _check_end(turns: list[MergedTurn], model: SimulatedModel, body: dict[str, Any]) -> None:
     last = turns[-1]
-    if last.role != "assistant":
+    if last.role != "assistant" or (body.get("compaction") and last.blocks):
         return
     if not model.prefill or thinks(body, model):
         raise RuleBroken(

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
+from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic import wire
 from outlive.testing.simulator.anthropic.betas import BINDING_CONTROLS, betas_of
 from outlive.testing.simulator.anthropic.binding import hash_of, prefix_of
+from outlive.testing.simulator.anthropic.compaction import signed_text
 from outlive.testing.simulator.anthropic.diagnosis import CacheDiagnosis
 from outlive.testing.simulator.anthropic.prompt import pieces_of
 from outlive.testing.simulator.anthropic.rules import VERSIONS, AnthropicRules
@@ -79,6 +80,16 @@ class AnthropicSide:
         self._rules.remember(calls, [part.signature for part in signed if isinstance(part, Think)])
         return replace(answer, parts=signed)
 
+    def compacted(self, summary: str, mark: str, request: SeenRequest) -> Answer:
+        """Make the answer of a compaction request: one block, which thinking after its messages stays bound to."""
+        part = SentSummary("")
+        if summary:
+            binds = self._models[request.model].binds_thinking
+            record = prefix_of(request.body, request.dropped)[0].summary_record() if binds else ""
+            part = SentSummary(summary, self._signer.sign(signed_text(summary), mark, record))
+        report = self._report(request, f"msg_{mark}")
+        return Answer(f"msg_{mark}", request.model, (part,), "compaction", report=report, compacts=True)
+
     def _signed(self, parts: list[SentPart], mark: str, request: SeenRequest) -> tuple[SentPart, ...]:
         """Sign the thinking, bound to what comes before it if the model binds."""
         hidden = (request.body.get("thinking") or {}).get("display") == "omitted"
@@ -110,7 +121,7 @@ class AnthropicSide:
         return int(body["max_tokens"])
 
     def error(self, refused: RuleBroken, request_id: str) -> dict[str, Any]:
-        return wire.error_body(refused.status, refused.message, refused.kind, request_id)
+        return wire.error_body(refused.status, refused.message, refused.kind, request_id, refused.code)
 
     def events(self, answer: Answer, body: dict[str, Any]) -> Iterator[bytes]:
         return wire.events(answer)

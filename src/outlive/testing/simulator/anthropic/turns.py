@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from outlive.testing.simulator.anthropic.compaction import COMPACTION
 from outlive.testing.simulator.refusal import RuleBroken
 
 DOCS = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
@@ -25,20 +26,22 @@ class MergedTurn:
 
 
 def turns_of(messages: list[dict[str, Any]]) -> list[MergedTurn]:
-    """Merge messages into turns. A system message belongs to no turn and ends none."""
+    """Merge messages into turns. A system message belongs to no turn and ends none; a summary is no block of one."""
     turns: list[MergedTurn] = []
     for index, message in enumerate(messages):
         if message["role"] == "system":
             continue
         content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        places = [f"messages.{index}.content.{number}" for number in range(len(blocks))]
+        given = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        kept = [number for number, block in enumerate(given) if block["type"] != COMPACTION]
+        blocks = [given[number] for number in kept]
+        places = [f"messages.{index}.content.{number}" for number in kept]
         if turns and turns[-1].role == message["role"]:
             turns[-1].blocks += blocks
             turns[-1].places += places
             turns[-1].last = index
         else:
-            turns.append(MergedTurn(message["role"], list(blocks), places, index))
+            turns.append(MergedTurn(message["role"], blocks, places, index))
     return turns
 
 

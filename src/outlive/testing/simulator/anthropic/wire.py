@@ -4,13 +4,19 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, chunks
+from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, chunks
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.steps import Say, Think
 from outlive.testing.simulator.tokens import compact
 
-STOPS = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "refusal": "refusal"}
+STOPS = {
+    "end": "end_turn",
+    "tools": "tool_use",
+    "length": "max_tokens",
+    "refusal": "refusal",
+    "compaction": "compaction",
+}
 KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -31,10 +37,11 @@ WORDS = {
 }
 
 
-def error_body(status: int, message: str, kind: str, request_id: str) -> dict[str, Any]:
+def error_body(status: int, message: str, kind: str, request_id: str, code: str | None = None) -> dict[str, Any]:
     """An error, as the API words it."""
-    error = {"type": kind or KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")}
-    return {"type": "error", "error": error | {"message": message or WORDS.get(status, "")}, "request_id": request_id}
+    error: dict[str, Any] = {"type": kind or KINDS.get(status, "api_error" if status >= 500 else KINDS[400])}
+    error |= {"message": message or WORDS.get(status, "")} | ({"details": {"error_code": code}} if code else {})
+    return {"type": "error", "error": error, "request_id": request_id}
 
 
 def whole(answer: Answer) -> dict[str, Any]:
@@ -124,13 +131,15 @@ def _usage(answer: Answer) -> dict[str, Any]:
 
 
 def _final_usage(answer: Answer) -> dict[str, Any]:
-    return {
+    """The tokens of an answer; a compaction reports them as an iteration too."""
+    tokens = {
         "input_tokens": answer.usage.input,
         "cache_creation_input_tokens": answer.usage.cache_write,
         "cache_read_input_tokens": answer.usage.cache_read,
         "output_tokens": answer.usage.output,
-        "output_tokens_details": {"thinking_tokens": answer.thinking_tokens},
     }
+    iterations = {"iterations": [{"type": "compaction", **tokens}]} if answer.compacts else {}
+    return {**tokens, "output_tokens_details": {"thinking_tokens": answer.thinking_tokens}, **iterations}
 
 
 def block_of(part: SentPart) -> dict[str, Any]:
@@ -142,6 +151,9 @@ def block_of(part: SentPart) -> dict[str, Any]:
             return {"type": "thinking", "thinking": text, "signature": signature}
         case WireToolCall(call_id, name, arguments):
             return {"type": "tool_use", "id": call_id, "name": name, "input": _whole_or_nothing(arguments)}
+        case SentSummary(text, signature):
+            signed = {"signature": signature, "tool_changes": []} if text else {}
+            return {"type": "compaction", "content": text or None, **signed}
 
 
 def _whole_or_nothing(arguments: str) -> Any:
@@ -160,6 +172,8 @@ def _opened(part: SentPart) -> dict[str, Any]:
             return {"type": "thinking", "thinking": "", "signature": ""}
         case WireToolCall(call_id, name, _):
             return {"type": "tool_use", "id": call_id, "name": name, "input": {}}
+        case SentSummary():
+            return block_of(part)
 
 
 def _deltas(part: SentPart) -> Iterator[dict[str, Any]]:
@@ -172,3 +186,5 @@ def _deltas(part: SentPart) -> Iterator[dict[str, Any]]:
         case WireToolCall(_, _, arguments):
             yield {"type": "input_json_delta", "partial_json": ""}
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in chunks(arguments))
+        case SentSummary():
+            return

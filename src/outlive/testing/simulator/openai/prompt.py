@@ -51,7 +51,7 @@ def tool_pieces(body: dict[str, Any]) -> list[CachedPiece]:
 
 def _item_pieces(item: dict[str, Any]) -> Iterator[CachedPiece]:
     match item.get("type", "message"):
-        case "reasoning":
+        case "reasoning" | "compaction":
             yield CachedPiece(compact(item), len(hidden_text(item.get("encrypted_content") or "")))
         case "function_call":
             yield CachedPiece(compact(item), len(item["name"]) + len(item["arguments"]))

@@ -1,4 +1,4 @@
-"""Reasoning in encrypted form: what the simulator issued itself, and the item that it belongs to."""
+"""Reasoning and summaries in encrypted form: what the simulator issued itself, and the item that it belongs to."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
@@ -10,6 +10,7 @@ from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.tokens import compact
 
 OPENING = "gAAAA"
+COMPACTION = "compaction"
 
 
 class Sealed(msgspec.Struct):
@@ -18,7 +19,7 @@ class Sealed(msgspec.Struct):
     id: str
     text: str
     next: str
-    """The type of the item that followed; of a call, and its id: `function_call:call_1`."""
+    """The type of the item that followed; of a call, and its id: `function_call:call_1`. Or `compaction`."""
 
     def fits(self, following: dict[str, Any] | None) -> bool:
         """Whether an item is the one that followed; a call that was sent without an id may have any."""
@@ -40,21 +41,33 @@ class Sealer:
 
     def check(self, item: dict[str, Any], following: dict[str, Any] | None) -> None:
         """Refuse reasoning that was made elsewhere, was changed, or does not stand where it stood."""
-        content = item["encrypted_content"]
-        signature, _, payload = content.rpartition(".")
-        shown = f"The encrypted content {content[:4]}...{content[-4:]} could not be verified."
-        if not payload or not self._signer.valid(payload, signature):
-            reason = "Reason: Encrypted content could not be decrypted or parsed."
-            raise RuleBroken(f"{shown} {reason}", code="invalid_encrypted_content")
-        sealed = _opened(payload)
+        sealed = self._verified(item["encrypted_content"], summary=False)
         if sealed.id != item["id"]:
-            reason = "Reason: Encrypted content item_id did not match the target item id."
-            raise RuleBroken(f"{shown} {reason}", code="invalid_encrypted_content")
+            raise _unverified(
+                item["encrypted_content"], "Encrypted content item_id did not match the target item id."
+            )
         if not sealed.fits(following):
             raise RuleBroken(
                 f"Item '{item['id']}' of type 'reasoning' was provided without its required following item.",
                 param="input",
             )
+
+    def check_summary(self, item: dict[str, Any]) -> None:
+        """Refuse a compaction item that was made elsewhere or was changed. Its id is not checked."""
+        self._verified(item["encrypted_content"], summary=True)
+
+    def _verified(self, content: str, *, summary: bool) -> Sealed:
+        signature, _, payload = content.rpartition(".")
+        if payload and self._signer.valid(payload, signature):
+            sealed = _opened(payload)
+            if (sealed.next == COMPACTION) == summary:
+                return sealed
+        raise _unverified(content, "Encrypted content could not be decrypted or parsed.")
+
+
+def _unverified(content: str, reason: str) -> RuleBroken:
+    shown = f"The encrypted content {content[:4]}...{content[-4:]} could not be verified."
+    return RuleBroken(f"{shown} Reason: {reason}", code="invalid_encrypted_content")
 
 
 def hidden_text(content: str) -> str:

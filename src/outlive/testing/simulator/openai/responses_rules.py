@@ -30,6 +30,13 @@ FIELDS = frozenset(
         "user",
     )
 )
+COMPACTED = frozenset(
+    (
+        *("image", "input", "instructions", "model", "previous_response_id", "prompt_cache_key"),
+        *("prompt_cache_options", "prompt_cache_retention", "service_tier"),
+    )
+)
+"""The fields of a compaction request."""
 ITEMS: dict[str, frozenset[str]] = {
     "message": frozenset({"type", "id", "role", "content", "status", "phase"}),
     "function_call": frozenset(
@@ -37,6 +44,7 @@ ITEMS: dict[str, frozenset[str]] = {
     ),
     "function_call_output": frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"}),
     "reasoning": frozenset({"type", "id", "summary", "content", "encrypted_content", "status"}),
+    "compaction": frozenset({"type", "id", "encrypted_content"}),
 }
 ROLES = ("assistant", "system", "developer", "user")
 INPUT_PARTS, OUTPUT_PARTS = ("input_text", "input_image", "input_file"), ("output_text", "refusal")
@@ -60,11 +68,34 @@ CheckReasoning = Callable[[dict[str, Any], dict[str, Any] | None], None]
 
 def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) -> None:
     """Raise the first error of a request, except of its reasoning."""
+    model = _known_request(body, FIELDS, models)
+    _check_input(body.get("input"), model)
+    _check_tools(body)
+    _check_options(body, model)
+    check_cache_options(body, model)
+
+
+def check_compact_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) -> None:
+    """Raise the first error of a compaction request, except of its reasoning."""
+    model = _known_request(body, COMPACTED, models)
+    _check_stateless(body)
+    _check_input(body.get("input"), model)
+    for name in ("instructions", "prompt_cache_key"):
+        if body.get(name) is not None:
+            wanted(body[name], name, str)
+    check_cache_options(body, model)
+
+
+def _known_request(
+    body: dict[str, Any], fields: frozenset[str], models: Mapping[str, SimulatedModel]
+) -> SimulatedModel:
     for name in body:
-        if name not in FIELDS:
+        if name not in fields:
             raise refused(name, "unknown_parameter", f"Unknown parameter: '{name}'.")
-    model = known_model(needed(body, "model", kind=str), models)
-    given = body.get("input")
+    return known_model(needed(body, "model", kind=str), models)
+
+
+def _check_input(given: Any, model: SimulatedModel) -> None:
     if given is None or given == []:
         raise refused("input", "missing_required_parameter", NO_INPUT)
     if not isinstance(given, str):
@@ -72,9 +103,6 @@ def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) ->
         for index, item in enumerate(given):
             _check_item(item, f"input[{index}]", model)
         _check_pairs(given)
-    _check_tools(body)
-    _check_options(body, model)
-    check_cache_options(body, model)
 
 
 def items_of(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -83,8 +111,13 @@ def items_of(body: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "message", "role": "user", "content": given}] if isinstance(given, str) else given
 
 
-def check_reasoning(body: dict[str, Any], required: Mapping[str, str], check: CheckReasoning) -> None:
-    """Refuse reasoning that is invalid or misplaced, and items that came with reasoning which is left out.
+def check_encrypted(
+    body: dict[str, Any],
+    required: Mapping[str, str],
+    check: CheckReasoning,
+    check_summary: Callable[[dict[str, Any]], None],
+) -> None:
+    """Refuse reasoning that is invalid or misplaced, items that came with reasoning which is left out, and summaries.
 
     `required`: by the id of an item, the id of the reasoning before it. Items without an id are not checked.
     """
@@ -100,6 +133,8 @@ def check_reasoning(body: dict[str, Any], required: Mapping[str, str], check: Ch
                     param="input",
                 )
             check(item, following)
+        if item.get("type") == "compaction":
+            check_summary(item)
         missing = required.get(item.get("id") or "")
         if missing and missing not in given:
             raise RuleBroken(
@@ -115,7 +150,7 @@ def _check_item(item: Any, where: str, model: SimulatedModel) -> None:
     choice(kind, where, tuple(ITEMS)) if isinstance(kind, str) else wanted(kind, f"{where}.type", str)
     known_only(item, ITEMS[kind], where)
     for name in ("id", "status"):
-        if name in item:
+        if name in item and not (kind == "compaction" and item[name] is None):
             wanted(item[name], f"{where}.{name}", str)
     match kind:
         case "message":
@@ -130,6 +165,8 @@ def _check_item(item: Any, where: str, model: SimulatedModel) -> None:
         case "function_call_output":
             _check_call_id(item, where)
             _check_content(needed(item, "output", where), f"{where}.output", INPUT_PARTS, model)
+        case "compaction":
+            needed(item, "encrypted_content", where, str)
         case _:
             _check_reasoning_item(item, where)
 
@@ -241,9 +278,7 @@ def _check_options(body: dict[str, Any], model: SimulatedModel) -> None:
             wanted(body[name], name, bool)
     if body.get("instructions") is not None:
         wanted(body["instructions"], "instructions", str)
-    if body.get("previous_response_id") is not None:
-        message = f"Previous response with id '{body['previous_response_id']}' not found."
-        raise RuleBroken(message, param="previous_response_id", code="previous_response_not_found")
+    _check_stateless(body)
     if body.get("stream_options") is not None:
         if not body.get("stream"):
             message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
@@ -263,6 +298,13 @@ def _check_options(body: dict[str, Any], model: SimulatedModel) -> None:
                 raise refused(f"reasoning.{name}", "unsupported_parameter", message)
         choice(reasoning.get("effort") or "medium", "reasoning.effort", EFFORTS)
         choice(reasoning.get("summary") or "auto", "reasoning.summary", ("auto", "concise", "detailed"))
+
+
+def _check_stateless(body: dict[str, Any]) -> None:
+    """Refuse a request that goes on from a stored response: nothing is stored."""
+    if body.get("previous_response_id") is not None:
+        message = f"Previous response with id '{body['previous_response_id']}' not found."
+        raise RuleBroken(message, param="previous_response_id", code="previous_response_not_found")
 
 
 def _listed(body: dict[str, Any], name: str) -> list[Any]:

@@ -4,18 +4,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, answer_of
+from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, answer_of
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import responses_wire as wire
 from outlive.testing.simulator.openai.prompt import responses_pieces
-from outlive.testing.simulator.openai.reasoning import Sealed, Sealer
-from outlive.testing.simulator.openai.responses_rules import ENCRYPTED, check_reasoning, check_request
+from outlive.testing.simulator.openai.reasoning import COMPACTION, Sealed, Sealer
+from outlive.testing.simulator.openai.responses_rules import (
+    ENCRYPTED,
+    check_compact_request,
+    check_encrypted,
+    check_request,
+    items_of,
+)
 from outlive.testing.simulator.openai.side import OpenAISide, with_defect
 from outlive.testing.simulator.refusal import RuleBroken
-from outlive.testing.simulator.seen import SeenRequest
+from outlive.testing.simulator.seen import RESPONSES_COMPACT, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
 
 
@@ -33,8 +39,11 @@ class ResponsesSide(OpenAISide):
         """By the id of an item that was sent, the id of the reasoning before it."""
 
     def check(self, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> CheckedRequest:
-        check_request(body, self._models)
-        check_reasoning(body, self._required, self._sealer.check)
+        if path == RESPONSES_COMPACT:
+            check_compact_request(body, self._models)
+        else:
+            check_request(body, self._models)
+        check_encrypted(body, self._required, self._sealer.check, self._sealer.check_summary)
         return CheckedRequest(body)
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
@@ -57,6 +66,16 @@ class ResponsesSide(OpenAISide):
             for index in range(len(answer.parts))
         )
         return replace(answer, parts=parts)
+
+    def compacted(self, summary: str, mark: str, request: SeenRequest) -> Answer | None:
+        """Return the user's messages and an encrypted summary; None if the compaction failed."""
+        if not summary:
+            return None
+        parts = (SentSummary(summary),)
+        report = {"users": wire.user_items(items_of(request.body), mark)}
+        answer = Answer(wire.PREFIX + mark, request.model, parts, "compaction", report=report, compacts=True)
+        content = self._sealer.seal(Sealed(wire.item_id(answer, 0), summary, COMPACTION))
+        return replace(answer, parts=(SentSummary(summary, content),))
 
     def _sealed(self, answer: Answer, index: int, *, encrypted: bool) -> SentPart:
         """Return a part; reasoning with its encrypted content, which names the item that follows."""

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
-from outlive.testing.simulator.answer import Answer, SentPart, WireToolCall, chunks
+from outlive.testing.simulator.answer import Answer, SentPart, SentSummary, WireToolCall, chunks
 from outlive.testing.simulator.openai.wire import CREATED
 from outlive.testing.simulator.steps import Say, Think
 
 PREFIX = "resp_"
+PREFIXES: dict[type, str] = {Think: "rs", Say: "msg", WireToolCall: "fc", SentSummary: "cmp"}
+"""What the ids of items start with."""
 REASONS = {"length": "max_output_tokens", "refusal": "content_filter"}
 """Why an answer is incomplete."""
 Event: TypeAlias = tuple[str, dict[str, Any]]
@@ -17,6 +19,9 @@ Event: TypeAlias = tuple[str, dict[str, Any]]
 def whole(answer: Answer) -> dict[str, Any]:
     """The answer in one piece."""
     items = [item_body(answer, index, _status(answer, index)) for index in range(len(answer.parts))]
+    if answer.compacts:
+        envelope = {"id": answer.id, "object": "response.compaction", "created_at": CREATED}
+        return envelope | {"output": [*answer.report["users"], *items], "usage": usage_body(answer)}
     done = answer.stop not in REASONS
     return _response(answer, "completed" if done else "incomplete", items) | {"usage": usage_body(answer)}
 
@@ -45,6 +50,19 @@ def usage_body(answer: Answer) -> dict[str, Any]:
     }
 
 
+def user_items(items: list[dict[str, Any]], mark: str) -> list[dict[str, Any]]:
+    """Return the user's messages of an input, as a compaction sends them back."""
+    messages = [item for item in items if item.get("role") == "user"]
+    contents = [
+        [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+        for content in (message["content"] for message in messages)
+    ]
+    shape = {"type": "message", "status": "completed", "role": "user"}
+    return [
+        {"id": f"msg_{mark}u{number:02d}", **shape, "content": content} for number, content in enumerate(contents)
+    ]
+
+
 def item_id(answer: Answer, index: int) -> str:
     """Return the id of an item of the answer."""
     mark = answer.id.removeprefix(PREFIX)
@@ -66,6 +84,8 @@ def item_body(answer: Answer, index: int, status: str) -> dict[str, Any]:
         case WireToolCall():
             call = {"call_id": part.id, "name": part.name, "arguments": "" if begun else part.arguments}
             return body | {"type": "function_call", "status": status, **call}
+        case SentSummary():
+            return body | {"type": "compaction", "encrypted_content": part.signature}
 
 
 def _events(answer: Answer) -> Iterator[Event]:
@@ -115,7 +135,7 @@ def _summarized(answer: Answer) -> bool:
 
 
 def _prefix(part: SentPart) -> str:
-    return "rs" if isinstance(part, Think) else "msg" if isinstance(part, Say) else "fc"
+    return PREFIXES[type(part)]
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from outlive.testing.simulator.openai.prompt import chat_pieces
 from outlive.testing.simulator.openai.rules import check_request
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
-from outlive.testing.simulator.steps import Say, Step, Think
+from outlive.testing.simulator.steps import Say, Step
 
 NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
@@ -72,6 +72,10 @@ class OpenAISide:
         answer = answer_of(step, mark, request.model, prefix="chatcmpl-", call_prefix="call_")
         return with_defect(answer, fault)
 
+    def compacted(self, summary: str, mark: str, request: SeenRequest) -> Answer | None:
+        """Return None: the chat completions API has no compaction."""
+        return None
+
     def most_output(self, body: dict[str, Any]) -> int | None:
         return body.get("max_completion_tokens") or body.get("max_tokens")
 
@@ -113,7 +117,7 @@ def _spoilt(call: WireToolCall, fault: Fault | None) -> str:
     return (fault.message if fault else "") or call.arguments[:-1]
 
 
-def _written(part: SentPart, fault: Fault | None) -> Say | Think:
+def _written(part: SentPart, fault: Fault | None) -> SentPart:
     if not isinstance(part, WireToolCall):
         return part
     written = json.dumps({"name": part.name, "arguments": json.loads(part.arguments)})
