@@ -49,16 +49,18 @@ def test_a_pass_after_many_others_is_the_one_that_a_fresh_reader_of_the_log_woul
     live, log, digests = Engine(WINDOW, EAGER), list[ev.Event](), list[str]()
     for event in busy_story(240).events:
         if isinstance(event, ev.AssistantSaid) and live.due():
-            fresh = Engine(WINDOW, EAGER)
-            fresh.extend(ev.decode(ev.encode(kept)) for kept in log)
+            fresh = Engine(WINDOW, EAGER) if len(digests) % 5 == 4 else None
+            if fresh:
+                fresh.extend(ev.decode(ev.encode(kept)) for kept in log)
             request = live.next_request()
-            assert msgspec.json.encode(request) == msgspec.json.encode(fresh.next_request())
+            if fresh:
+                assert msgspec.json.encode(request) == msgspec.json.encode(fresh.next_request())
             log.extend(request.new_events)
             digests += [made.digest for made in request.passes]
         moved = msgspec.structs.replace(event, id=live.history.last_id + 1)
         live.append(moved)
         log.append(moved)
-    assert len(digests) > 10
+    assert len(digests) > 20
     assert any("[shortened; whole text:" in digest for digest in digests)
 
 

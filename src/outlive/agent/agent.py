@@ -11,7 +11,7 @@ from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.agent.forking import fork as fork_session
 from outlive.agent.orphans import OrphanChoice
 from outlive.agent.output import OutputSchema
-from outlive.agent.runtime import Watcher
+from outlive.agent.runtime import Summaries, Watcher
 from outlive.config import Workspace
 from outlive.errors import AgentClosed, ConfigError
 from outlive.events import Compacted, Event
@@ -110,6 +110,7 @@ class Agent:
         network: bool = False,
         window: int | None = None,
         policy: str | None = None,
+        summary: Summaries | None = None,
         max_turns: int | None = None,
         max_cost: float | None = None,
         max_tokens: int | None = None,
@@ -127,6 +128,7 @@ class Agent:
             mode=mode,
             window=window,
             policy=policy,
+            summary=summary,
             allow=allow,
             deny=deny,
             add_dirs=add_dirs,

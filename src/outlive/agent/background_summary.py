@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from outlive.agent.session import Session
 from outlive.context.summary import ask
-from outlive.models.errors import ModelError
+from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Summary, Usage, summarize
 from outlive.request import Request
 
@@ -32,11 +32,14 @@ class BackgroundSummary:
         self._task: asyncio.Task[SummaryAnswer] | None = None
         self._asked_after = -1
         """The pass that was in force when the last summary was asked for."""
+        self._unable = ""
+        """A model that refuses."""
 
     def start(self) -> None:
         """Ask for a summary, if the next pass is near and there is none on its way for it."""
         engine = self._session.engine
-        if self._task is not None or engine.projection.event == self._asked_after or not engine.nears_pass:
+        idle = self._task is None and engine.projection.event != self._asked_after
+        if not idle or self._model().name == self._unable or not engine.nears_pass:
             return
         if asked := engine.summary_request():
             self._asked_after = engine.projection.event
@@ -66,12 +69,14 @@ class BackgroundSummary:
             self._session.engine.awaits_summary = False
 
     async def _ask(self, request: Request, fold_to: int, focus: str = "") -> SummaryAnswer:
+        model = self._model()
         try:
             async with asyncio.timeout(SECONDS):
-                summary = await summarize(self._model(), request, ask(self._session.masked(focus)))
+                summary = await summarize(model, request, ask(self._session.masked(focus)))
         except TimeoutError:
             return SummaryAnswer(fold_to, None, f"no answer within {SECONDS:.0f} s")
         except ModelError as error:
+            self._unable = model.name if isinstance(error, RequestRefused) else ""
             return SummaryAnswer(fold_to, None, str(error))
         self._spent(summary.usage)
         return SummaryAnswer(fold_to, summary)

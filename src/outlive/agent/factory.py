@@ -62,6 +62,8 @@ class AgentOptions(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     window: Annotated[int, Meta(ge=SMALLEST_WINDOW)] | None = None
     policy: str | None = None
+    summary: Summaries | None = None
+    """Who writes the summary of a pass, and when."""
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     add_dirs: Sequence[str] = ()
@@ -174,7 +176,7 @@ class AgentFactory:
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
             system=self._system(session, skills, instructions, remembering.index),
             limits=self._limits,
-            summaries=cast(Summaries, self._context.get("summary", "asked")),
+            summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
             mask=self.masker,

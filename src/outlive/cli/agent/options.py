@@ -3,6 +3,7 @@
 import click
 
 from outlive.cli.lazy import together
+from outlive.config.sections import SUMMARIES
 
 agent_options = together(
     click.option(
@@ -23,6 +24,7 @@ agent_options = together(
     ),
     click.option(
         "--permission-mode",
+        "--mode",
         "mode",
         type=click.Choice(["ask", "accept-edits", "plan", "bypass"]),
         help="What needs to be asked.  [default: ask]",
@@ -47,12 +49,18 @@ agent_options = together(
     ),
     click.option(
         "--context-window",
+        "--window",
         "window",
         type=click.IntRange(min=4000),
         metavar="N",
         help="Tokens of a request at most.",
     ),
     click.option("--policy", metavar="NAME", help="Compaction policy: lean, medium, rich, max, or of outlive.toml."),
+    click.option(
+        "--summary",
+        type=click.Choice(SUMMARIES),
+        help="When the model summarizes what leaves the window; or the provider does.  [default: asked]",
+    ),
     click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests."),
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS", help="Stop when this is spent."),
     click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Stop when so many tokens are used."),

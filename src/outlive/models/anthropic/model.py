@@ -320,9 +320,12 @@ class _Arriving:
 
 
 def _summary(form: Any) -> Summary:
-    """The summary in an answer; without a block if the provider could not make one."""
-    counts = form["usage"]
-    usage = Usage(*(whole(counts.get(name)) for name in COUNTS))
+    """The summary in an answer; without a block if the provider could not make one.
+
+    What it took is reported apart from what an answer takes.
+    """
+    counted = form["usage"].get("iterations") or [form["usage"]]
+    usage = Usage(*(sum(whole(one.get(name)) for one in counted) for name in COUNTS))
     block = next((block for block in form["content"] if block["type"] == SUMMARY and block["content"]), None)
     return Summary(Opaque(PROVIDER, block), str(block["content"]), usage) if block else Summary(None, usage=usage)
 

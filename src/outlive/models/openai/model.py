@@ -120,7 +120,7 @@ class OpenAIModel(SdkModel):
         if self._api is not self._responses:
             raise RequestRefused(f"{self.name} makes no summaries")
         try:
-            return await self._responses.compact(self._client, request, instructions)
+            return await self._responses.compact(self._client, request)
         except openai.APIConnectionError as error:
             raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
         except openai.APIError as error:

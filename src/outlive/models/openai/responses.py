@@ -65,10 +65,10 @@ class ResponsesApi:
         """As `extra_body`: the SDK would walk through every field of every item."""
         return await client.responses.create(model=self._model, stream=True, extra_body=body)
 
-    async def compact(self, client: "AsyncOpenAI", request: Request, instructions: str) -> Summary:
-        """All messages as one item that only the provider reads."""
+    async def compact(self, client: "AsyncOpenAI", request: Request) -> Summary:
+        """All messages as one item that only the provider reads; what it is to say cannot be asked for."""
         body = writable(self.body(request))
-        wanted = {"model": self._model, "input": body["input"], "instructions": instructions}
+        wanted = {name: body[name] for name in ("input", "instructions") if name in body}
         raw = await client.responses.with_raw_response.compact(model=self._model, extra_body=wanted)
         form = raw.http_response.json()
         usage = form["usage"]
