@@ -82,10 +82,13 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
         assert not problems(session.next_request().messages)
 
 
-# -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments
+# -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments; version 7: a
+# provider's summary
 
 
-@pytest.mark.parametrize(("format", "window", "segments"), [("session_v5", 12_000, 1), ("session_v6", 8_000, 4)])
+@pytest.mark.parametrize(
+    ("format", "window", "segments"), [("session_v5", 12_000, 1), ("session_v6", 8_000, 4), ("session_v7", 8_000, 1)]
+)
 def test_what_was_shown_is_shown_again_to_the_letter(tmp_path: Path, format: str, window: int, segments: int) -> None:
     golden = GOLDEN.parent / format
     lines = (golden / "log.jsonl").read_bytes().splitlines()
