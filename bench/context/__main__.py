@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.context import made_up, speed
 from bench.context.ablation import VARIANTS, Variant, patched
 from bench.context.baselines import BASELINES, Runner
-from bench.context.ours import Ours
+from bench.context.ours import Ours, Provided
 from bench.context.references import Reference, find_references
 from bench.context.report import HEAD, row
 from bench.context.scoring import Score, run
@@ -23,6 +23,7 @@ WINDOWS = (50_000, 100_000, 200_000)
 SMALLEST = 100_000
 """Characters: a session that fits into every window costs the same under every policy."""
 NONE = "no compaction"
+PROVIDED = "rich, summary by the provider"
 FOREVER = 10**9
 ABLATION: list[tuple[str, int, Variant | None]] = [(variant.name, 100_000, variant) for variant in VARIANTS]
 LENGTHS = (2_000, 8_000)
@@ -46,6 +47,8 @@ def job(task: tuple[Path, str, int, Variant | None]) -> Score:
         make = partial(Ours, policy=variant.policy)
     elif name in POLICIES:
         make = partial(Ours, policy=POLICIES[name])
+    elif name == PROVIDED:
+        make = partial(Provided, policy=POLICIES["rich"])
     else:
         make = BASELINES[name]
     with patched(variant or Variant(name)):
@@ -92,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     for path, source in recordings:
         sources.setdefault(source, []).append(path)
     held = [path for paths in sources.values() for path in paths[:-LOOKED_AT]]
-    names = [NONE, *(name for name in BASELINES if name != NONE), *POLICIES]
+    names = [NONE, *(name for name in BASELINES if name != NONE), *POLICIES, PROVIDED]
     if options.quick:
         held, sources, names = held[::5], {}, [NONE, "truncate oldest", "rich"]
         options.windows, options.no_ablation = [50_000, 100_000], True

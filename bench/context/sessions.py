@@ -120,6 +120,8 @@ def block_text(block: Block) -> str:
         return block.text
     if isinstance(block, ToolCall):
         return input_text(block.name, block.input)
+    if isinstance(block, Opaque) and block.is_summary:
+        return str(block.data["content"])
     return ""
 
 
