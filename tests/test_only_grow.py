@@ -1,6 +1,5 @@
 """Until a pass every request extends the one before, in the bytes that a provider gets."""
 
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -28,26 +27,22 @@ EAGER = Policy(name="eager", engage=0.3, cold=0.1, tail_tokens=300)
 Form = dict[str, Any]
 
 
-def sent(request: Request) -> tuple[list[str], ...]:
+def sent(request: Request) -> tuple[list[bytes], ...]:
     """What goes over the wire in each form, one text a message; cache breakpoints are no part of the prompt."""
     claude, chat, responses = anthropic_form(request), openai_form(request), responses_form(request)
     return [_bytes(claude), *_lines(claude["messages"])], _lines(chat["messages"]), _lines(responses["input"])
 
 
-def _bytes(form: Form) -> str:
-    return json.dumps({name: _plain(form.get(name)) for name in ("system", "tools")})
+def _bytes(form: Form) -> bytes:
+    return _plain({name: form.get(name) for name in ("system", "tools")})
 
 
-def _lines(messages: list[Form]) -> list[str]:
-    return [json.dumps(_plain(message)) for message in messages]
+def _lines(messages: list[Form]) -> list[bytes]:
+    return [_plain(message) for message in messages]
 
 
-def _plain(form: Any) -> Any:
-    if isinstance(form, list):
-        return [_plain(one) for one in form]
-    if isinstance(form, dict):
-        return {name: _plain(value) for name, value in form.items() if name != "cache_control"}
-    return form
+def _plain(form: Form) -> bytes:
+    return msgspec.json.encode(form).replace(b',"cache_control":{"type":"ephemeral"}', b"")
 
 
 def assert_only_grows(requests: list[Request]) -> int:

@@ -198,4 +198,4 @@ class TwoAtOnce(RuleBasedStateMachine):
 
 
 TestTwoAtOnce = TwoAtOnce.TestCase
-TestTwoAtOnce.settings = settings(max_examples=40, stateful_step_count=20)
+TestTwoAtOnce.settings = settings(max_examples=20, stateful_step_count=20)

@@ -164,7 +164,7 @@ RESPONSES_EVENT = st.one_of(
 )
 RESPONSES_STREAM = st.lists(RESPONSES_EVENT | ODD | st.sampled_from([DEEP]), max_size=6)
 
-FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow], phases=set(Phase) - {Phase.shrink})
+FEW = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], phases=set(Phase) - {Phase.shrink})
 """Each example opens two real sessions, so a failing one is not made smaller."""
 OPENAI_DONE = [{"choices": [{"index": 0, "delta": {"content": "done"}, "finish_reason": "stop"}]}]
 RESPONSES_DONE: list[Any] = [

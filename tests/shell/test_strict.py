@@ -89,7 +89,7 @@ JOINS = st.sampled_from(
 )
 
 
-@settings(max_examples=500, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, suppress_health_check=list(HealthCheck))
 @given(first=COMMANDS, rest=st.lists(st.tuples(JOINS, COMMANDS), max_size=3))
 def test_bash_runs_what_is_said_to_run_and_nothing_else(
     bash: RealBash, first: str, rest: list[tuple[str, str]]

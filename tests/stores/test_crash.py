@@ -27,7 +27,7 @@ from tests.engines import ROOT, Engine, PostgresServer, worker_environment
 from tests.model import Model
 from tests.truth import assert_files_tell_the_truth, assert_sound, look
 
-KILLS = 120
+KILLS = 80
 KILLS_PER_STORE = 20
 SEED = int(os.environ.get("OUTLIVE_TEST_SEED", "20301"))
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

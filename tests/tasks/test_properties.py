@@ -303,7 +303,7 @@ class Play:
         assert trail == self.model.trail
 
 
-EXAMPLES = {"files": 60, "sqlite": 80, "postgres": 30}
+EXAMPLES = {"files": 40, "sqlite": 50, "postgres": 20}
 
 
 @pytest.mark.parametrize("name", ["files", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

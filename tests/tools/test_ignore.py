@@ -82,7 +82,7 @@ LINE = st.builds(
 RULES = st.lists(LINE, max_size=5).map("\n".join)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(root=RULES, nested=RULES, deeper=RULES, exclude=RULES)
 def test_any_rules_ignore_what_git_ignores(root: str, nested: str, deeper: str, exclude: str) -> None:
     with TemporaryDirectory() as folder:

@@ -155,7 +155,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
 @given(parts=st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from((" ", " ", ""))), min_size=1, max_size=10))
 def test_no_line_that_runs_something_unlisted_is_ever_allowed(
     recorder: Recorder, parts: list[tuple[str, str]]
@@ -176,7 +176,7 @@ SIMPLE = st.builds(lambda program, rest: " ".join((program, *rest)), GOOD, st.li
 JOIN = st.sampled_from((" && ", " || ", "; ", " | ", "\n", "&&", ";", "|", " &&\n", " 2>&1 | ", " >/dev/null; "))
 
 
-@settings(max_examples=1000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(first=SIMPLE, rest=st.lists(st.tuples(JOIN, SIMPLE), max_size=3))
 def test_nor_is_a_chain_of_listed_ones_with_something_hidden_in_it(
     recorder: Recorder, first: str, rest: list[tuple[str, str]]
