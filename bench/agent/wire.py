@@ -10,10 +10,12 @@ from collections.abc import AsyncGenerator
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from msgspec.structs import replace
 
 from outlive import Agent, tool
+from outlive.agent.runtime import Summaries
 from outlive.messages import Message, Text
 from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.protocol import Reply
@@ -72,24 +74,28 @@ class Brain:
         return thought + call("look", part=self.asked)
 
 
-async def work(kind: type[AnthropicModel], turns: int) -> Simulator:
+async def work(kind: type[AnthropicModel], turns: int, summary: Summaries = "asked") -> Simulator:
     with TemporaryDirectory() as name, Simulator(brain=Brain(turns), window=WINDOW) as sim:
         model = kind(MODEL, environment=sim.env())
         prompt = "Never write to disk. Always name the section. Go through all parts, one after the other."
-        agent = Agent(Path(name), model=model, tools=[look], mode="bypass", window=WINDOW, max_turns=turns + 50)
-        async with agent:
+        options: dict[str, Any] = {"mode": "bypass", "window": WINDOW, "max_turns": turns + 50, "summary": summary}
+        async with Agent(Path(name), model=model, tools=[look], **options) as agent:
             await agent.run(prompt)
         await model.close()
     return sim
 
 
 def told(name: str, sim: Simulator) -> str:
-    asked = [request for request in sim.requests if request.usage and "look" in request.tools]
-    used = [request.usage for request in asked if request.usage]
+    asked = [request for request in sim.requests if "look" in request.tools]
+    used = [request.usage for request in asked if request.usage and not request.compacts]
+    summaries = [request.usage for request in asked if request.usage and request.compacts]
     between = [(now, was) for was, now in pairwise(used) if now.prompt >= was.prompt]
     share = sum(now.cache_read for now, _ in between) / sum(now.prompt for now, _ in between)
     again = sum(max(0, was.prompt - now.cache_read) for now, was in between)
-    cost = sum(one.input + WRITE * one.cache_write + READ * one.cache_read + OUTPUT * one.output for one in used)
+    cost = sum(
+        one.input + WRITE * one.cache_write + READ * one.cache_read + OUTPUT * one.output
+        for one in [*used, *summaries]
+    )
     dropped = sum(len(request.dropped) for request in asked)
     passes = len(used) - 1 - len(between)
     facts = [
@@ -114,3 +120,4 @@ def measure(turns: int) -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, kind in (("in the last message only", Moved), ("part of the conversation", AnthropicModel)):
         print(told(name, asyncio.run(work(kind, turns))))
+    print(told("the same, summaries by the provider", asyncio.run(work(AnthropicModel, turns, "provider"))))
