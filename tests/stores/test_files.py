@@ -761,6 +761,30 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
     assert len(subjects) == 1, f"half of a change: {sorted(subjects)}"
 
 
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("others", [[], ["five"]], ids=["one file", "a journal"])
+def test_a_look_just_before_a_commit_does_not_hide_it(
+    files: Engine, monkeypatch: pytest.MonkeyPatch, warm: bool, others: list[str]
+) -> None:
+    writer, reader = files.open(), files.graph()
+    assert isinstance(writer, FileTaskStore)
+    reader.create("one")
+    commit = writer.folder.disk.commit
+
+    def looked_at(staged: Path, target: Path, **options: Any) -> None:
+        if staged.name.startswith("staged."):
+            if not warm:
+                reader.store.close()
+            reader.get(1)
+        commit(staged, target, **options)
+
+    monkeypatch.setattr(writer.folder.disk, "commit", looked_at)
+    drafts = [TaskDraft(subject=subject, blocked_by=(1,)) for subject in ["two", *others]]
+    made = [task.id for task in TaskGraph(writer).create_many(drafts)]
+    assert [task.id for task in reader.complete(1).unblocked] == made
+    assert_files_tell_the_truth(files.path)
+
+
 # -- the audit trail ---------------------------------------------------------------------------------------
 
 
