@@ -474,8 +474,9 @@ def test_sub_agents_spend_what_is_left_of_the_same_budget(tmp_path: Path) -> Non
     assert agent.spending.tokens < 9_000
 
 
-def test_a_log_that_cannot_be_written_ends_the_run_with_its_own_error(tmp_path: Path) -> None:
-    model = ScriptedModel([calls(call("echo", text="a"), call("echo", text="b"))])
+@pytest.mark.parametrize("words", ["a", "ab"])
+def test_a_log_that_cannot_be_written_ends_the_run_with_its_own_error(tmp_path: Path, words: str) -> None:
+    model = ScriptedModel([calls(*(call("echo", text=word) for word in words)), say("done")])
     agent, _ = make_agent(tmp_path, model)
 
     def full(*_: object, **__: object) -> None:

@@ -175,7 +175,7 @@ def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pyt
     assert broken(given, plan, messages, unseen, size + 0.1, size) == []
 
 
-def test_the_request_in_the_words_of_the_model_does_not_count(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_request_in_words_of_the_model_does_not_count(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     unseen = engine.history.unseen()
     given, plan = planned(engine, monkeypatch, good)
     cut = shown_as(plan, request="")

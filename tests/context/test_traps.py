@@ -165,6 +165,20 @@ def test_an_unanswered_call_gets_an_answer() -> None:
     assert [block.call_id for block in messages[2].blocks if isinstance(block, ToolResult)] == ["cut"]
 
 
+def test_a_result_for_the_last_call_that_was_folded_away_is_told() -> None:
+    story = long_story(20)
+    asked = story.add(ev.AssistantSaid, blocks=(ToolCall("slow", "bash", {"command": "make"}),))
+    story.user("Leave that, and look at the tests.")
+    engine, other = Engine(60_000), Engine(60_000)
+    engine.extend(story.events)
+    other.extend(story.events)
+    made = other.compact()
+    assert made is not None
+    engine.append(msgspec.structs.replace(made, fold_to=asked.id))
+    engine.append(ev.ToolFinished(id=made.id + 1, time=story.clock, call_id="slow", text="built"))
+    assert "a result came late: bash" in shown(engine.next_request().messages)
+
+
 def test_the_first_block_need_not_be_text() -> None:
     engine = Engine(20_000)
     engine.append(ev.UserSaid(id=1, time=0, blocks=(ToolResult("x", "not words"), Text("words"))))
@@ -286,6 +300,21 @@ def test_a_floor_that_does_not_fit_is_said_at_once_and_never_loops() -> None:
     for _ in range(3):
         with pytest.raises(FloorError, match="system 10,000"):
             engine.next_request()
+
+
+def test_a_request_that_fits_to_the_token_needs_no_pass() -> None:
+    engine, story = Engine(20_100, Policy(name="exact", hard=1.0)), Story()
+    story.add(ev.SessionStarted, session="s", system="x" * 32_000)
+    story.user("y" * 32_000)
+    story.says("z" * 16)
+    story.user("w" * 16)
+    engine.extend(story.events)
+    engine.window = engine.used
+    assert engine.window == engine.full()
+    assert engine.due() == ""
+    assert engine.next_request().passes == ()
+    engine.window -= 1
+    assert engine.due() == "limit"
 
 
 def test_a_cold_cache_is_used_for_an_early_pass() -> None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +149,16 @@ def test_a_file_that_was_removed_is_noticed(graph: TaskGraph, files: Engine) -> 
     file(files, 1).unlink()
     graph.update(3, remove_blocked_by=[1, 2])
     assert [task.id for task in graph.ready()] == [3, 4]
+
+
+def test_a_file_that_is_removed_while_the_folder_is_listed_is_gone(
+    graph: TaskGraph, files: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listdir = os.listdir
+    listed = sorted(listdir(files.path), reverse=True)
+    file(files, 3).unlink()
+    monkeypatch.setattr(os, "listdir", lambda place: listed if isinstance(place, int) else listdir(place))
+    assert [task.id for task in graph.find(ALL)] == [1, 2]
 
 
 def test_a_dependent_added_by_hand_counts_for_completing(graph: TaskGraph, files: Engine) -> None:
@@ -398,12 +409,12 @@ def test_a_damaged_file_under_the_next_id_is_not_overwritten(graph: TaskGraph, f
     assert file(files, 4).read_text() == "{broken"
 
 
-def test_two_damaged_files_of_one_name_are_both_kept(graph: TaskGraph, files: Engine) -> None:
-    for text in ("{first", "{second"):
+def test_damaged_files_of_one_name_are_all_kept(graph: TaskGraph, files: Engine) -> None:
+    for text in ("{first", "{second", "{third"):
         file(files, 2).write_text(text)
         graph.store.repair()
     kept = sorted(path.read_text() for path in (files.path / "damaged").iterdir())
-    assert kept == ["{first", "{second"]
+    assert kept == ["{first", "{second", "{third"]
 
 
 def test_a_damaged_file_in_the_archive_is_named_too(graph: TaskGraph, files: Engine) -> None:
@@ -529,6 +540,13 @@ def test_an_index_is_used_where_it_is_right(indexed: Engine, monkeypatch: pytest
     assert isinstance(store, FileTaskStore)
     assert len(store.read(lambda tx: tx.find(ALL))) == 40
     assert store.folder.reread == 0
+
+
+def test_a_writer_that_had_to_read_the_files_writes_the_index(indexed: Engine) -> None:
+    index = indexed.path / ".local/index"
+    index.unlink()
+    indexed.graph().create("one more")
+    assert index.exists()
 
 
 @pytest.mark.parametrize("damage", ["deleted", "truncated", "flipped", "zeros", "empty", "garbage", "folder"])
@@ -924,6 +942,22 @@ def test_a_journal_that_cannot_be_read_is_named_and_stops_writers_only(graph: Ta
     assert "damaged/journal" in graph.store.repair()[0]
     assert (files.path / "damaged/journal").read_bytes() == b"garbage"
     assert graph.create("x").id == 4
+
+
+def test_a_journal_is_carried_out_although_the_archive_was_removed(graph: TaskGraph, files: Engine) -> None:
+    graph.complete(1)
+    hot, archive = file(files, 1), files.path / "archive"
+    before = hot.read_bytes()
+    graph.archive()
+    archived = (archive / hot.name).read_bytes()
+    shutil.rmtree(archive)
+    hot.write_bytes(before)
+    journal = msgspec.msgpack.encode({"files": {f"archive/{hot.name}": archived, hot.name: None}})
+    (files.path / ".local/journal").write_bytes(journal)
+    files.graph().create("next")
+    assert (archive / hot.name).read_bytes() == archived
+    assert archive.stat().st_mode & 0o777 == 0o700
+    assert not hot.exists()
 
 
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:
