@@ -259,6 +259,24 @@ def test_usage_and_cost_are_counted_from_the_reports(tmp_path: Path) -> None:
     assert [event.cost for event in log if isinstance(event, UsageReported)] == [pytest.approx(0.0015)]
 
 
+class Answering(ScriptedModel):
+    """Its answer says which model it is from."""
+
+    def __init__(self, answered: str) -> None:
+        super().__init__([])
+        self.answered = answered
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        yield Reply((Text("ok"),), model=self.answered)
+
+
+@pytest.mark.parametrize(("answered", "logged"), [("model-2026-11", "model-2026-11"), ("", "scripted:model")])
+def test_the_log_names_the_model_that_answered(tmp_path: Path, answered: str, logged: str) -> None:
+    agent, seen = make_agent(tmp_path, Answering(answered))
+    ask(agent)
+    assert [event.model for event in seen if isinstance(event, AssistantSaid)] == [logged]
+
+
 # -- interruptions
 
 
