@@ -1,5 +1,6 @@
 """The file engine and the world around it: edits by hand, damage, leftovers, a missing or lying index."""
 
+import errno
 import json
 import os
 import re
@@ -129,6 +130,14 @@ def test_an_edit_of_the_same_size_is_picked_up_although_the_file_was_trusted(gra
     assert graph.get(1).subject == "eno"
 
 
+@pytest.mark.parametrize(("text", "hour"), [("12:00:00", 12), ("12:00:00Z", 12), ("12:00:00+02:00", 10)])
+def test_a_time_written_by_hand_is_read_in_utc_with_or_without_a_zone(
+    graph: TaskGraph, files: Engine, text: str, hour: int
+) -> None:
+    edit(file(files, 1), createdAt=f"2026-01-01T{text}")
+    assert graph.get(1).created_at == datetime(2026, 1, 1, hour, tzinfo=UTC)
+
+
 def test_a_file_dropped_in_is_picked_up(graph: TaskGraph, files: Engine) -> None:
     file(files, 9).write_text(json.dumps({"id": 9, "subject": "by hand", "status": "pending", "blockedBy": [1]}))
     assert graph.get(9).blocked_by == (1,)
@@ -159,6 +168,14 @@ def test_a_file_that_is_removed_while_the_folder_is_listed_is_gone(
     file(files, 3).unlink()
     monkeypatch.setattr(os, "listdir", lambda place: listed if isinstance(place, int) else listdir(place))
     assert [task.id for task in graph.find(ALL)] == [1, 2]
+
+
+def test_a_lease_shortened_by_hand_is_waited_for(graph: TaskGraph, files: Engine) -> None:
+    graph.claim(1, owner="ann", ttl=timedelta(hours=2))
+    lease = json.loads(file(files, 1).read_text())["lease"]
+    sooner = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+    edit(file(files, 1), lease={**lease, "expiresAt": sooner.isoformat()})
+    assert graph.store.read(lambda tx: tx.next_expiry()) == sooner
 
 
 def test_a_dependent_added_by_hand_counts_for_completing(graph: TaskGraph, files: Engine) -> None:
@@ -845,6 +862,24 @@ def change_json(task: Task) -> dict[str, Any]:
     form: dict[str, Any] = {name: getattr(change, name) for name in change.__struct_fields__}
     form["at"] = form["at"].isoformat()
     return form
+
+
+def test_a_commit_that_fails_leaves_no_line_in_the_trail(
+    graph: TaskGraph, files: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = history_file(files).read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    assert isinstance(graph.store, FileTaskStore)
+    with monkeypatch.context() as patch:
+        patch.setattr(graph.store.folder.disk, "commit", full)
+        with pytest.raises(StoreUnavailable, match="the disk is full"):
+            graph.update(1, subject="changed")
+    assert history_file(files).read_bytes() == before
+    assert graph.get(1).subject == files.graph().get(1).subject == "one"
+    assert graph.update(2, subject="changed").subject == "changed"
 
 
 def test_a_lost_trail_is_no_reason_to_lose_tasks(graph: TaskGraph, files: Engine) -> None:
