@@ -15,7 +15,7 @@ from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pas
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
 from outlive.context.view import Segment, conversation
-from outlive.messages import Message, Text
+from outlive.messages import Message, Text, ToolResult
 from tests.context.story import Story, body
 
 POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.2, payback=0)
@@ -182,6 +182,24 @@ def test_the_request_in_words_of_the_model_does_not_count(engine: Engine, monkey
     first, answer, *others = conversation(given.units, cut.projection)
     messages = [first, Message("assistant", (Text(REQUEST), *answer.blocks)), *others]
     assert broken(given, cut, messages, unseen, 2.0, 1.0) == ["the current request is not complete"]
+
+
+def test_the_request_in_a_result_does_not_count(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    unseen = engine.history.unseen()
+    given, plan = planned(engine, monkeypatch, good)
+    cut = shown_as(plan, request="")
+    *messages, last = conversation(given.units, cut.projection)
+    results = tuple(ToolResult(block.call_id, REQUEST) for block in last.blocks if isinstance(block, ToolResult))
+    assert results
+    messages.append(Message("user", results))
+    assert broken(given, cut, messages, unseen, 2.0, 1.0) == ["the current request is not complete"]
+
+
+def test_only_results_must_be_seen_before_they_are_folded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, plan = planned(engine, monkeypatch, good)
+    words, messages = given.units[0].pieces, conversation(given.units, plan.projection)
+    assert given.units[0].event <= plan.projection.fold_to
+    assert broken(given, plan, messages, words, 2.0, 1.0) == []
 
 
 def test_a_session_in_which_no_user_said_anything_can_be_compacted() -> None:
