@@ -1,12 +1,13 @@
 """Limits as policies: which steps they let pass and which they do not."""
 
 from itertools import cycle, islice
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.events import Compacted, Receipt
-from outlive.limits import LONGEST_ROUND, Repetition, Round, Thrashing
+from outlive.limits import LONGEST_ROUND, Money, Repetition, Round, Thrashing, Tokens
 from outlive.messages import ToolCall
 from outlive.request import Request
 from outlive.tools.protocol import ToolOutcome
@@ -58,6 +59,29 @@ def test_the_model_is_told_once_halfway(length: int) -> None:
 def test_a_longer_round_than_five_is_not_taken_for_one() -> None:
     limit = Repetition(MOST)
     assert not any(limit.after(step(name)) for name in islice(cycle(names_of(LONGEST_ROUND + 1)), 100))
+
+
+def test_a_call_is_the_same_in_whatever_order_its_arguments_are() -> None:
+    limit = Repetition(2)
+    first, second = ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    said = [limit.after(Round((ToolCall("", "look", given),), (ToolOutcome("same"),))) for given in (first, second)]
+    assert [bool(text) for text in said] == [False, True]
+
+
+def test_a_limit_too_small_for_a_halfway_gives_no_hint() -> None:
+    limit = Repetition(3)
+    assert [(limit.after(step("a")), limit.hint()) for _ in range(2)] == [("", ""), ("", "")]
+    assert "3 times in a row" in limit.after(step("a"))
+
+
+def test_money_and_tokens_count_from_the_start_of_the_run_and_end_it_exactly_at_the_limit() -> None:
+    spending, request = SimpleNamespace(dollars=5.0, tokens=500), request_after()
+    money, tokens = Money(0.5, spending), Tokens(100, spending)
+    spending.dollars, spending.tokens = 5.25, 599
+    assert (money.before(request), tokens.before(request)) == ("", "")
+    spending.dollars, spending.tokens = 5.5, 600
+    assert money.before(request) == "$0.50 are spent, the limit is $0.50"
+    assert tokens.before(request) == "100 tokens are used, the limit is 100"
 
 
 def request_after(*rungs: str) -> Request:

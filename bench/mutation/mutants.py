@@ -129,7 +129,8 @@ class _Mutator(ast.NodeTransformer):
         return self._condition(node)
 
     def _condition(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
-        if not isinstance(node.test, ast.Compare) and self._here(node, f"negate `{_short(node.test)}`"):
+        # The line of the test: of an `if (` that goes on below, no line is reached.
+        if not isinstance(node.test, ast.Compare) and self._here(node.test, f"negate `{_short(node.test)}`"):
             node.test = ast.UnaryOp(ast.Not(), node.test)
         return self.generic_visit(node)
 

@@ -259,6 +259,24 @@ def test_usage_and_cost_are_counted_from_the_reports(tmp_path: Path) -> None:
     assert [event.cost for event in log if isinstance(event, UsageReported)] == [pytest.approx(0.0015)]
 
 
+class Answering(ScriptedModel):
+    """Its answer says which model it is from."""
+
+    def __init__(self, answered: str) -> None:
+        super().__init__([])
+        self.answered = answered
+
+    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+        yield Reply((Text("ok"),), model=self.answered)
+
+
+@pytest.mark.parametrize(("answered", "logged"), [("model-2026-11", "model-2026-11"), ("", "scripted:model")])
+def test_the_log_names_the_model_that_answered(tmp_path: Path, answered: str, logged: str) -> None:
+    agent, seen = make_agent(tmp_path, Answering(answered))
+    ask(agent)
+    assert [event.model for event in seen if isinstance(event, AssistantSaid)] == [logged]
+
+
 # -- interruptions
 
 
@@ -474,8 +492,9 @@ def test_sub_agents_spend_what_is_left_of_the_same_budget(tmp_path: Path) -> Non
     assert agent.spending.tokens < 9_000
 
 
-def test_a_log_that_cannot_be_written_ends_the_run_with_its_own_error(tmp_path: Path) -> None:
-    model = ScriptedModel([calls(call("echo", text="a"), call("echo", text="b"))])
+@pytest.mark.parametrize("words", ["a", "ab"])
+def test_a_log_that_cannot_be_written_ends_the_run_with_its_own_error(tmp_path: Path, words: str) -> None:
+    model = ScriptedModel([calls(*(call("echo", text=word) for word in words)), say("done")])
     agent, _ = make_agent(tmp_path, model)
 
     def full(*_: object, **__: object) -> None:

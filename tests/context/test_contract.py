@@ -15,7 +15,7 @@ from outlive.context.passes.plan import PassDepth, PassInput, PassPlan, plan_pas
 from outlive.context.passes.stubs import header
 from outlive.context.policy import Policy
 from outlive.context.view import Segment, conversation
-from outlive.messages import Message
+from outlive.messages import Message, Text, ToolResult
 from tests.context.story import Story, body
 
 POLICY = Policy(name="small", tail_tokens=600, tail=0.1, skeleton=0.2, payback=0)
@@ -116,7 +116,7 @@ def unseen_folded(given: PassInput, plan: PassPlan) -> PassPlan:
     """Everything is folded, every handle and the request are there, but the newest results were never seen."""
     pages = {page for unit in given.units for piece in unit.pieces for page in (*piece.pages, *piece.objects)}
     digest = "\n".join([" ".join(f"@h{page}" for page in sorted(pages)), f"User: {REQUEST}"])
-    folded = shown_as(plan, digest=digest, edits={}, fold_to=given.units[-1].last_event)
+    folded = shown_as(plan, digest=digest, edits={}, fold_to=given.units[-1].event)
     return replace(folded, folded=len(given.units))
 
 
@@ -173,6 +173,39 @@ def test_a_view_of_the_same_size_is_not_smaller(engine: Engine, monkeypatch: pyt
     (problem,) = broken(given, plan, messages, unseen, size, size)
     assert "would not shrink" in problem
     assert broken(given, plan, messages, unseen, size + 0.1, size) == []
+
+
+def test_the_request_in_words_of_the_model_does_not_count(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    unseen = engine.history.unseen()
+    given, plan = planned(engine, monkeypatch, good)
+    cut = shown_as(plan, request="")
+    first, answer, *others = conversation(given.units, cut.projection)
+    messages = [first, Message("assistant", (Text(REQUEST), *answer.blocks)), *others]
+    assert broken(given, cut, messages, unseen, 2.0, 1.0) == ["the current request is not complete"]
+
+
+def test_the_request_in_a_result_does_not_count(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    unseen = engine.history.unseen()
+    given, plan = planned(engine, monkeypatch, good)
+    cut = shown_as(plan, request="")
+    *messages, last = conversation(given.units, cut.projection)
+    results = tuple(ToolResult(block.call_id, REQUEST) for block in last.blocks if isinstance(block, ToolResult))
+    assert results
+    messages.append(Message("user", results))
+    assert broken(given, cut, messages, unseen, 2.0, 1.0) == ["the current request is not complete"]
+
+
+def test_only_results_must_be_seen_before_they_are_folded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, plan = planned(engine, monkeypatch, good)
+    words, messages = given.units[0].pieces, conversation(given.units, plan.projection)
+    assert given.units[0].event <= plan.projection.fold_to
+    assert broken(given, plan, messages, words, 2.0, 1.0) == []
+
+
+def test_a_session_in_which_no_user_said_anything_can_be_compacted() -> None:
+    engine = due_engine()
+    assert engine.next_request().passes
+    assert engine.problems == ()
 
 
 @pytest.mark.parametrize(

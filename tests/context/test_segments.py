@@ -102,13 +102,14 @@ def test_a_pass_that_is_asked_for_writes_the_whole_digest_again() -> None:
     assert made.keeps == ()
 
 
-def test_what_is_to_be_kept_whole_from_now_on_stands_whole_after_the_next_pass() -> None:
+@pytest.mark.parametrize("last", [False, True])
+def test_what_is_to_be_kept_whole_from_now_on_stands_whole_after_the_next_pass(last: bool) -> None:
     engine = Engine(WINDOW)
     passes_on(engine)
-    piece = engine.history.units[9].pieces[-1]
+    piece = engine.history.units[engine.folded - 1 if last else 9].pieces[-1]
     assert piece.text not in "\n".join(texts_of(engine))
-    last, time = engine.history.last_id, engine.history.last_time
-    engine.append(ev.StateChanged(id=last + 1, time=time, preserved_refs=(piece.call_id,)))
+    number, time = engine.history.last_id + 1, engine.history.last_time
+    engine.append(ev.StateChanged(id=number, time=time, preserved_refs=(piece.call_id,)))
     more = Story(clock=engine.history.last_time + 5)
     for number in range(40):
         more.step(body(700 + number, 40), tool=f"look{number}")

@@ -5,7 +5,7 @@ import pytest
 
 from outlive import events as ev
 from outlive.context.engine import Engine
-from outlive.context.errors import FloorError, UnknownHandle
+from outlive.context.errors import FloorError, InvalidRequest, UnknownHandle
 from outlive.context.ledger import Ledger
 from outlive.context.pages import Pages
 from outlive.context.passes.names import names
@@ -16,7 +16,7 @@ from outlive.context.summary import ask as ask_for_summary
 from outlive.context.summary import checked
 from outlive.context.tokens import Meter, estimate
 from outlive.instructions import standing
-from outlive.messages import Text, ToolCall, ToolResult
+from outlive.messages import Message, Text, ToolCall, ToolResult
 from outlive.models.too_long import TooLong, read_too_long
 from outlive.state import rebuild
 from tests.context.story import Story, body, drive, long_story
@@ -165,6 +165,20 @@ def test_an_unanswered_call_gets_an_answer() -> None:
     assert [block.call_id for block in messages[2].blocks if isinstance(block, ToolResult)] == ["cut"]
 
 
+def test_a_result_for_the_last_call_that_was_folded_away_is_told() -> None:
+    story = long_story(20)
+    asked = story.add(ev.AssistantSaid, blocks=(ToolCall("slow", "bash", {"command": "make"}),))
+    story.user("Leave that, and look at the tests.")
+    engine, other = Engine(60_000), Engine(60_000)
+    engine.extend(story.events)
+    other.extend(story.events)
+    made = other.compact()
+    assert made is not None
+    engine.append(msgspec.structs.replace(made, fold_to=asked.id))
+    engine.append(ev.ToolFinished(id=made.id + 1, time=story.clock, call_id="slow", text="built"))
+    assert "a result came late: bash" in shown(engine.next_request().messages)
+
+
 def test_the_first_block_need_not_be_text() -> None:
     engine = Engine(20_000)
     engine.append(ev.UserSaid(id=1, time=0, blocks=(ToolResult("x", "not words"), Text("words"))))
@@ -198,7 +212,11 @@ def test_the_window_is_met_in_the_provider_s_own_count() -> None:
     engine.extend(story.events[:-2])
     engine.next_request()
     engine.append(story.events[-2])
-    engine.append(ev.UsageReported(id=99, time=0, of=story.events[-2].id, input=round(engine._asked_tokens[1] * 2)))
+    twice = round(engine._asked_tokens[1] * 2)
+    of, cached = story.events[-2].id, 3_000
+    engine.append(
+        ev.UsageReported(id=99, time=0, of=of, input=twice - cached, cache_write=1_000, cache_read=cached - 1_000)
+    )
     assert engine.meter.ratio == pytest.approx(2.0, rel=0.01)
     assert engine.budget.window == pytest.approx(10_000, rel=0.01)
 
@@ -288,6 +306,42 @@ def test_a_floor_that_does_not_fit_is_said_at_once_and_never_loops() -> None:
             engine.next_request()
 
 
+def test_a_request_that_fits_to_the_token_needs_no_pass() -> None:
+    engine, story = Engine(20_100, Policy(name="exact", hard=1.0)), Story()
+    story.add(ev.SessionStarted, session="s", system="x" * 32_000)
+    story.user("y" * 32_000)
+    story.says("z" * 16)
+    story.user("w" * 16)
+    engine.extend(story.events)
+    engine.window = engine.used
+    assert engine.window == engine.full()
+    assert engine.due() == ""
+    assert engine.next_request().passes == ()
+    engine.window -= 1
+    assert engine.due() == "limit"
+
+
+def test_what_was_just_said_counts_and_shows_without_a_request() -> None:
+    engine = Engine(60_000)
+    engine.append(ev.SessionStarted(id=1, time=0, session="s", system="x" * 3_200))
+    engine.append(ev.UserSaid(id=2, time=0, blocks=(Text("Fix it."),)))
+    assert "Fix it." in shown(engine.live_request().messages)
+    engine.append(ev.UserSaid(id=3, time=0, blocks=(Text("Now."),)))
+    assert "Now." in shown(engine.shown())
+    kinds = engine.kinds()
+    assert kinds["system"] == 1_000
+    assert "tools" not in kinds
+
+
+def test_every_new_message_is_checked() -> None:
+    engine = Engine(60_000)
+    engine.append(ev.UserSaid(id=1, time=0, blocks=(Text("Fix it."),)))
+    engine.next_request()
+    engine.messages += [Message("assistant", (Text("a"),)), Message("assistant", (Text("b"),))]
+    with pytest.raises(InvalidRequest, match="two assistant messages in a row"):
+        engine.next_request()
+
+
 def test_a_cold_cache_is_used_for_an_early_pass() -> None:
     engine, story = Engine(60_000, EAGER), long_story(24)
     engine.extend(story.events)
@@ -295,6 +349,24 @@ def test_a_cold_cache_is_used_for_an_early_pass() -> None:
     late = engine.next_request(now=story.clock + 3600)
     assert [event.receipt.reason for event in late.passes] == ["cold"]
     assert late.passes[0].receipt.cache_cost == 0
+
+
+def test_a_cold_cache_is_no_reason_for_another_pass_while_nothing_came() -> None:
+    engine, story = Engine(60_000, msgspec.structs.replace(EAGER, cold=0.1, cold_tokens=1_000)), long_story(24)
+    engine.extend(story.events)
+    assert engine.next_request(now=story.clock + 3600).passes
+    assert engine.full() > engine.budget.cold
+    assert engine.due(now=story.clock + 7200) == ""
+
+
+def test_state_blocks_in_the_view_are_counted() -> None:
+    engine, story = Engine(60_000), Story()
+    story.user("Read it.")
+    story.add(ev.GoalSet, goal="all parts are read")
+    engine.extend(story.events)
+    before = engine.kinds()["state"]
+    engine.next_request()
+    assert engine.kinds()["state"] == before > 0
 
 
 def test_directives_show_while_goal_and_plan_are_empty() -> None:
@@ -350,6 +422,15 @@ def test_a_false_too_long_costs_a_usual_pass_and_only_the_next_one_the_floor() -
         engine.too_long()
 
 
+def test_after_an_undone_pass_the_first_refusal_costs_a_usual_pass() -> None:
+    engine, story = Engine(60_000), long_story(24)
+    engine.extend(story.events)
+    made = engine.compact()
+    assert made is not None
+    engine.append(ev.Undone(id=made.id + 1, time=story.clock, target=made.id, what="pass"))
+    assert "reactive" not in engine.too_long().receipt.rungs
+
+
 def test_the_compression_log_grows_and_is_no_news_for_the_model() -> None:
     engine = Engine(20_000, EAGER)
     drive(engine, long_story(120))
@@ -399,6 +480,7 @@ def test_a_model_s_summary_is_carried_into_the_next_pass() -> None:
     made = engine.compact(summary="Decided: keep the old parser.")
     assert made is not None
     assert "Decided: keep the old parser." in made.digest
+    assert f"[Summary of log events 2 to {made.id - 1}," in made.digest
     assert "Reference, not instructions" in made.digest
 
 

@@ -76,6 +76,14 @@ def test_a_pass_that_frees_little_is_not_worth_a_broken_cache(monkeypatch: pytes
     assert gained(would * 0.9 / 100_000) == would
 
 
+def test_a_pass_that_is_asked_for_may_free_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "ASKED_GAIN", 0.0)
+    engine = engine_with(18, window=100_000, lines=30)
+    made = engine.compact()
+    assert made is not None
+    assert made.receipt.before - made.receipt.after < engine.budget.gain
+
+
 # -- refused too often
 
 

@@ -1,5 +1,6 @@
 """The file engine and the world around it: edits by hand, damage, leftovers, a missing or lying index."""
 
+import errno
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,6 +130,14 @@ def test_an_edit_of_the_same_size_is_picked_up_although_the_file_was_trusted(gra
     assert graph.get(1).subject == "eno"
 
 
+@pytest.mark.parametrize(("text", "hour"), [("12:00:00", 12), ("12:00:00Z", 12), ("12:00:00+02:00", 10)])
+def test_a_time_written_by_hand_is_read_in_utc_with_or_without_a_zone(
+    graph: TaskGraph, files: Engine, text: str, hour: int
+) -> None:
+    edit(file(files, 1), createdAt=f"2026-01-01T{text}")
+    assert graph.get(1).created_at == datetime(2026, 1, 1, hour, tzinfo=UTC)
+
+
 def test_a_file_dropped_in_is_picked_up(graph: TaskGraph, files: Engine) -> None:
     file(files, 9).write_text(json.dumps({"id": 9, "subject": "by hand", "status": "pending", "blockedBy": [1]}))
     assert graph.get(9).blocked_by == (1,)
@@ -148,6 +158,24 @@ def test_a_file_that_was_removed_is_noticed(graph: TaskGraph, files: Engine) -> 
     file(files, 1).unlink()
     graph.update(3, remove_blocked_by=[1, 2])
     assert [task.id for task in graph.ready()] == [3, 4]
+
+
+def test_a_file_that_is_removed_while_the_folder_is_listed_is_gone(
+    graph: TaskGraph, files: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listdir = os.listdir
+    listed = sorted(listdir(files.path), reverse=True)
+    file(files, 3).unlink()
+    monkeypatch.setattr(os, "listdir", lambda place: listed if isinstance(place, int) else listdir(place))
+    assert [task.id for task in graph.find(ALL)] == [1, 2]
+
+
+def test_a_lease_shortened_by_hand_is_waited_for(graph: TaskGraph, files: Engine) -> None:
+    graph.claim(1, owner="ann", ttl=timedelta(hours=2))
+    lease = json.loads(file(files, 1).read_text())["lease"]
+    sooner = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=1)
+    edit(file(files, 1), lease={**lease, "expiresAt": sooner.isoformat()})
+    assert graph.store.read(lambda tx: tx.next_expiry()) == sooner
 
 
 def test_a_dependent_added_by_hand_counts_for_completing(graph: TaskGraph, files: Engine) -> None:
@@ -398,12 +426,12 @@ def test_a_damaged_file_under_the_next_id_is_not_overwritten(graph: TaskGraph, f
     assert file(files, 4).read_text() == "{broken"
 
 
-def test_two_damaged_files_of_one_name_are_both_kept(graph: TaskGraph, files: Engine) -> None:
-    for text in ("{first", "{second"):
+def test_damaged_files_of_one_name_are_all_kept(graph: TaskGraph, files: Engine) -> None:
+    for text in ("{first", "{second", "{third"):
         file(files, 2).write_text(text)
         graph.store.repair()
     kept = sorted(path.read_text() for path in (files.path / "damaged").iterdir())
-    assert kept == ["{first", "{second"]
+    assert kept == ["{first", "{second", "{third"]
 
 
 def test_a_damaged_file_in_the_archive_is_named_too(graph: TaskGraph, files: Engine) -> None:
@@ -529,6 +557,13 @@ def test_an_index_is_used_where_it_is_right(indexed: Engine, monkeypatch: pytest
     assert isinstance(store, FileTaskStore)
     assert len(store.read(lambda tx: tx.find(ALL))) == 40
     assert store.folder.reread == 0
+
+
+def test_a_writer_that_had_to_read_the_files_writes_the_index(indexed: Engine) -> None:
+    index = indexed.path / ".local/index"
+    index.unlink()
+    indexed.graph().create("one more")
+    assert index.exists()
 
 
 @pytest.mark.parametrize("damage", ["deleted", "truncated", "flipped", "zeros", "empty", "garbage", "folder"])
@@ -761,6 +796,30 @@ def test_a_reader_that_is_interrupted_by_writers_again_and_again_still_sees_whol
     assert len(subjects) == 1, f"half of a change: {sorted(subjects)}"
 
 
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("others", [[], ["five"]], ids=["one file", "a journal"])
+def test_a_look_just_before_a_commit_does_not_hide_it(
+    files: Engine, monkeypatch: pytest.MonkeyPatch, warm: bool, others: list[str]
+) -> None:
+    writer, reader = files.open(), files.graph()
+    assert isinstance(writer, FileTaskStore)
+    reader.create("one")
+    commit = writer.folder.disk.commit
+
+    def looked_at(staged: Path, target: Path, **options: Any) -> None:
+        if staged.name.startswith("staged."):
+            if not warm:
+                reader.store.close()
+            reader.get(1)
+        commit(staged, target, **options)
+
+    monkeypatch.setattr(writer.folder.disk, "commit", looked_at)
+    drafts = [TaskDraft(subject=subject, blocked_by=(1,)) for subject in ["two", *others]]
+    made = [task.id for task in TaskGraph(writer).create_many(drafts)]
+    assert [task.id for task in reader.complete(1).unblocked] == made
+    assert_files_tell_the_truth(files.path)
+
+
 # -- the audit trail ---------------------------------------------------------------------------------------
 
 
@@ -803,6 +862,24 @@ def change_json(task: Task) -> dict[str, Any]:
     form: dict[str, Any] = {name: getattr(change, name) for name in change.__struct_fields__}
     form["at"] = form["at"].isoformat()
     return form
+
+
+def test_a_commit_that_fails_leaves_no_line_in_the_trail(
+    graph: TaskGraph, files: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = history_file(files).read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    assert isinstance(graph.store, FileTaskStore)
+    with monkeypatch.context() as patch:
+        patch.setattr(graph.store.folder.disk, "commit", full)
+        with pytest.raises(StoreUnavailable, match="the disk is full"):
+            graph.update(1, subject="changed")
+    assert history_file(files).read_bytes() == before
+    assert graph.get(1).subject == files.graph().get(1).subject == "one"
+    assert graph.update(2, subject="changed").subject == "changed"
 
 
 def test_a_lost_trail_is_no_reason_to_lose_tasks(graph: TaskGraph, files: Engine) -> None:
@@ -900,6 +977,22 @@ def test_a_journal_that_cannot_be_read_is_named_and_stops_writers_only(graph: Ta
     assert "damaged/journal" in graph.store.repair()[0]
     assert (files.path / "damaged/journal").read_bytes() == b"garbage"
     assert graph.create("x").id == 4
+
+
+def test_a_journal_is_carried_out_although_the_archive_was_removed(graph: TaskGraph, files: Engine) -> None:
+    graph.complete(1)
+    hot, archive = file(files, 1), files.path / "archive"
+    before = hot.read_bytes()
+    graph.archive()
+    archived = (archive / hot.name).read_bytes()
+    shutil.rmtree(archive)
+    hot.write_bytes(before)
+    journal = msgspec.msgpack.encode({"files": {f"archive/{hot.name}": archived, hot.name: None}})
+    (files.path / ".local/journal").write_bytes(journal)
+    files.graph().create("next")
+    assert (archive / hot.name).read_bytes() == archived
+    assert archive.stat().st_mode & 0o777 == 0o700
+    assert not hot.exists()
 
 
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:

@@ -56,6 +56,14 @@ def test_a_linked_task_file_is_neither_read_nor_written_through(files: Engine, t
     assert "planted" in outside.read_text()
 
 
+def test_a_task_file_that_is_a_link_to_nowhere_is_named(files: Engine) -> None:
+    graph = files.graph()
+    graph.create("a")
+    (files.path / "task_2.json").symlink_to("nowhere")
+    assert [task.id for task in graph.find()] == [1]
+    assert "task_2.json" in graph.store.left_out()[0]
+
+
 @pytest.mark.parametrize(
     "name", ["../escaped.json", "/tmp/escaped.json", "archive/../../escaped.json", "history.jsonl"]
 )

@@ -51,6 +51,17 @@ def test_git_leaves_out_what_was_said_unless_somebody_wants_it_otherwise(logs: F
     assert ignore.read_text() == ""
 
 
+def test_what_is_not_a_file_under_the_name_of_a_session_is_left_out_and_named(logs: FileLogStore, path: Path) -> None:
+    planted = path.parent / "t.jsonl"
+    planted.mkdir()
+    assert [info.id for info in logs.sessions()] == ["s"]
+    (said,) = logs.left_out()
+    assert str(planted) in said
+    planted.rmdir()
+    logs.sessions()
+    assert logs.left_out() == []
+
+
 # -- damage
 
 

@@ -96,6 +96,14 @@ def test_a_look_makes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_look_into_a_database_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
+    opened = Memories.open(f"sqlite:///{tmp_path / 'memories.db'}", home=tmp_path / "home")
+    assert opened.all() == []
+    assert opened.log() == []
+    opened.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 BAD = {
     "damaged.md": b"---\nname: [unfinished\n---\n\nbody",
     "binary.md": b"\xff\xfe\x00\x01",
@@ -132,6 +140,18 @@ def test_bad_files_are_named_and_the_rest_is_used(memories: Memories, folder: Pa
             assert (folder / "damaged" / name).read_bytes() == raw
     assert {problem.where for problem in problems(opened) if not problem.harmless} == {"future.md"}
     assert names(opened) == ["good"]
+
+
+def test_a_damaged_line_of_the_log_is_named_by_its_number_and_does_no_harm(memories: Memories, folder: Path) -> None:
+    memories.add("one", "the first thing")
+    memories.add("two", "the second thing")
+    log = folder / "history.jsonl"
+    first, _, rest = log.read_bytes().partition(b"\n")
+    log.write_bytes(first + b"\n{not json\n" + rest)
+    (problem,) = problems(memories)
+    assert f"{log}, line 2" in problem.what
+    assert problem.harmless
+    assert [entry.step.op for entry in memories.log()] == ["add", "add"]
 
 
 def test_a_bad_file_is_never_overwritten(memories: Memories, folder: Path) -> None:

@@ -82,6 +82,15 @@ def test_rows_that_somebody_takes_out_are_noticed(database: Engine, memories: Me
     assert bodies(memories) == {}
 
 
+def test_a_memory_that_another_process_sets_apart_is_gone(
+    database: Engine, memories: Memories, tmp_path: Path
+) -> None:
+    assert bodies(memories).keys() == {"one", "two"}
+    with closing(Memories.open(database.url, home=tmp_path / "home", durability="process")) as other:
+        other.stores["project"].set_apart("one")
+    assert bodies(memories).keys() == {"two"}
+
+
 def test_memories_from_before_the_clock_are_read(
     database: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

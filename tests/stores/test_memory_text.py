@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from outlive.errors import DamagedRecord, FutureVersion
 from outlive.stores.memories.names import is_slug, slug_of
-from outlive.stores.memories.records import KINDS, WHOS, Memory, Provenance, as_utc, mended
+from outlive.stores.memories.records import (
+    KINDS,
+    MAX_BYTES,
+    WHOS,
+    Memory,
+    OversizedMemory,
+    Provenance,
+    as_utc,
+    mended,
+)
 from outlive.stores.memories.text import parse, render
 
 MOMENTS = st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC))
@@ -104,6 +113,23 @@ def test_a_slug_is_a_plain_file_name(name: str) -> None:
     slug = slug_of(name)
     assert re.fullmatch(r"[a-z0-9-]{1,70}", slug)
     assert is_slug(slug)
+
+
+def plain(**fields: Any) -> Memory:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    return Memory(slug="one", name="one", created=moment, updated=moment, **fields)
+
+
+def test_an_extra_key_takes_no_place_of_one_of_ours() -> None:
+    found = read(render(plain(extra={"name": "other", "type": "feedback", "mood": "good"})))
+    assert (found.name, found.type, found.extra) == ("one", plain().type, {"mood": "good"})
+
+
+def test_a_memory_may_be_as_large_as_the_limit_and_no_larger() -> None:
+    body = "x" * (MAX_BYTES - len(render(plain())))
+    assert read(render(plain(body=body))).body == body
+    with pytest.raises(OversizedMemory, match="the limit is"):
+        render(plain(body=body + "x"))
 
 
 def test_a_newline_injects_no_key() -> None:

@@ -22,12 +22,14 @@ Step = tuple[str, str]
 
 
 class Disk:
-    """Notes syncs and renames in their order, by the paths that the files have at that moment."""
+    """Notes syncs and renames in their order, by the paths that the files have at that moment. A file that is renamed
+    was synced with all its bytes, or not at all."""
 
     def __init__(self, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.root = root
         self.steps: list[Step] = []
-        self._staged: dict[str, str] = {}
+        self._synced: dict[str, int] = {}
+        """Bytes of a file at its last sync."""
         for name in ("fsync", "fdatasync"):
             patch.setattr(os, name, self._sync)
         for name in ("replace", "rename"):
@@ -44,10 +46,13 @@ class Disk:
 
     def _sync(self, descriptor: int) -> None:
         path = os.readlink(f"/proc/self/fd/{descriptor}")
+        self._synced[path] = os.fstat(descriptor).st_size
         self.steps.append(("sync folder" if Path(path).is_dir() else "sync", self._name(path)))
 
     def _renaming(self, real: Callable[..., None]) -> Callable[..., None]:
         def rename(source: str, target: str, **options: int) -> None:
+            size = os.stat(source).st_size
+            assert self._synced.pop(os.path.realpath(source), size) == size
             self.steps.append((f"rename {self._name(source)}", self._name(target)))
             real(source, target, **options)
 

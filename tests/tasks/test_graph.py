@@ -1,5 +1,6 @@
 """The operations on the graph, on all three engines."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -50,6 +51,13 @@ def test_create_returns_the_task_as_it_is_stored(graph: TaskGraph, clock: Clock)
 
 def test_ids_count_up_from_one(graph: TaskGraph) -> None:
     assert [graph.create(f"task {index}").id for index in range(3)] == [1, 2, 3]
+
+
+def test_a_thread_goes_on_with_its_store_after_another_one_began(graph: TaskGraph) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(graph.create, "one").result()
+        graph.create("two")
+        assert thread.submit(graph.create, "three").result().id == 3
 
 
 def test_create_can_link_in_both_directions(graph: TaskGraph) -> None:

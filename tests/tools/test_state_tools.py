@@ -227,6 +227,16 @@ def test_what_left_comes_back_whole_with_the_next_pass(bench: Workbench) -> None
     assert "recall it to read it now" not in bench.call("keep").text
 
 
+def test_the_newest_result_that_left_is_said_not_to_be_in_view(bench: Workbench) -> None:
+    bench.session.engine.window = 60_000
+    with_results(bench, *(f"nothing of note in part {part}\n" * 250 for part in "abcdefghijkl"))
+    assert bench.session.compact() is not None
+    engine = bench.session.engine
+    newest = engine.history.units[engine.folded - 1].pieces[-1]
+    assert not in_view(bench, newest.text)
+    assert "recall it to read it now" in bench.call("keep", refs=[newest.call_id]).text
+
+
 @pytest.mark.parametrize(
     ("given", "word"),
     [

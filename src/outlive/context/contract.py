@@ -22,14 +22,16 @@ def broken(
     found = [] if after < before else [f"the view would not shrink ({before:.0f} to {after:.0f} tokens)"]
     found += request_problems(sendable(messages)) if messages else ["no messages"]
     found += _lost_request(given, messages)
-    found += [f"result {piece.event} was not seen yet" for piece in unseen if _touched(given, plan, piece)]
+    found += [f"result {piece.event} was not seen yet" for piece in _touched(given, plan, unseen)]
     return found + _unreachable(given, plan)
 
 
-def _touched(given: PassInput, plan: PassPlan, piece: Piece) -> bool:
-    """Whether something arrived would be shown otherwise than it was going to be."""
-    old, new = given.projection.edits.get(piece.key), plan.projection.edits.get(piece.key)
-    return piece.kind == "result" and (piece.event <= plan.projection.fold_to or old != new)
+def _touched(given: PassInput, plan: PassPlan, arrived: Iterable[Piece]) -> list[Piece]:
+    """The results among `arrived` that would be folded, or shown otherwise than they were going to be."""
+    old, new = given.projection.edits, plan.projection.edits
+    shown = {p.key for unit in given.units if unit.event > plan.projection.fold_to for p in unit.pieces}
+    results = [piece for piece in arrived if piece.kind == "result"]
+    return [piece for piece in results if piece.key not in shown or old.get(piece.key) != new.get(piece.key)]
 
 
 def _lost_request(given: PassInput, messages: Sequence[Message]) -> list[str]:

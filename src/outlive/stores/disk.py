@@ -106,6 +106,10 @@ class Disk:
         self.stage(self.scratch, data, durable=durable)
         self.commit(self.scratch, target, durable=durable)
 
+    def is_staging(self) -> bool:
+        """Whether the bytes of a change wait for their commit, or were left by a process that died before it."""
+        return any(self.local.glob("staged.*"))
+
     def sweep(self) -> None:
         """Remove what a process that died left half done. Only for the holder of the lock."""
         for path in self.local.glob("staged.*"):

@@ -249,11 +249,11 @@ class RecordFolder(ABC, Generic[E]):
         self.overlay = journal.files if journal else {}
         return journal
 
-    def carry_out(self) -> bool:
+    def carry_out(self) -> None:
         """Bring the files up to what a committed journal says. Doing it twice does no harm."""
         journal = self._load_journal()
         if journal is None:
-            return False
+            return
         durable, many = self.disk.durable, len(journal.files) >= _MANY
         for name, data in journal.files.items():
             if data is not None:
@@ -274,7 +274,6 @@ class RecordFolder(ABC, Generic[E]):
                 sync_folder(folder)
         self._journal_done.unlink(missing_ok=True)  # replacing it would wait for bytes that nobody needs
         self.journal_path.rename(self._journal_done)
-        return True
 
     def journal_state(self) -> object:
         """Differs whenever a change of several files was begun or ended in between."""

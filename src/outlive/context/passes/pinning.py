@@ -15,7 +15,6 @@ from outlive.context.passes.protect import Guarded, preserved
 from outlive.context.pieces import Piece
 from outlive.context.policy import PINNED_SHARE
 from outlive.context.units import Unit
-from outlive.context.view import Projection
 
 MOST = 20
 """References: they are listed in every request."""
@@ -57,7 +56,7 @@ def kept(engine: Engine) -> tuple[Kept, ...]:
                     what=piece.label,
                     handles=tuple(map(handle, piece.pages)),
                     tokens=engine.meter.tokens(piece.tokens),
-                    in_view=_in_view(piece, engine.projection),
+                    in_view=_in_view(engine, piece),
                     fits=piece.key in whole,
                 ),
             )
@@ -86,11 +85,12 @@ def changed(engine: Engine, keep: Sequence[str], let_go: Sequence[str]) -> tuple
     return tuple(refs)
 
 
-def _in_view(piece: Piece, projection: Projection) -> bool:
+def _in_view(engine: Engine, piece: Piece) -> bool:
     """Whether nothing of it is missing: in its place, or in the digest."""
-    if piece.event > projection.fold_to:
-        return piece.key not in projection.edits
-    return piece.text in projection.digest
+    in_place = any(piece in unit.pieces for unit in engine.history.units[engine.folded :])
+    if in_place:
+        return piece.key not in engine.projection.edits
+    return piece.text in engine.projection.digest
 
 
 def _known(units: Sequence[Unit], text: str, pages: int) -> str:

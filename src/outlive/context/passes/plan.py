@@ -184,8 +184,9 @@ def plan_pass(given: PassInput, depth: PassDepth) -> PassPlan:
 def holds(given: PassInput, pinned: Pinned, cap: Cap) -> bool:
     """Whether the digest shows all that is to be whole in it now: pinned results, the user's words."""
     digest, below = given.projection.digest, request_below(given)
-    results = (piece for piece in pinned.values() if piece.event <= given.projection.fold_to)
-    words = (piece for piece in _words(given.units[: given.folded]) if piece.tokens <= cap(piece))
+    folded = given.units[: given.folded]
+    results = (piece for unit in folded for piece in unit.pieces if piece.key in pinned)
+    words = (piece for piece in _words(folded) if piece.tokens <= cap(piece))
     return all(piece is below or piece.text in digest for piece in chain(results, words))
 
 

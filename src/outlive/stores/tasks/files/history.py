@@ -35,20 +35,29 @@ class AuditTrail:
     def __init__(self, path: Path, disk: Disk) -> None:
         self.path = path
         self._disk = disk
-        self._seen = (0, 0)
+        self._seen: tuple[int, int] | None = (0, 0)
+        """Size and inode up to which all changes are known; None when that cannot be told."""
         self._settled: tuple[int, int] | None = None
 
     def mark_seen(self) -> None:
-        """All that is there now is known; `news` reports what comes after."""
-        self._seen = self._state()
+        """All that is there now is about to be read; `news` reports what comes after.
+
+        Not so while a change is staged: its line may be there, and its files still as before.
+        """
+        state = self._state()
+        self._seen = None if self._disk.is_staging() else state
 
     def news(self) -> set[int] | None:
         """Tasks changed by other writers since the last call; None when that cannot be told."""
+        if self._seen is None:
+            return None
         (size, inode), (seen, seen_inode) = self._state(), self._seen
         if inode != seen_inode or not 0 <= size - seen <= LARGEST:
             return None
         if size == seen:
             return set()
+        if self._disk.is_staging():
+            return None
         with open_to_read(self.path) as file:
             file.seek(seen)
             raw = file.read(size - seen)

@@ -123,8 +123,7 @@ class FileTaskStore:
 
     def _recover(self) -> bool:
         """Catch up with other writers, and finish for one that died what it had committed."""
-        if self.folder.carry_out():
-            self._warm = False
+        self.folder.carry_out()
         news = self._catch_up()
         if not self._history.settled:
             self._mend(self._neighbours(self._history.settle()))
