@@ -82,8 +82,8 @@ def test_a_log_of_version_3_is_read_whole_and_goes_on(tmp_path: Path) -> None:
         assert not problems(session.next_request().messages)
 
 
-# -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments; version 7: a
-# provider's summary
+# -- version 5: state blocks, a pass between them, a result that came late; version 6: a digest in segments;
+# version 7: a summary of the provider
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def broken(
 def _touched(given: PassInput, plan: PassPlan, arrived: Iterable[Piece]) -> list[Piece]:
     """The results among `arrived` that would be folded, or shown otherwise than they were going to be."""
     old, new = given.projection.edits, plan.projection.edits
-    shown = {p.key for unit in given.units if unit.event > plan.projection.fold_to for p in unit.pieces}
+    shown = {p.key for unit in given.units[plan.folded :] for p in unit.pieces}
     results = [piece for piece in arrived if piece.kind == "result"]
     return [piece for piece in results if piece.key not in shown or old.get(piece.key) != new.get(piece.key)]
 
