@@ -664,3 +664,57 @@ def test_sessions_that_start_in_the_same_moment_have_ids_of_their_own(store: Fil
     assert len({session.id for session in started}) == 5
     for session in started:
         session.close()
+
+
+# -- a system prompt that changes while the provider has the conversation in its cache
+
+
+def asked_under(session: Session, system: str) -> Request:
+    session.change_system(system, (), may_wait=True)
+    session.user_said("go on")
+    request = session.next_request()
+    session.assistant_said((Text("ok"),))
+    return request
+
+
+def test_a_small_change_of_the_prompt_is_told_and_used_from_the_next_pass_on(store: FileLogStore) -> None:
+    old, new = "Be careful.\nUse tabs.\nBe brief.", "Be careful.\nUse spaces.\nBe brief."
+    with begin(store) as session:
+        first = asked_under(session, old)
+        second = asked_under(session, new)
+        assert (first.system, second.system) == (old, old)
+        told = "+ is new, - no longer holds:\n    @@ -2 +2 @@\n    -Use tabs.\n    +Use spaces."
+        assert told in second.messages[-1].blocks[-1].text  # type: ignore[union-attr]
+        assert second.messages[0] == first.messages[0]
+        assert "spaces" not in str(asked_under(session, new).messages[-1])
+    with again(store) as session:
+        assert session.next_request().system == old
+        assert not session.change_system(new, (), may_wait=True)
+        talk(session, 60)
+        request = session.next_request()
+        assert session.engine.projection.event
+        assert request.system == new
+        assert "no longer holds" not in shown(request)
+
+
+def test_a_prompt_that_is_as_it_was_again_is_no_news(store: FileLogStore) -> None:
+    with begin(store) as session:
+        asked_under(session, "Be brief.")
+        asked_under(session, "Be long.")
+        last = asked_under(session, "Be brief.")
+        assert last.system == "Be brief."
+        assert session.engine.thinking_from == 0
+        assert "This replaces the state blocks above." in str(last.messages[-1])
+
+
+def test_a_large_change_other_tools_and_a_cold_cache_change_the_prompt_at_once(store: FileLogStore) -> None:
+    now = [1_000.0]
+    tools = ({"name": "bash", "description": "", "input_schema": {"type": "object"}},)
+    with Session.start(store, id="s", window=WINDOW, clock=lambda: now[0]) as session:
+        asked_under(session, "Be brief.")
+        assert asked_under(session, "\n".join(f"rule {number}" for number in range(900))).system.startswith("rule 0")
+        session.change_system("Be brief.", tools, may_wait=True)
+        assert session.next_request().system == "Be brief."
+        asked_under(session, "Be brief.")
+        now[0] += 10_000
+        assert asked_under(session, "Be long.").system == "Be long."

@@ -14,7 +14,8 @@ Version 4: a text in the user's turn says who it is from (`origin`).
 Version 5: a state block is logged when it is shown (`state_shown`); a pass may hold the current request beside its
 digest.
 Version 6: a pass may leave the digests of earlier passes as they are (`keeps`) and hold facts beside its own.
-Version 7: a pass may use a summary that a provider wrote (`provider_summary`, `digest_after`).
+Version 7: a pass may use a summary that a provider wrote (`provider_summary`, `digest_after`); another system prompt
+may wait for the next pass (`told`).
 
 A reader that meets a type or a field layout it does not know keeps the event as `Unknown`, raw, and writes it back as
 it was.
@@ -58,6 +59,8 @@ class SystemChanged(Base, frozen=True, kw_only=True, tag="system_changed"):
 
     system: str
     tools: tuple[dict[str, Any], ...] = ()
+    told: str = ""
+    """What the state block tells of the change until the next pass uses the prompt; empty if it is used at once."""
 
 
 class Forked(Base, frozen=True, kw_only=True, tag="forked"):
@@ -261,6 +264,10 @@ class Receipt(Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
 
+SPOOLED = ("spool",)
+"""The rungs of a pass that changes only what no model has seen yet."""
+
+
 class ProviderSummary(Struct, frozen=True):
     """A summary in a form that only its provider reads; it is sent back as it came."""
 
@@ -296,6 +303,11 @@ class Compacted(Base, frozen=True, kw_only=True, tag="compacted"):
     digest_after: int = 0
     """The digest stands after what was said before this event, which so follows the provider's summary unchanged; 0
     if it stands before all that is not folded."""
+
+    @property
+    def keeps_front(self) -> bool:
+        """Whether what was sent stays as it was, but for what this pass folds."""
+        return bool(self.digest_after) or self.receipt.rungs == SPOOLED
 
 
 class Undone(Base, frozen=True, kw_only=True, tag="undone"):

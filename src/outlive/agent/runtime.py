@@ -71,7 +71,7 @@ class AgentParts:
     gate: Gate
     hooks: Hooks
     system: Callable[[], str]
-    """The system prompt as it should be now; what changed in it is used from the next turn on."""
+    """The system prompt as it should be now; a change of it counts from the next turn on."""
     limits: Callable[[Spending], Sequence[Limit]]
     """New limits for each run."""
     chose_mode: Callable[[str, Mode], None] = lambda *_: None
@@ -185,7 +185,7 @@ class Runtime:
         if self.remembering is not None:
             memories = await self.remembering.relevant(plain_text(blocks), self._answer_to)
             more += [Text(memories, "memory")] if memories else []
-        self.session.change_system(self.parts.system(), self.parts.toolbox.schemas())
+        self.session.change_system(self.parts.system(), self.parts.toolbox.schemas(), may_wait=True)
         self.session.user_said((*blocks, *more), queued=tuple(queued))
         return await self._go_on()
 

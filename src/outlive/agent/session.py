@@ -52,11 +52,14 @@ from outlive.stores.logs.lines import mended
 from outlive.stores.logs.names import new_session_id
 from outlive.stores.logs.protocol import LogStore, LogWriter
 from outlive.stores.logs.reading import full_log
+from outlive.tools.files.diff import changed_lines
 
 WINDOW = 200_000
 DAMAGE = "damage"
 RECONCILED = "reconciled"
 SUMMARY = "summary"
+LONGEST_TOLD = 3_000
+"""Characters of a change of the system prompt that the state block tells."""
 LOST = (
     "[interrupted: the process ended while this ran.{} It may have done all, part or none of its work: "
     "look before doing it again]"
@@ -384,13 +387,21 @@ class Session:
             self.tool_finished(call.id, text, is_error=True)
         return len(open_calls)
 
-    def change_system(self, system: str, tools: tuple[dict[str, Any], ...]) -> bool:
-        """Use another system prompt and other tools from here on; whether anything differs."""
+    def change_system(self, system: str, tools: tuple[dict[str, Any], ...], *, may_wait: bool = False) -> bool:
+        """Use another system prompt and other tools from here on; whether anything differs.
+
+        If it `may_wait`, a small change of the prompt is told in the state block and used from the next pass on, so
+        that the provider's cache and thinking that is bound to the prompt stay.
+        """
         system = self.masked(system)
         tools = mask_value(tools, by=self.masked)
-        if (system, tools) == (self.engine.history.system, self.engine.history.tools):
+        history = self.engine.history
+        if (system, tools) == (history.next_system, history.tools):
             return False
-        self.log(SystemChanged, system=system, tools=tools)
+        warm = history.asked_at is not None and not self.engine.is_cold(self._clock())
+        told = "\n".join(changed_lines(history.system, system, context=0)) if may_wait and warm else ""
+        wait = tools == history.tools and len(told) <= LONGEST_TOLD
+        self.log(SystemChanged, system=system, tools=tools, told=told if wait else "")
         return True
 
     def close(self) -> None:

@@ -58,13 +58,14 @@ class Engine(View):
         if isinstance(event, AssistantSaid):
             self._asked_tokens = event.id, self.estimate()
             self._ladder.answered()
+        prompt = self.history.system, self.history.tools
         changed = self.history.append(event)
         if changed is not None:
             self._finished(changed)
         match event:
             case StateShown():
                 self._take_state(event)
-            case SystemChanged():
+            case SystemChanged() if (self.history.system, self.history.tools) != prompt:
                 self.prefix_changed()
             case Compacted():
                 self._apply(projection_of(event, self.projection))

@@ -19,6 +19,7 @@ from outlive.events import (
     Event,
     Forked,
     Noted,
+    Renewed,
     SessionStarted,
     SystemChanged,
     ToolFinished,
@@ -52,7 +53,10 @@ class History:
         self.notes: list[str] = []
         self.queued: dict[int, str] = {}
         """What the user said that the model has not been told yet, by event."""
-        self.system = ""
+        self.system = self.next_system = ""
+        """In force; from the next pass on."""
+        self.system_news = ""
+        """How they differ, where they do."""
         self.tools: tuple[dict[str, object], ...] = ()
         self.reserve = 0.0
         """Tokens of a request that stand nowhere in the log."""
@@ -74,11 +78,8 @@ class History:
         self.last_time = max(self.last_time, event.time)
         self.state = self.state.apply(event)
         self._queue(event)
+        self._prompt(event)
         match event:
-            case SessionStarted() | SystemChanged():
-                self.system, self.tools = event.system, event.tools
-                tools = json.dumps(event.tools, ensure_ascii=False) if event.tools else ""
-                self.overhead = self.reserve + estimate(event.system) + estimate(tools)
             case UserSaid():
                 self.heard_at = event.time
                 self._add(user_unit(event))
@@ -105,6 +106,24 @@ class History:
             case _:
                 pass
         return None
+
+    def _prompt(self, event: Event) -> None:
+        """The system prompt and the tools; a prompt that waits is used when a pass changes what was sent anyway."""
+        match event:
+            case SystemChanged() if event.told:
+                self.next_system, self.system_news = event.system, event.told
+                return
+            case SessionStarted() | SystemChanged():
+                self.next_system, self.tools = event.system, event.tools
+            case Compacted() if event.keeps_front or not self.system_news:
+                return
+            case Compacted() | Renewed():
+                pass
+            case _:
+                return
+        tools = json.dumps(self.tools, ensure_ascii=False) if self.tools else ""
+        self.system, self.system_news = self.next_system, ""
+        self.overhead = self.reserve + estimate(self.system) + estimate(tools)
 
     def _queue(self, event: Event) -> None:
         """What waits to be said; what waited when a session was forked is said in that session alone."""

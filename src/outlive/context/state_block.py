@@ -22,6 +22,7 @@ _LINE_END = re.compile(r"(?:\r\n|[\n\r\v\f\x85\u2028\u2029])[ \t]*")
 _TAG = re.compile(r"<(?=/?state>)")
 _MARK = re.compile(r"^(?:\[\w+\] \d+\. |- (?=#))")
 _STATUS = re.compile(r" \[\w+\]$")
+PROMPT_CHANGED = "The system prompt has changed since it was sent; + is new, - no longer holds:"
 REPLACES = "This replaces the state blocks above."
 CHANGES = "Changed since the state block above; the rest of it holds:"
 LARGEST_CHANGE = 0.6
@@ -96,6 +97,7 @@ def render_state(
     *,
     compacted: bool,
     notes: Iterable[str] = (),
+    system_news: str = "",
     steps_shown: int = 0,
 ) -> StateBlock:
     """The block; its text is empty when there is nothing to say.
@@ -104,7 +106,8 @@ def render_state(
     their steps do: the newest `steps_shown` are not said again.
     """
     recent = state.recent_actions[: max(len(state.recent_actions) - steps_shown, 0)] if compacted else ()
-    sections = [section for section in _sections(state, ledger, compacted, notes, recent) if section.text]
+    changed = Section("system prompt", f"{PROMPT_CHANGED}\n    {inset(system_news)}" if system_news else "", True)
+    sections = [section for section in (changed, *_sections(state, ledger, compacted, notes, recent)) if section.text]
     if not sections:
         return StateBlock()
     room = budget - sum(estimate(section.text) + 1 for section in sections if section.must) - 12

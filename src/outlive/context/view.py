@@ -22,14 +22,12 @@ from outlive.context.state_block import StateBlock, render_state
 from outlive.context.tokens import IMAGE_TOKENS, Meter, estimate
 from outlive.context.units import Unit, steps_shown
 from outlive.context.validity import problems
-from outlive.events import Compacted, ProviderSummary, StateShown
+from outlive.events import SPOOLED, Compacted, ProviderSummary, StateShown
 from outlive.messages import Block, Message, Text, ToolResult
 
 INTERRUPTED = "[no result: the call was interrupted]"
 OPENING = "[the session starts here]"
 EMPTY = "[nothing]"
-SPOOLED = ("spool",)
-"""The rungs of a pass that changes only what no model has seen yet."""
 
 Edits = Mapping[tuple[int, int], str]
 
@@ -316,6 +314,7 @@ class View:
             self.budget.state,
             compacted=compacted or len(self._passes) > 1,
             notes=[*history.notes, *map(_late_note, self._late)],
+            system_news="" if compacted else history.system_news,
             steps_shown=shown,
         )
 

@@ -29,7 +29,6 @@ from outlive.context.passes.user_words import at_most
 from outlive.context.policy import Budget
 from outlive.context.tokens import estimate
 from outlive.context.view import (
-    SPOOLED,
     View,
     conversation,
     digest_tokens,
@@ -37,7 +36,7 @@ from outlive.context.view import (
     shown_tokens,
     unit_tokens,
 )
-from outlive.events import Compacted, ProviderSummary, Renewed, ViewEdit
+from outlive.events import SPOOLED, Compacted, ProviderSummary, Renewed, ViewEdit
 
 PROVIDER = "provider"
 FLOOR = PassDepth("reactive", 0.0, 0.0, 0.0, 0.0, squeeze=True)
