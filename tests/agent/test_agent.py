@@ -432,7 +432,9 @@ def test_a_hook_may_refuse_the_words_of_the_user(tmp_path: Path) -> None:
     assert not [event for event in seen if isinstance(event, UserSaid)]
 
 
-def test_instructions_that_changed_are_told_in_the_next_turn_and_the_prompt_stays_in_the_cache(tmp_path: Path) -> None:
+def test_instructions_that_changed_are_told_in_the_next_turn_and_the_prompt_stays_in_the_cache(
+    tmp_path: Path,
+) -> None:
     rules = ["Use tabs."]
     model = ScriptedModel([say("a"), say("b"), say("c")])
     agent, seen = make_agent(tmp_path, model, system=lambda: rules[0])

@@ -159,3 +159,24 @@ def test_a_hook_does_nothing_before_it_is_watched(tmp_path: Path, monkeypatch: p
 def test_a_hook_that_cannot_be_used_is_refused_at_the_start(tmp_path: Path, entry: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="PreToolUse"):
         CommandHooks({"PreToolUse": [entry]}, tmp_path)
+
+
+def test_the_pipes_are_closed_when_a_hook_that_was_too_loud_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the end of a pipe is noticed late, perhaps never before the loop ends."""
+    made: list[asyncio.subprocess.Process] = []
+    start = asyncio.create_subprocess_exec
+
+    async def started(*words: str, **options: Any) -> asyncio.subprocess.Process:
+        made.append(await start(*words, **options))
+        return made[-1]
+
+    async def story() -> None:
+        hooks = CommandHooks({"Stop": [{"command": "(sleep 3000 & echo $! > pid) ; exit 0"}]}, tmp_path)
+        await hooks.fire("Stop")
+        (process,) = made
+        assert process._transport.is_closing()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", started)
+    asyncio.run(story())

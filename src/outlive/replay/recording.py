@@ -32,7 +32,9 @@ class Recording(Struct, frozen=True, kw_only=True):
     compactions: int = 0
     """How often the recorded program compacted; its summaries are left out."""
     skipped: tuple[str, ...] = ()
-    """Lines that could not be used, each with its place and the reason."""
+    """What could not be used, with its place and the reason: damaged lines first, then other kinds of entries."""
+    damaged: int = 0
+    """How many of these are damaged lines."""
 
     @property
     def turns(self) -> list[int]:

@@ -139,6 +139,8 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
             talk.cancel()
             await asyncio.gather(talk, return_exceptions=True)
             await _end(process)
+            # Closes the pipes, which may not have noticed yet that their other ends are gone.
+            process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _end(process: asyncio.subprocess.Process) -> int:

@@ -42,6 +42,12 @@ agent_options = together(
         help="Go on with this session (its id, how that begins, or the short one that is shown).",
     ),
     click.option(
+        "--from",
+        "rescued",
+        metavar="FILE|ID",
+        help="Go on with a session of Claude Code or Codex: its transcript, or how its id begins (see rescue).",
+    ),
+    click.option(
         "--orphans",
         type=click.Choice(["stop", "wait", "adopt"]),
         help="What becomes of commands that a killed session left running, when it is resumed; adopt keeps them in "

@@ -34,12 +34,19 @@ def start(
     include_partial: bool = False,
     continued: bool = False,
     resume: str | None = None,
+    rescued: str | None = None,
     store: str | None = None,
     **options: Any,
 ) -> int:
     """Run the agent, headless with a prompt, else in the terminal; returns the exit code."""
     workspace = Workspace.find(store=store)
+    if sum((continued, resume is not None, rescued is not None)) > 1:
+        raise click.UsageError("--continue, --resume and --from name a session each; give one of them")
     session = _session(workspace, store, resume) if continued or resume is not None else None
+    if rescued is not None:
+        from outlive.cli.rescue import kept
+
+        session = kept(rescued, store)
     words = () if prompt is None else _prompt(prompt, going_on=session is not None)
     with closing(AgentFactory(workspace, AgentOptions(**options))) as factory:
         if prompt is None:

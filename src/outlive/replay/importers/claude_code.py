@@ -48,6 +48,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         task=facts.get("summary", ""),
         compactions=sum(line.value.get("isCompactSummary") is True for line in lines),
         skipped=(*lost, *_left_out(path, lines)),
+        damaged=len(lost),
     )
 
 

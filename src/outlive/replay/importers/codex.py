@@ -63,6 +63,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         folder=str(meta.get("cwd") or ""),
         compactions=compactions,
         skipped=(*skipped, *_left_out(path, items)),
+        damaged=len(skipped),
     )
 
 

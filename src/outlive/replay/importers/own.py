@@ -65,4 +65,5 @@ def _recording(name: str, events: Iterable[Event], lost: tuple[str, ...]) -> Rec
         folder=started.folder,
         compactions=passes,
         skipped=lost,
+        damaged=len(lost),
     )

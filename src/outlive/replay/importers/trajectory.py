@@ -32,6 +32,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         task=str(form.get("task") or ""),
         compactions=len(form.get("compactions") or ()),
         skipped=skipped,
+        damaged=len(skipped),
     )
 
 

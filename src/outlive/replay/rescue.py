@@ -1,0 +1,183 @@
+"""What a recorded session was about and where it stopped, by rule: for people, and for the agent that goes on."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from outlive.context.ledger import Ledger, facts
+from outlive.instructions import standing
+from outlive.messages import Message, Text, ToolCall, ToolResult, call_label, plain_text, tool_calls
+from outlive.origin import own_words, user_words
+from outlive.replay.recording import Recording
+
+Status = Literal["todo", "active", "done"]
+STATUSES: dict[str, Status] = {"in_progress": "active", "active": "active", "completed": "done", "done": "done"}
+"""Of a step, as clients call it; anything else is to do."""
+INTERRUPTED = "[Request interrupted by user"
+"""What Claude Code puts in the user's place after Esc."""
+FAILURES = 5
+LONGEST_LINE = 200
+_NUMBER = re.compile(r"#(\d+)")
+
+
+class RescuedStep(Struct, frozen=True):
+    """A step of the plan, or an entry of the client's own task list."""
+
+    text: str
+    status: Status
+
+
+class Rescued(Struct, frozen=True, kw_only=True):
+    """What is known of a session. Words of the user and of the model are verbatim."""
+
+    client: str
+    id: str
+    folder: str
+    model: str
+    began: float
+    ended: float
+    messages: int
+    compactions: int
+    damaged: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Entries of the transcript that say nothing about the work."""
+    requests: tuple[str, ...]
+    """What the user said, oldest first; the first one is the goal, the last one is what was asked last."""
+    directives: tuple[str, ...]
+    """Standing instructions among it, newest last."""
+    plan: tuple[RescuedStep, ...]
+    changed: tuple[str, ...]
+    """Files, the newest last."""
+    facts: str
+    """What was changed, checked and failed."""
+    failed: tuple[str, ...]
+    """The last calls that failed, and the end of what they said."""
+    answer: str
+    """The last words of the model."""
+    unanswered: tuple[str, ...]
+    """Calls that were under way when the recording ends."""
+
+    @property
+    def open(self) -> tuple[RescuedStep, ...]:
+        return tuple(step for step in self.plan if step.status != "done")
+
+
+def rescued(recording: Recording) -> Rescued:
+    """Read a recording once, from its beginning to its end."""
+    ledger, plan = Ledger(), PlanReader()
+    calls: dict[str, ToolCall] = {}
+    requests: list[str] = []
+    directives: dict[str, None] = {}
+    failed: list[str] = []
+    answer = ""
+    for number, recorded in enumerate(recording.messages):
+        message = recorded.message
+        for result in _results(message):
+            call = calls.pop(result.call_id, None)
+            if call is not None:
+                ledger.note(call, number, result.text, is_error=result.is_error, exit_code=None)
+                plan.take(call, result)
+                failed += _failure(call, result)
+        if message.role == "assistant":
+            calls = {call.id: call for call in tool_calls(message.blocks)}
+            answer = plain_text(message.blocks).strip() or answer
+            continue
+        if (words := user_words(message.blocks).strip()) and not words.startswith(INTERRUPTED):
+            requests.append(words)
+        for text in (text for block in message.blocks for text in standing(own_words(block))):
+            directives.pop(text, None)
+            directives[text] = None
+        for block in message.blocks:
+            if isinstance(block, Text):
+                ledger.heard(block.text)
+    times = [recorded.time for recorded in recording.messages]
+    return Rescued(
+        client=recording.format,
+        id=recording.id,
+        folder=recording.folder,
+        model=recording.model,
+        began=times[0] if times else 0.0,
+        ended=times[-1] if times else 0.0,
+        messages=len(times),
+        compactions=recording.compactions,
+        damaged=recording.skipped[: recording.damaged],
+        left_out=recording.skipped[recording.damaged :],
+        requests=tuple(requests),
+        directives=tuple(directives),
+        plan=plan.steps(),
+        changed=tuple(ledger.written),
+        facts=facts(ledger),
+        failed=tuple(failed[-FAILURES:]),
+        answer=answer,
+        unanswered=tuple(call_label(call) for call in calls.values()),
+    )
+
+
+def _results(message: Message) -> Iterable[ToolResult]:
+    return (block for block in message.blocks if isinstance(block, ToolResult))
+
+
+def _failure(call: ToolCall, result: ToolResult) -> list[str]:
+    if not result.is_error:
+        return []
+    last = next((line.strip() for line in reversed(result.text.splitlines()) if line.strip()), "")
+    return [f"{call_label(call)}: {last[:LONGEST_LINE]}"]
+
+
+class PlanReader:
+    """The plan as the tools of the clients keep it: a list that is written as a whole, or tasks one by one."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, RescuedStep] = {}
+        self._created = 0
+
+    def steps(self) -> tuple[RescuedStep, ...]:
+        return tuple(self._steps.values())
+
+    def take(self, call: ToolCall, result: ToolResult) -> None:
+        """Read a call that was answered."""
+        if result.is_error:
+            return
+        given = call.input
+        match call.name:
+            case "TodoWrite" | "todo_write" | "update_plan":
+                self._replace(given.get("todos") or given.get("plan") or given.get("steps"))
+            case "TaskCreate":
+                self._create(given, result.text)
+            case "TaskUpdate":
+                self._update(str(given.get("taskId", "")), given)
+
+    def _replace(self, items: Any) -> None:
+        steps = [_step(item) for item in items] if isinstance(items, list) else []
+        if found := [step for step in steps if step]:
+            self._steps = {str(number): step for number, step in enumerate(found)}
+
+    def _create(self, given: dict[str, Any], answer: str) -> None:
+        several = given.get("tasks")
+        for item in several if isinstance(several, list) else [given]:
+            self._created += 1
+            named = None if isinstance(several, list) else _NUMBER.search(answer)
+            if step := _step(item):
+                self._steps[named[1] if named else str(self._created)] = step
+
+    def _update(self, name: str, given: dict[str, Any]) -> None:
+        known = self._steps.get(name)
+        if known is None:
+            return
+        status = str(given.get("status") or "")
+        if status in ("deleted", "cancelled"):
+            del self._steps[name]
+            return
+        text = str(given.get("subject") or known.text)
+        self._steps[name] = RescuedStep(text, STATUSES.get(status, "todo") if status else known.status)
+
+
+def _step(item: Any) -> RescuedStep | None:
+    if isinstance(item, str):
+        return RescuedStep(item, "todo")
+    if not isinstance(item, dict):
+        return None
+    text = next((item[key] for key in ("content", "step", "subject", "text") if isinstance(item.get(key), str)), "")
+    return RescuedStep(text, STATUSES.get(str(item.get("status")), "todo")) if text.strip() else None
