@@ -109,6 +109,7 @@ def test_the_agent_goes_on_with_it_in_the_mode_of_this_folder(outlive: Outlive) 
     (request, *_) = sim.requests
     assert "Plan the beds. Never plant mint." in request.text
     assert "Permission mode: ask" in request.text
+    assert "Scratchpad: This session began in claude-code, where tools had other names." in request.text
 
 
 def test_only_one_session_can_be_gone_on_with(outlive: Outlive) -> None:

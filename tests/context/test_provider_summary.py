@@ -156,6 +156,35 @@ def test_a_summary_that_comes_after_another_pass_is_not_used() -> None:
     assert driven.engine.summarized(ev.ProviderSummary(Opaque("anthropic", BLOCK), 12), found[1]) is None
 
 
+def test_a_summary_of_what_was_taken_back_is_not_used() -> None:
+    driven = Driven()
+    for _ in driven.play(60):
+        if found := driven.engine.summary_request():
+            break
+    assert found
+    engine, (_, fold_to) = driven.engine, found
+    engine.append(ev.Undone(id=engine.history.last_id + 1, time=0.0, target=fold_to - 1, what="after"))
+    for event in long_story(12, 40).events[2:]:
+        driven._append(event)
+    assert engine.summarized(ev.ProviderSummary(Opaque("anthropic", BLOCK), 12), fold_to) is None
+
+
+def test_thinking_of_another_view_stays_out_through_a_preview() -> None:
+    driven = Driven()
+    for _ in driven.play(200):
+        if driven.made:
+            break
+    engine = driven.engine
+    engine.append(ev.SystemChanged(id=engine.history.last_id + 1, time=0.0, system="Another prompt."))
+    before = engine.live_request().thinking_from
+    assert before
+    for event in long_story(1, 9_000).events[2:]:
+        driven._append(event)
+    request = engine.next_request()
+    assert [made.receipt.rungs for made in request.passes] == [("spool",)]
+    assert request.thinking_from == before
+
+
 def test_without_a_new_summary_the_rules_make_the_next_pass_below_the_old_one() -> None:
     driven = Driven()
     for request in driven.play(400):

@@ -165,11 +165,11 @@ class Engine(View):
         """Put the provider's summary in place of what it was asked to summarize, up to event `fold_to`.
 
         `left_out`: its lines that the log does not bear out; the digest says so. None when another pass came in
-        between, or when nothing is gained.
+        between, when some of it was taken back, or when nothing is gained.
         """
         self.render_new()
         units = self.history.units
-        fold = sum(unit.event <= fold_to for unit in units)
+        fold = next((number for number, unit in enumerate(units, 1) if unit.event == fold_to), 0)
         if fold <= self.folded or self.history.mid_batch:
             return None
         return self._ladder.summarized(summary, fold, about_provider(units[0].event, fold_to, left_out))

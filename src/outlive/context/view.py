@@ -420,9 +420,11 @@ class View:
         kept = self._render_all()
         new_digest = projection.segments != now.projection.segments
         self._late = [] if new_digest and not projection.digest_after else self._unsaid()
+        if projection.shown_to == now.projection.shown_to:
+            return
         if projection.digest_after:
             self.thinking_from = max(0, kept - thought_here)
-        elif projection.shown_to != now.projection.shown_to:
+        else:
             self.prefix_changed()
 
     def _count_folded(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from outlive.agent.session import Session
-from outlive.events import VERSION, Checkpointed, SessionStarted
+from outlive.events import VERSION, Checkpointed, SessionStarted, StateChanged
 from outlive.replay.player import Buffer, add_message
 from outlive.replay.recording import Recording
 from outlive.stores.logs.protocol import LogStore, UnknownSession
@@ -26,7 +26,7 @@ def adopt(recording: Recording, store: LogStore, *, folder: str, mask: Callable[
         now = recorded.time
         add_message(session, recorded.message)
     session.settle()
-    session.note(f"this session began in {recording.format}; the tools that it had there may have other names here")
+    session.log(StateChanged, scratchpad=f"This session began in {recording.format}, where tools had other names.")
     store.replace(id, buffer.events)
     return id
 
