@@ -93,6 +93,13 @@ def test_every_format_can_be_rescued(name: str) -> None:
     assert found.began <= found.ended
 
 
+def test_a_command_of_codex_fails_by_the_exit_code_in_its_frame() -> None:
+    framed = "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno such file\n"
+    assert rescued(played(*called(1, "exec_command", {"cmd": "cat x"}, framed))).failed == (
+        "exec_command cat x: no such file",
+    )
+
+
 # -- plans
 
 

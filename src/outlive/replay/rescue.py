@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from outlive.context.ledger import Ledger, facts
+from outlive.context.ledger.frames import framed_exit
 from outlive.instructions import standing
 from outlive.messages import Message, Text, ToolCall, ToolResult, call_label, plain_text, tool_calls
 from outlive.origin import own_words, user_words
@@ -120,7 +121,7 @@ def _results(message: Message) -> Iterable[ToolResult]:
 
 
 def _failure(call: ToolCall, result: ToolResult) -> list[str]:
-    if not result.is_error:
+    if not result.is_error and not framed_exit(result.text, is_error=False):
         return []
     last = next((line.strip() for line in reversed(result.text.splitlines()) if line.strip()), "")
     return [f"{call_label(call)}: {last[:LONGEST_LINE]}"]

@@ -347,3 +347,12 @@ def test_only_the_latest_breakpoints_are_written(sim: Simulator) -> None:
     for count, read in ((2, 0), (3, 6000)):
         explicit = {"prompt_cache_options": {"mode": "explicit"}}
         assert cost(sim, *parts[:count], text("a"), **explicit)[2] == read
+
+
+def test_what_codex_sends_is_accepted_and_other_kinds_of_tools_are_not() -> None:
+    others: list[dict[str, Any]] = [{"type": "namespace", "name": "agents", "tools": TOOLS}, {"type": "web_search"}]
+    metadata = {"session": "1"}
+    with Simulator([say("ok")], key=KEY) as sim:
+        assert ask(sim, body(tools=[*TOOLS, *others], client_metadata=metadata)).status == 200
+        assert set(sim.requests[-1].tools) == {"bash", "agents", "web_search"}
+        assert "Invalid value: 'poem'." in ask(sim, body(tools=[{"type": "poem"}])).error["message"]

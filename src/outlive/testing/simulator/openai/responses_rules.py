@@ -27,7 +27,7 @@ FIELDS = frozenset(
         *("parallel_tool_calls", "previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_options"),
         *("prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "store", "stream"),
         *("stream_options", "temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation"),
-        "user",
+        *("user", "client_metadata"),  # the SDK does not list the last one, and Codex sends it
     )
 )
 COMPACTED = frozenset(
@@ -54,6 +54,8 @@ TOOL_FIELDS = frozenset(
         *("output_schema", "async"),
     )
 )
+OTHER_TOOLS = ("custom", "namespace", "tool_search", "local_shell", "web_search", "image_generation")
+"""Tools that Codex sends, accepted unchecked; the simulated model calls functions only."""
 INCLUDABLE = (
     *("web_search_call.action.sources", "code_interpreter_call.outputs", "computer_call_output.output.image_url"),
     *("file_search_call.results", "message.input_image.image_url", "message.output_text.logprobs"),
@@ -251,7 +253,9 @@ def _check_tools(body: dict[str, Any]) -> None:
     for index, tool in enumerate(tools):
         where = f"tools[{index}]"
         wanted(tool, where, dict)
-        choice(needed(tool, "type", where, str), f"{where}.type", ("function",))
+        choice(needed(tool, "type", where, str), f"{where}.type", ("function", *OTHER_TOOLS))
+        if tool["type"] in OTHER_TOOLS:
+            continue
         check_name(tool, where)
         known_only(tool, TOOL_FIELDS, where)
         check_schema(tool, f"{where}.parameters")
