@@ -1,6 +1,7 @@
 """`outlive rescue` and `outlive --from` as a user has them."""
 
 import hashlib
+import json
 import os
 import shutil
 from pathlib import Path
@@ -58,6 +59,12 @@ def test_the_sessions_of_all_clients_are_listed_newest_first(outlive: Outlive, h
     assert found[0]["about"].startswith("Plan the beds.")
     assert found[1]["about"]
     assert CLAUDE in outlive("rescue").out
+    folder = next(home.glob(".codex/sessions/2026/03/01"))
+    long = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": "a long story " * 99}}
+    (folder / "rollout-9.jsonl").write_text(json.dumps(long))
+    assert "a long story a long" in outlive("rescue").out
+    assert "left out" not in outlive("rescue").out
+    (folder / "rollout-9.jsonl").unlink()
     assert [one["client"] for one in outlive("rescue", "--list", "-n", "1", "--json").json] == ["claude-code"]
 
 

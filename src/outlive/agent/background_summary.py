@@ -10,7 +10,7 @@ from outlive.models.errors import ModelError, RequestRefused
 from outlive.models.protocol import Model, Summary, Usage, summarize
 from outlive.request import Request
 
-SECONDS = 120.0
+SUMMARY_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class BackgroundSummary:
     async def _ask(self, request: Request, fold_to: int, focus: str = "") -> SummaryAnswer:
         model = self._model()
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(SUMMARY_SECONDS):
                 summary = await summarize(model, request, ask(self._session.masked(focus)))
         except TimeoutError:
-            return SummaryAnswer(fold_to, None, f"no answer within {SECONDS:.0f} s")
+            return SummaryAnswer(fold_to, None, f"no answer within {SUMMARY_SECONDS:.0f} s")
         except ModelError as error:
             self._unable = model.name if isinstance(error, RequestRefused) else ""
             return SummaryAnswer(fold_to, None, str(error))

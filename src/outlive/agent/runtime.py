@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from msgspec.structs import replace as with_fields
 
-from outlive.agent.background_summary import BackgroundSummary, SummaryAnswer
+from outlive.agent.background_summary import SUMMARY_SECONDS, BackgroundSummary, SummaryAnswer
 from outlive.agent.masking import masked
 from outlive.agent.memory.session_memory import SessionMemory
 from outlive.agent.orphans import OrphanChoice, became
@@ -46,7 +46,6 @@ from outlive.tools.runner import Gate, Hooks, Runner
 from outlive.tools.skills import Skills
 from outlive.tools.toolbox import Toolbox
 
-SUMMARY_SECONDS = 120.0
 STOP_HOOKS = 3
 """How often in a row a Stop hook may send the model back to work."""
 Watcher = Callable[[Event | Live], None]

@@ -18,6 +18,8 @@ from outlive.replay.rescue import Rescued, rescued
 
 SHOWN = 600
 """Characters of a text in the overview."""
+ABOUT = 110
+"""Characters of the first request in a list."""
 DAMAGED = 5
 """Damaged lines that are named."""
 
@@ -113,8 +115,8 @@ def _list(limit: int, *, as_json: bool) -> None:
 def _row(session: ClientSession) -> str:
     size = f"{session.size / 1024:,.0f} KB"
     head = f"{moment(session.changed)}  {session.client:11}  {session.id}  {size}  {session.folder}"
-    about = one_line(session.about)
-    return f"{head}\n    {click.style(cut(about, 110) if about else '(no words of the user)', dim=True)}"
+    about = one_line(session.about, ABOUT) or "(no words of the user)"
+    return f"{head}\n    {click.style(about, dim=True)}"
 
 
 def _overview(found: Rescued) -> str:

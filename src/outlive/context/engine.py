@@ -164,7 +164,7 @@ class Engine(View):
     def summarized(self, summary: ProviderSummary, fold_to: int, left_out: Iterable[str] = ()) -> Compacted | None:
         """Put the provider's summary in place of what it was asked to summarize, up to event `fold_to`.
 
-        `left_out`: its lines that the log does not bear out; the digest says so. None when another pass came in
+        `left_out`: its lines that are not in the log; the digest says so. None when another pass came in
         between, when some of it was taken back, or when nothing is gained.
         """
         self.render_new()

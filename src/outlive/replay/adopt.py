@@ -1,6 +1,7 @@
 """A recording as a session of ours, which can be resumed."""
 
 from collections.abc import Callable
+from itertools import count
 
 from outlive.agent.session import Session
 from outlive.events import VERSION, Checkpointed, SessionStarted, StateChanged
@@ -33,10 +34,11 @@ def adopt(recording: Recording, store: LogStore, *, folder: str, mask: Callable[
 
 def _free(store: LogStore, wanted: str) -> str:
     """The id of the recording, or one like it that no session has."""
-    for number in range(1, 1_000):
-        id = wanted if number == 1 else f"{wanted}.{number}"
+    id = wanted
+    for number in count(2):
         try:
             store.info(id)
         except UnknownSession:
-            return id
-    raise ValueError(f"no free id for {wanted}")
+            break
+        id = f"{wanted}.{number}"
+    return id

@@ -171,13 +171,13 @@ class PlanReader:
         if status in ("deleted", "cancelled"):
             del self._steps[name]
             return
-        text = str(given.get("subject") or known.text)
+        text = str(given.get("subject") or "").strip() or known.text
         self._steps[name] = RescuedStep(text, STATUSES.get(status, "todo") if status else known.status)
 
 
 def _step(item: Any) -> RescuedStep | None:
     if isinstance(item, str):
-        return RescuedStep(item, "todo")
+        return RescuedStep(item, "todo") if item.strip() else None
     if not isinstance(item, dict):
         return None
     text = next((item[key] for key in ("content", "step", "subject", "text") if isinstance(item.get(key), str)), "")

@@ -257,7 +257,7 @@ class Ladder:
     ) -> PassInput:
         """What a pass may look at; `compacted` counts the state block as it will be at most after it.
 
-        A new summary replaces the one before, whoever wrote it.
+        A new summary replaces the one before.
         """
         view, history = self._view, self._view.history
         block = estimate(view.state_block(compacted=compacted).text)
