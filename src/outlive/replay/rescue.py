@@ -75,11 +75,11 @@ def rescued(recording: Recording) -> Rescued:
     answer = ""
     for number, recorded in enumerate(recording.messages):
         message = recorded.message
+        plan.see(message)
         for result in _results(message):
             call = calls.pop(result.call_id, None)
             if call is not None:
                 ledger.note(call, number, result.text, is_error=result.is_error, exit_code=None)
-                plan.take(call, result)
                 failed += _failure(call, result)
         if message.role == "assistant":
             calls = {call.id: call for call in tool_calls(message.blocks)}
@@ -133,11 +133,20 @@ class PlanReader:
     def __init__(self) -> None:
         self._steps: dict[str, RescuedStep] = {}
         self._created = 0
+        self._calls: dict[str, ToolCall] = {}
 
     def steps(self) -> tuple[RescuedStep, ...]:
         return tuple(self._steps.values())
 
-    def take(self, call: ToolCall, result: ToolResult) -> None:
+    def see(self, message: Message) -> None:
+        """Read the next message of the session."""
+        for result in _results(message):
+            if call := self._calls.pop(result.call_id, None):
+                self._take(call, result)
+        if message.role == "assistant":
+            self._calls = {call.id: call for call in tool_calls(message.blocks)}
+
+    def _take(self, call: ToolCall, result: ToolResult) -> None:
         """Read a call that was answered."""
         if result.is_error:
             return

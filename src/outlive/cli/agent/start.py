@@ -18,7 +18,7 @@ from outlive.config import Workspace
 from outlive.config.git import main_checkout
 from outlive.messages import Text
 from outlive.origin import tagged
-from outlive.stores.logs.names import is_subagent
+from outlive.stores.logs.names import is_followed, is_subagent
 from outlive.tools.permissions.asking import Asker
 
 STDIN_PATIENCE = 1.0
@@ -88,7 +88,7 @@ def _session(workspace: Workspace, url: str | None, wanted: str | None) -> str:
         found = [
             info
             for info in store.sessions()
-            if not info.replay and not is_subagent(info.id) and not _elsewhere(info.folder, workspace)
+            if not (info.replay or is_subagent(info.id) or is_followed(info.id) or _elsewhere(info.folder, workspace))
         ]
         if not found:
             raise click.UsageError("--continue: there is no session in this folder yet; leave it out to begin one")

@@ -11,6 +11,7 @@ SUFFIX = ".jsonl"
 LONGEST = 180
 _KEPT = 120
 _SUB = ".sub-"
+_FOLLOWED = ".session-"
 
 
 class InvalidSession(StoreError):
@@ -29,6 +30,15 @@ def subagent_id(parent: str) -> str:
 
 def is_subagent(session: str) -> bool:
     return _SUB in session
+
+
+def followed_id(client: str, session: str) -> str:
+    """The id of our log of a session of another agent."""
+    return f"{client}{_FOLLOWED}{session}"
+
+
+def is_followed(session: str) -> bool:
+    return _FOLLOWED in session
 
 
 def file_name(session: str) -> str:

@@ -1,0 +1,145 @@
+"""A session of another agent, followed: a log of ours that keeps in step with the client's transcript.
+
+What the client took back (a rewind, another branch) is taken back here too; handles keep their meaning.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from outlive.agent.session import Session
+from outlive.events import Checkpointed, PlanChanged, PlanStep, ToolFinished
+from outlive.messages import ToolResult
+from outlive.origin import user_words
+from outlive.replay.recording import Recorded
+from outlive.replay.rescue import PlanReader
+from outlive.stores.logs.names import followed_id
+from outlive.stores.logs.protocol import LogStore, UnknownSession
+from outlive.stores.logs.reading import full_log
+
+FOLLOWED = "followed"
+"""A checkpoint: how many messages of the transcript are in the log, and their hash."""
+KEPT = "[outlive kept all of this result: "
+"""How a text begins that a client shows in place of a result; the result itself is in the log."""
+UNBOUNDED = 1 << 40
+"""A window in which no pass is ever due: the client compacts, not we."""
+
+
+class Followed:
+    """The log of a client's session, open for writing. Close it soon: hooks of the client wait for each other."""
+
+    def __init__(
+        self,
+        store: LogStore,
+        client: str,
+        session: str,
+        *,
+        folder: str,
+        mask: Callable[[str], str],
+        model: str = "",
+        window: int = UNBOUNDED,
+    ) -> None:
+        """Open the log, or begin one. Raises SessionBusy while another process has it."""
+        self._now = 0.0
+        self._store = store
+        id = followed_id(client, session)
+        options = {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
+        try:
+            self.session = Session.resume(store, id, **options)
+        except UnknownSession:
+            self.session = Session.start(store, id=id, model=model, folder=folder, **options)
+
+    def take(self, messages: Sequence[Recorded], *, whole: bool = True) -> None:
+        """Bring the log in step with the client. Unless it is `whole`, its last answer may still grow and waits."""
+        if not whole and messages and messages[-1].message.role == "assistant":
+            messages = messages[:-1]
+        hashes = list(_hashes(messages))
+        known = self._in_step(hashes)
+        if len(messages) == known:
+            return
+        for recorded in messages[known:]:
+            self._now = recorded.time
+            self._add(recorded)
+        self._plan(messages)
+        self.session.log(Checkpointed, label=FOLLOWED, data={"messages": len(messages), "hash": hashes[-1]})
+
+    def keep(self, call: str, text: str, *, is_error: bool = False) -> tuple[int, ...]:
+        """Log a result before the client has it; the pages that hold it. None if the transcript lacks the call."""
+        if all(call != waiting.id for waiting in self.session.engine.history.waiting):
+            return ()
+        self.session.tool_finished(call, text, is_error=is_error)
+        unit = self.session.engine.history.units[-1]
+        return next((piece.pages for piece in reversed(unit.pieces) if piece.call_id == call), ())
+
+    def close(self) -> None:
+        self.session.close()
+
+    def __enter__(self) -> "Followed":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _in_step(self, hashes: list[str]) -> int:
+        """How many messages are in the log; whatever the transcript no longer has is taken back."""
+        marks = [e for e in self.session.events if isinstance(e, Checkpointed) and e.label == FOLLOWED]
+        for mark in reversed(marks):
+            count = int(mark.data["messages"])
+            if count <= len(hashes) and (not count or hashes[count - 1] == mark.data["hash"]):
+                if mark is not marks[-1]:
+                    self.session.undo_to(mark.id)
+                return count
+        if marks:
+            self.session.undo_to(1)
+        return 0
+
+    def _add(self, recorded: Recorded) -> None:
+        session, message = self.session, recorded.message
+        if message.role == "assistant":
+            session.assistant_said(message.blocks)
+            return
+        waiting = {call.id for call in session.engine.history.waiting}
+        said = []
+        for block in message.blocks:
+            if not isinstance(block, ToolResult):
+                said.append(block)
+            elif block.call_id in waiting:
+                text = self._whole(block) if block.text.startswith(KEPT) else block.text
+                session.tool_finished(block.call_id, text, is_error=block.is_error, images=block.images)
+        if said:
+            words = user_words(said).strip()
+            queued = tuple(event for event, text in session.engine.history.queued.items() if text.strip() == words)
+            session.user_said(tuple(said), queued=queued)
+
+    def _whole(self, result: ToolResult) -> str:
+        """The result that a client shows our preview of; it may have been taken back since it was logged."""
+        events = full_log(self._store, self.session.id).events
+        logged = (e.text for e in events if isinstance(e, ToolFinished) and e.call_id == result.call_id)
+        return max(logged, key=len, default=result.text)
+
+    def _plan(self, messages: Iterable[Recorded]) -> None:
+        plan = plan_of(messages)
+        steps = tuple(PlanStep(step.text, step.status == "done") for step in plan.steps())
+        active = next((n for n, step in enumerate(plan.steps(), 1) if step.status == "active"), 0)
+        state = self.session.state
+        if (steps, active) != (state.plan, state.current_step) and (steps or state.plan):
+            done = tuple(n for n, step in enumerate(steps, 1) if step.done)
+            undone = tuple(n for n, step in enumerate(steps, 1) if not step.done)
+            self.session.log(PlanChanged, steps=steps, done=done, not_done=undone, current_step=active)
+
+
+def plan_of(messages: Iterable[Recorded]) -> PlanReader:
+    """The plan as the client's own tools have it at the end of these messages."""
+    plan = PlanReader()
+    for recorded in messages:
+        plan.see(recorded.message)
+    return plan
+
+
+def _hashes(messages: Iterable[Recorded]) -> Iterator[str]:
+    """A hash of all messages up to each."""
+    chain = hashlib.sha256()
+    for recorded in messages:
+        chain.update(msgspec.json.encode(recorded.message))
+        yield chain.hexdigest()
