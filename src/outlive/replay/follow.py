@@ -5,6 +5,7 @@ What the client took back (a rewind, another branch) is taken back here too; han
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self
 
 import msgspec
 
@@ -44,7 +45,7 @@ class Followed:
         self._now = 0.0
         self._store = store
         id = followed_id(client, session)
-        options = {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
+        options: dict[str, Any] = {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
         try:
             self.session = Session.resume(store, id, **options)
         except UnknownSession:
@@ -75,7 +76,7 @@ class Followed:
     def close(self) -> None:
         self.session.close()
 
-    def __enter__(self) -> "Followed":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
