@@ -16,6 +16,11 @@ from outlive.errors import OutliveError
 
 def answer(arguments: Sequence[str]) -> None:
     """Print the answer and end the process, or do nothing."""
+    if len(arguments) == 2 and arguments[0] == "hook":
+        from outlive.clients.hook import CLIENTS, main
+
+        if arguments[1] in CLIENTS:
+            main(arguments[1])
     asked = _understood(arguments)
     if asked is None or sys.stdout.isatty():
         return

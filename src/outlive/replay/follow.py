@@ -4,13 +4,14 @@ What the client took back (a rewind, another branch) is taken back here too; han
 """
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import msgspec
 
 from outlive.agent.session import Session
-from outlive.events import Checkpointed, PlanChanged, PlanStep, ToolFinished
+from outlive.events import Checkpointed, PlanChanged, PlanStep, ToolFinished, UserQueued
 from outlive.messages import ToolResult
 from outlive.origin import user_words
 from outlive.replay.recording import Recorded
@@ -120,9 +121,12 @@ class Followed:
         return max(logged, key=len, default=result.text)
 
     def _plan(self, messages: Iterable[Recorded]) -> None:
-        plan = plan_of(messages)
-        steps = tuple(PlanStep(step.text, step.status == "done") for step in plan.steps())
-        active = next((n for n, step in enumerate(plan.steps(), 1) if step.status == "active"), 0)
+        """Log the plan if the client's own tool changed it."""
+        reader = PlanReader()
+        for recorded in messages:
+            reader.see(recorded.message)
+        steps = tuple(PlanStep(step.text, step.status == "done") for step in reader.plan)
+        active = next((n for n, step in enumerate(reader.plan, 1) if step.status == "active"), 0)
         state = self.session.state
         if (steps, active) != (state.plan, state.current_step) and (steps or state.plan):
             done = tuple(n for n, step in enumerate(steps, 1) if step.done)
@@ -130,12 +134,18 @@ class Followed:
             self.session.log(PlanChanged, steps=steps, done=done, not_done=undone, current_step=active)
 
 
-def plan_of(messages: Iterable[Recorded]) -> PlanReader:
-    """The plan as the client's own tools have it at the end of these messages."""
-    plan = PlanReader()
-    for recorded in messages:
-        plan.see(recorded.message)
-    return plan
+def queue_words(
+    store: LogStore, client: str, session: str, words: str, *, folder: str, mask: Callable[[str], str]
+) -> None:
+    """Log what the user just said. The client's transcript has it later; the log is not read for this."""
+    id = followed_id(client, session)
+    try:
+        last = store.info(id).last_event
+    except UnknownSession:
+        with Session.start(store, id=id, folder=folder, mask=mask, world=None) as begun:
+            last = begun.last_event
+    with store.writer(id) as writer:
+        writer.append([UserQueued(id=last + 1, time=time.time(), parent=last, text=mask(words))])
 
 
 def _hashes(messages: Iterable[Recorded]) -> Iterator[str]:

@@ -131,12 +131,14 @@ class PlanReader:
     """The plan as the tools of the clients keep it: a list that is written as a whole, or tasks one by one."""
 
     def __init__(self) -> None:
-        self._steps: dict[str, RescuedStep] = {}
+        self.plan: tuple[RescuedStep, ...] = ()
+        """The list that is written as a whole."""
+        self._tasks: dict[str, RescuedStep] = {}
         self._created = 0
         self._calls: dict[str, ToolCall] = {}
 
     def steps(self) -> tuple[RescuedStep, ...]:
-        return tuple(self._steps.values())
+        return (*self.plan, *self._tasks.values())
 
     def see(self, message: Message) -> None:
         """Read the next message of the session."""
@@ -162,7 +164,7 @@ class PlanReader:
     def _replace(self, items: Any) -> None:
         steps = [_step(item) for item in items] if isinstance(items, list) else []
         if found := [step for step in steps if step]:
-            self._steps = {str(number): step for number, step in enumerate(found)}
+            self.plan = tuple(found)
 
     def _create(self, given: dict[str, Any], answer: str) -> None:
         several = given.get("tasks")
@@ -170,18 +172,18 @@ class PlanReader:
             self._created += 1
             named = None if isinstance(several, list) else _NUMBER.search(answer)
             if step := _step(item):
-                self._steps[named[1] if named else str(self._created)] = step
+                self._tasks[named[1] if named else str(self._created)] = step
 
     def _update(self, name: str, given: dict[str, Any]) -> None:
-        known = self._steps.get(name)
+        known = self._tasks.get(name)
         if known is None:
             return
         status = str(given.get("status") or "")
         if status in ("deleted", "cancelled"):
-            del self._steps[name]
+            del self._tasks[name]
             return
         text = str(given.get("subject") or "").strip() or known.text
-        self._steps[name] = RescuedStep(text, STATUSES.get(status, "todo") if status else known.status)
+        self._tasks[name] = RescuedStep(text, STATUSES.get(status, "todo") if status else known.status)
 
 
 def _step(item: Any) -> RescuedStep | None:

@@ -1,0 +1,7 @@
+"""outlive inside of other agents.
+
+hook.py      `outlive hook CLIENT`: one event of a client in, one answer out, whatever goes wrong
+answers.py   what is answered: at the start, after a compaction, to a prompt, to a large result
+mirror.py    the client's own task list in the graph
+setup/       `outlive init`: what is written into the files of each client, and taken out again
+"""

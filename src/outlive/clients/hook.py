@@ -1,0 +1,96 @@
+"""`outlive hook CLIENT`: reads one event of a client on standard input and prints the answer for it.
+
+A client waits for its hooks, so this starts without the command line, loads what an event needs and no more, and ends
+within a time limit. Whatever fails here fails alone: the client gets an empty answer, and the user is told once a
+session. Claude Code and Codex send the same JSON.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from outlive.clients.answers import HookAnswer, HookCall, answer
+from outlive.config.home import home
+
+CLIENTS = ("claude-code", "codex")
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an event that are read."""
+SECONDS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
+PATIENCE = 8
+"""Seconds for any other event."""
+FAILED = "hooks.failed"
+"""In the user's own folder: the newest failure, and the session in which the user was told."""
+
+
+def main(client: str) -> None:
+    """Answer and end the process: 0 even on failure, because a client takes another code for a refusal."""
+    try:
+        event = json.loads(sys.stdin.buffer.read(LARGEST))
+        signal.signal(signal.SIGALRM, _late)
+        signal.alarm(SECONDS.get(event.get("hook_event_name"), PATIENCE))
+        text = encoded(client, event, answer(HookCall(client, event)))
+    except BaseException as error:  # noqa: BLE001 - nothing of ours may stop the client
+        signal.alarm(0)
+        text = _failed(error, locals().get("event"))
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def encoded(client: str, event: dict[str, Any], found: HookAnswer) -> str:
+    """The answer as the client reads it; empty if there is nothing to say."""
+    name = str(event.get("hook_event_name"))
+    if name == "PreCompact":
+        return found.context  # instructions for the summary
+    form: dict[str, Any] = {}
+    if found.message:
+        form["systemMessage"] = found.message
+    if found.replacement is not None and client == "codex":
+        form |= {"continue": False, "reason": found.replacement}
+    more: dict[str, Any] = {}
+    if found.context:
+        more["additionalContext"] = found.context
+    if found.replacement is not None and client == "claude-code":
+        more["updatedToolOutput"] = found.replacement
+    if more:
+        form["hookSpecificOutput"] = {"hookEventName": name, **more}
+    return json.dumps(form) if form else ""
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError("it took too long")
+
+
+def _failed(error: BaseException, event: Any) -> str:
+    """Keep the reason for `outlive init --check`; tell the user, once a session."""
+    event = event if isinstance(event, dict) else {}
+    session = str(event.get("session_id", ""))
+    path = home() / FAILED
+    try:
+        told = json.loads(path.read_text()).get("session") == session if path.exists() else False
+        reason = f"{type(error).__name__}: {error}"[:500]
+        note = {"session": session, "event": event.get("hook_event_name"), "reason": reason, "time": time.time()}
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(note, file)
+    except (OSError, ValueError):
+        return ""
+    if told or not session:
+        return ""
+    said = f"outlive could not help with {event.get('hook_event_name')} ({reason}); the session goes on without it"
+    return json.dumps({"systemMessage": said})
+
+
+def last_failure() -> dict[str, Any] | None:
+    """What failed last in a hook, for people."""
+    path = Path(home() / FAILED)
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,189 @@
+"""The clients that `outlive init` knows: how each is detected, and what is written where."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from outlive.clients.setup.changes import Change, read
+from outlive.clients.setup.merging import merge_json, merge_toml, without_json, without_toml
+
+PACKAGE = Path(__file__).parents[1]
+AFTER_COMPACTION = (
+    "your words, instructions, plan, tasks and the best lines after a compaction; tasks, memory, recall"
+)
+Files = dict[Path, Callable[[bytes | None], bytes]]
+"""Each file, and what it becomes."""
+
+
+class Target(Struct, frozen=True):
+    """A client."""
+
+    name: str
+    title: str
+    program: str
+    folder: Callable[[], Path]
+    """Where the client keeps its settings."""
+    files: Callable[[Path], Files]
+    gives: str
+    """What outlive does there, for people."""
+    after: str = ""
+    """What the user has to do then."""
+
+    def found(self) -> bool:
+        """Whether the client is on this machine."""
+        return shutil.which(self.program) is not None or self.folder().is_dir()
+
+    def changes(self) -> list[Change]:
+        """What is not yet as it should be."""
+        files = ((path, read(path), make) for path, make in self.files(self.folder()).items())
+        found = [Change(path, before, make(before)) for path, before, make in files]
+        return [change for change in found if change.before != change.after]
+
+    def without(self, path: Path, data: bytes) -> bytes | None:
+        """A file that was edited since, without what is ours in it."""
+        if path.suffix == ".toml":
+            return without_toml(data)
+        merged = self.files(self.folder()).get(path)
+        ours = getattr(merged, "ours", None)
+        return without_json(path, data, ours) if ours is not None else None
+
+
+def launcher() -> list[str]:
+    """The command that starts this outlive, wherever it is installed."""
+    started = Path(sys.argv[0])
+    if started.name == "outlive" and started.is_absolute() and os.access(started, os.X_OK):
+        return [str(started)]
+    beside = Path(sys.executable).with_name("outlive")
+    return [str(beside)] if os.access(beside, os.X_OK) else [sys.executable, "-m", "outlive"]
+
+
+class _JsonPart:
+    """Entries of ours in a JSON file."""
+
+    def __init__(self, path: Path, ours: dict[str, Any]) -> None:
+        self.path, self.ours = path, ours
+
+    def __call__(self, before: bytes | None) -> bytes:
+        return merge_json(self.path, before, self.ours)
+
+
+def _own(data: bytes) -> Callable[[bytes | None], bytes]:
+    """A file that is ours as a whole."""
+    return lambda _: data
+
+
+def _json(path: Path, ours: dict[str, Any]) -> Files:
+    return {path: _JsonPart(path, ours)}
+
+
+def _toml(path: Path, table: str, text: str) -> Files:
+    return {path: lambda before: merge_toml(path, before, table, text)}
+
+
+def _folder(variable: str, name: str) -> Callable[[], Path]:
+    return lambda: Path(os.environ.get(variable) or Path.home() / name)
+
+
+def _claude_code(folder: Path) -> Files:
+    """The plugin of the package, with the command that starts this outlive; Claude Code loads it from there."""
+    program, *arguments = launcher()
+    plugin = PACKAGE / "plugin"
+    files: Files = {}
+    for path in sorted(path for path in plugin.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        if path.name in ("hooks.json", ".mcp.json"):
+            text = data.decode().replace('"command": "outlive"', f'"command": {json.dumps(program)}')
+            for first in ("hook", "mcp"):
+                text = text.replace(f'"args": ["{first}"', f'"args": {json.dumps([*arguments, first])[:-1]}')
+            data = text.encode()
+        files[folder / "skills" / "outlive" / path.relative_to(plugin)] = _own(data)
+    return files
+
+
+def _command_hooks(client: str, events: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
+    """Hooks in the shape that Claude Code brought up: event, matcher, seconds."""
+    line = " ".join(map(_quoted, [*launcher(), "hook", client]))
+    return {
+        event: [
+            {
+                **({"matcher": matcher} if matcher else {}),
+                "hooks": [{"type": "command", "command": line, "timeout": seconds}],
+            }
+        ]
+        for event, matcher, seconds in events
+    }
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    return shlex.quote(word)
+
+
+def _codex(folder: Path) -> Files:
+    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10)]
+    program, *arguments = [*launcher(), "mcp"]
+    table = f"[mcp_servers.outlive]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}"
+    return _json(folder / "hooks.json", {"hooks": _command_hooks("codex", events)}) | _toml(
+        folder / "config.toml", "mcp_servers.outlive", table
+    )
+
+
+def _server() -> dict[str, Any]:
+    program, *arguments = [*launcher(), "mcp"]
+    return {"command": program, "args": arguments}
+
+
+def _gemini(folder: Path) -> Files:
+    extension = {
+        "name": "outlive",
+        "version": "0.1.0",
+        "mcpServers": {"outlive": _server()},
+    }
+    return {folder / "extensions" / "outlive" / "gemini-extension.json": _own(_pretty(extension))}
+
+
+def _cursor(folder: Path) -> Files:
+    return _json(folder / "mcp.json", {"mcpServers": {"outlive": _server()}})
+
+
+def _kimi(folder: Path) -> Files:
+    return _json(folder / "mcp.json", {"mcpServers": {"outlive": _server()}})
+
+
+def _pretty(form: dict[str, Any]) -> bytes:
+    return (json.dumps(form, indent=2) + "\n").encode()
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target(
+            "claude-code",
+            "Claude Code",
+            "claude",
+            _folder("CLAUDE_CONFIG_DIR", ".claude"),
+            _claude_code,
+            AFTER_COMPACTION,
+            "it counts from the next session of Claude Code on",
+        ),
+        Target(
+            "codex",
+            "Codex",
+            "codex",
+            _folder("CODEX_HOME", ".codex"),
+            _codex,
+            AFTER_COMPACTION,
+            "Codex asks you to trust the hooks: open /hooks there once",
+        ),
+        Target("gemini", "Gemini CLI", "gemini", _folder("GEMINI_DIR", ".gemini"), _gemini, "tasks, memory, recall"),
+        Target("cursor", "Cursor", "cursor", _folder("CURSOR_DIR", ".cursor"), _cursor, "tasks, memory, recall"),
+        Target("kimi", "Kimi Code", "kimi", _folder("KIMI_DIR", ".kimi-code"), _kimi, "tasks, memory, recall"),
+    )
+}
