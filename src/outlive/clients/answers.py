@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 BRIEF = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
+BRIEF_SHARE, SMALLEST_BRIEF = 0.1, 4_000
+"""Of what the client compacts at a time: a small window has room for less; but not for fewer characters than this."""
 START = 2_000
 TASKS, MEMORIES = 1_000, 900
 """Characters of each at the start of a session."""
@@ -105,6 +107,7 @@ class HookCall:
         with log:
             if recording is not None:
                 log.take(recording.messages, whole=whole)
+                log.compactions = recording.compactions
             yield log
 
 
@@ -136,10 +139,13 @@ def recall_hint(call: HookCall) -> str:
 def _compacted(call: HookCall) -> HookAnswer:
     from outlive.clients.mirror import see_tasks
     from outlive.context.brief import brief
+    from outlive.context.tokens import CHARS_PER_TOKEN
 
     with call.followed() as log:
         see_tasks(log.session, call.stores.tasks, call.client, call.session)
-        return HookAnswer(brief(log.session.engine.history, BRIEF, recall=recall_hint(call)))
+        history = log.session.engine.history
+        limit = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (log.compactions + 1)
+        return HookAnswer(brief(history, round(min(max(limit, SMALLEST_BRIEF), BRIEF)), recall=recall_hint(call)))
 
 
 def _started(call: HookCall) -> HookAnswer:

@@ -3,6 +3,8 @@
 State and the user's words come first, verbatim; the lines that are most likely to be needed again fill the rest.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from outlive.context.history import History
@@ -11,10 +13,12 @@ from outlive.context.pages import handle
 from outlive.context.passes.digest import opening_cost, short_label
 from outlive.context.passes.plan import current_request
 from outlive.context.passes.protect import guarded, weigher
-from outlive.context.passes.select import Choice, score, take
+from outlive.context.passes.reuse_score import piece_odds, price_factor
+from outlive.context.passes.select import Choice, Scored, score, take
 from outlive.context.passes.stubs import outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
-from outlive.context.pieces import Piece
+from outlive.context.pieces import Line, Piece
+from outlive.context.policy import RICH
 from outlive.context.state_block import render_state
 from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.request import STATE_END, STATE_START
@@ -27,7 +31,10 @@ REQUEST, WORDS, STATE = 0.3, 0.3, 0.3
 """Of the whole: what the current request, the user's earlier words and the rest of the state get at most."""
 FACTS = 1_000
 """Characters of what was done."""
+LIST = 4
+"""Lines of one shape that make a list of a result."""
 TRIES = 4
+_NUMBER = re.compile(r"\d+")
 
 
 def brief(history: History, limit: int, *, recall: str) -> str:
@@ -85,11 +92,34 @@ def _quoted(text: str) -> str:
 
 def _lines(history: History, room: float) -> str:
     """The lines that are worth most, under the call that they came from."""
-    pieces = [piece for unit in history.units for piece in unit.pieces if piece.kind != "user" and piece.named]
-    lines = (line for piece in pieces for line in piece.lines if line.start or piece.kind != "call")
-    weigh = weigher(guarded(history.state, history.ledger))
-    chosen = take(score(history.index, lines, weigh), room, _opening)
+    pieces = [piece for unit in history.units for piece in unit.pieces if piece.kind != "user" and piece.spans]
+    price = RICH.price * price_factor(history.index)
+    chosen = take(_scored(history, pieces), room, _opening, price)
     return "\n".join(["Lines that may be needed again:", *_rows(pieces, chosen)]) if chosen.count else ""
+
+
+def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
+    """As in a pass, but lines of a result that look alike share one value, and a line that is unlike the others of
+    such a list counts as much as a name."""
+    weigh = weigher(guarded(history.state, history.ledger))
+    scored: Scored = []
+    for piece in pieces:
+        lines = piece.lines if piece.kind != "call" else piece.lines[1:]  # the label says how a call begins
+        alike = Counter(map(_shape, lines)) if piece.kind == "result" else Counter[str]()
+        found = {
+            line.id: density / (alike[_shape(line)] or 1) for density, _, line in score(history.index, lines, weigh)
+        }
+        if max(alike.values(), default=0) >= LIST:
+            place = piece_odds(history.index, piece) * weigh(piece)
+            odd = (line for line in lines if alike[_shape(line)] == 1)
+            found.update((line.id, -place / line.cost) for line in odd if line.id not in found)
+        scored += ((found[line.id], -line.id, line) for line in lines if line.id in found)
+    scored.sort()
+    return scored
+
+
+def _shape(line: Line) -> str:
+    return _NUMBER.sub("0", line.text)
 
 
 def _opening(piece: Piece) -> float:

@@ -43,6 +43,8 @@ class Followed:
         window: int = UNBOUNDED,
     ) -> None:
         """Open the log, or begin one. Raises SessionBusy while another process has it."""
+        self.compactions = 0
+        """How often the client compacted before."""
         self._now = 0.0
         self._store = store
         id = followed_id(client, session)
