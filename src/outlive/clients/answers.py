@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 BRIEF = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-BRIEF_SHARE, SMALLEST_BRIEF = 0.1, 4_000
-"""Of what the client compacts at a time: a small window has room for less; but not for fewer characters than this."""
+BRIEF_SHARE, SMALLEST_BRIEF = 0.025, 3_000
+"""Of what the client compacts at a time, because each request reads it again; in characters, the least it gets."""
 START = 2_000
 TASKS, MEMORIES = 1_000, 900
 """Characters of each at the start of a session."""
@@ -32,7 +32,8 @@ COLD_CENTS = 5
 """What a cold resume must cost to be worth a word."""
 KEEP = (
     "Keep handles such as @h12 as they are: they stand for full texts that can be recalled. Quote the user's "
-    "standing instructions and the current request word for word; do not paraphrase, add or withdraw any of them."
+    "standing instructions and the current request word for word; do not paraphrase, add or withdraw any of them. Be "
+    "brief about the rest: plan, tasks, files and the lines that matter are given back from a log."
 )
 
 

@@ -15,7 +15,7 @@ from outlive.context.passes.plan import current_request
 from outlive.context.passes.protect import guarded, weigher
 from outlive.context.passes.reuse_score import piece_odds, price_factor
 from outlive.context.passes.select import Choice, Scored, score, take
-from outlive.context.passes.stubs import outcome, render_lines
+from outlive.context.passes.stubs import GAP, outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
 from outlive.context.pieces import Line, Piece
 from outlive.context.policy import RICH
@@ -103,17 +103,18 @@ def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
     such a list counts as much as a name."""
     weigh = weigher(guarded(history.state, history.ledger))
     scored: Scored = []
+    odd: list[tuple[float, Line]] = []
     for piece in pieces:
         lines = piece.lines if piece.kind != "call" else piece.lines[1:]  # the label says how a call begins
         alike = Counter(map(_shape, lines)) if piece.kind == "result" else Counter[str]()
-        found = {
-            line.id: density / (alike[_shape(line)] or 1) for density, _, line in score(history.index, lines, weigh)
-        }
+        found = score(history.index, lines, weigh)
+        scored += ((density / (alike[_shape(line)] or 1), -line.id, line) for density, _, line in found)
         if max(alike.values(), default=0) >= LIST:
             place = piece_odds(history.index, piece) * weigh(piece)
-            odd = (line for line in lines if alike[_shape(line)] == 1)
-            found.update((line.id, -place / line.cost) for line in odd if line.id not in found)
-        scored += ((found[line.id], -line.id, line) for line in lines if line.id in found)
+            known = {line.id for _, _, line in found}
+            odd += ((place, line) for line in lines if alike[_shape(line)] == 1 and line.id not in known)
+    frames = Counter(_shape(line) for _, line in odd)  # what a program prints around every result
+    scored += ((-place / line.cost, -line.id, line) for place, line in odd if frames[_shape(line)] < LIST)
     scored.sort()
     return scored
 
@@ -133,4 +134,5 @@ def _rows(pieces: Sequence[Piece], chosen: Choice) -> Iterable[str]:
             label = short_label(piece) or {"said": "answer", "thought": "thought"}.get(piece.kind, piece.kind)
             where = " ".join(map(handle, piece.pages[:3]))
             yield " ".join(filter(None, (where, "→", label, outcome(piece))))
-            yield from render_lines(kept)
+            rows = render_lines(kept)
+            yield from rows[1:] if rows[0] == GAP else rows

@@ -127,7 +127,7 @@ def _quoted(word: str) -> str:
 
 
 def _codex(folder: Path) -> Files:
-    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10)]
+    events = [("SessionStart", "", 40), ("UserPromptSubmit", "", 10), ("PostToolUse", "", 10), ("SessionEnd", "", 40)]
     program, *arguments = [*launcher(), "mcp"]
     table = f"[mcp_servers.outlive]\ncommand = {json.dumps(program)}\nargs = {json.dumps(arguments)}"
     return _json(folder / "hooks.json", {"hooks": _command_hooks("codex", events)}) | _toml(
