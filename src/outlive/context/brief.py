@@ -17,7 +17,7 @@ from outlive.context.passes.reuse_score import piece_odds, price_factor
 from outlive.context.passes.select import Choice, Scored, score, take
 from outlive.context.passes.stubs import GAP, outcome, render_lines
 from outlive.context.passes.user_words import allowances, shorten
-from outlive.context.pieces import Line, Piece
+from outlive.context.pieces import Piece
 from outlive.context.policy import RICH
 from outlive.context.state_block import render_state
 from outlive.context.tokens import CHARS_PER_TOKEN
@@ -34,7 +34,7 @@ FACTS = 1_000
 LIST = 4
 """Lines of one shape that make a list of a result."""
 TRIES = 4
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\b[0-9a-f]*[0-9][0-9a-f]*\b|\d+")
 
 
 def brief(history: History, limit: int, *, recall: str) -> str:
@@ -99,28 +99,25 @@ def _lines(history: History, room: float) -> str:
 
 
 def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
-    """As in a pass, but lines of a result that look alike share one value, and a line that is unlike the others of
-    such a list counts as much as a name."""
+    """As in a pass, with two rules about results. Lines that look alike share one value, and the newest of several
+    results takes it. A line that is unlike the others of a list counts as much as a name."""
     weigh = weigher(guarded(history.state, history.ledger))
     scored: Scored = []
-    odd: list[tuple[float, Line]] = []
-    for piece in pieces:
+    newer: Counter[str] = Counter()
+    for piece in reversed(pieces):
         lines = piece.lines if piece.kind != "call" else piece.lines[1:]  # the label says how a call begins
-        alike = Counter(map(_shape, lines)) if piece.kind == "result" else Counter[str]()
-        found = score(history.index, lines, weigh)
-        scored += ((density / (alike[_shape(line)] or 1), -line.id, line) for density, _, line in found)
-        if max(alike.values(), default=0) >= LIST:
-            place = piece_odds(history.index, piece) * weigh(piece)
-            known = {line.id for _, _, line in found}
-            odd += ((place, line) for line in lines if alike[_shape(line)] == 1 and line.id not in known)
-    frames = Counter(_shape(line) for _, line in odd)  # what a program prints around every result
-    scored += ((-place / line.cost, -line.id, line) for place, line in odd if frames[_shape(line)] < LIST)
+        found = {line.id: density for density, _, line in score(history.index, lines, weigh)}
+        if piece.kind == "result":
+            shapes = [_NUMBER.sub("0", line.text) for line in lines]
+            alike = Counter(shapes)
+            odd = -piece_odds(history.index, piece) * weigh(piece) if max(alike.values(), default=0) >= LIST else 0.0
+            for line, shape in zip(lines, shapes, strict=True):
+                density = found.get(line.id) or (odd / line.cost if alike[shape] == 1 else 0.0)
+                found[line.id] = density / (alike[shape] + newer[shape])
+            newer.update(alike.keys())
+        scored += ((found[line.id], -line.id, line) for line in lines if found.get(line.id))
     scored.sort()
     return scored
-
-
-def _shape(line: Line) -> str:
-    return _NUMBER.sub("0", line.text)
 
 
 def _opening(piece: Piece) -> float:
