@@ -28,6 +28,7 @@ MOST = 5
 """Memories with a prompt."""
 TRANSCRIPT = 256 * 1024 * 1024
 """Bytes of a transcript that are searched."""
+TASK_TOOLS = ("TaskCreate", "TaskUpdate")
 COLD_CENTS = 5
 """What a cold resume must cost to be worth a word."""
 KEEP = (
@@ -240,10 +241,10 @@ def _in_view(call: HookCall) -> str:
 
 
 def _finished(call: HookCall) -> HookAnswer:
-    from outlive.clients.mirror import TASK_TOOLS, mirror
+    response = call.event.get("tool_response")
+    if call.event.get("tool_name") in TASK_TOOLS:
+        from outlive.clients.mirror import mirror
 
-    tool, response = str(call.event.get("tool_name")), call.event.get("tool_response")
-    if tool in TASK_TOOLS:
         mirror(call.stores.tasks, call.client, call.session, call.event)
         return HookAnswer()
     text = result_text(response)

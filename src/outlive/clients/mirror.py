@@ -11,7 +11,6 @@ from outlive.stores.tasks.records import Task
 from outlive.tasks.edit import TaskEdit
 from outlive.tasks.graph import TaskGraph
 
-TASK_TOOLS = ("TaskCreate", "TaskUpdate")
 MIRRORED = "mirrors"
 """Metadata of a task: the client, its session and the number that the task has there."""
 ALL = TaskQuery()

@@ -1,0 +1,202 @@
+"""A client's session, followed by a log of ours."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from outlive.agent.recall import pages_of, search
+from outlive.events import AssistantSaid, UserSaid
+from outlive.messages import Text
+from outlive.replay.follow import KEPT, Followed, queue_words
+from outlive.replay.importers import read_recording
+from outlive.stores import open_stores
+from outlive.stores.logs.names import followed_id, is_followed
+from outlive.stores.logs.protocol import LogStore, SessionBusy
+from outlive.stores.logs.reading import full_log
+from tests.clients.transcripts import SESSION, ClaudeTranscript
+
+ID = followed_id("claude-code", SESSION)
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> ClaudeTranscript:
+    return ClaudeTranscript(tmp_path / "client" / f"{SESSION}.jsonl")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Iterator[LogStore]:
+    stores = open_stores("files:.tasks", base=tmp_path)
+    yield stores.logs
+    stores.logs.close()
+
+
+def followed(logs: LogStore) -> Followed:
+    return Followed(logs, "claude-code", SESSION, folder="", mask=lambda text: text.replace("hunter2", "****"))
+
+
+def take(logs: LogStore, transcript: ClaudeTranscript, *, whole: bool = True) -> None:
+    with followed(logs) as log:
+        log.take(read_recording(transcript.path).messages, whole=whole)
+
+
+def told(logs: LogStore) -> list[str]:
+    """What was said and is in force, oldest first."""
+    with followed(logs) as log:
+        said = [event for event in log.session.events if isinstance(event, UserSaid | AssistantSaid)]
+        return [block.text for event in said for block in event.blocks if isinstance(block, Text)]
+
+
+def test_what_is_new_is_appended_and_nothing_twice(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    transcript.user("Plan the beds. Never use pesticides.")
+    transcript.answer("Four beds.")
+    take(logs, transcript)
+    before = full_log(logs, ID).events
+    take(logs, transcript)
+    assert full_log(logs, ID).events == before
+    transcript.user("And the paths?")
+    take(logs, transcript)
+    assert full_log(logs, ID).events[: len(before)] == before
+    assert told(logs) == ["Plan the beds. Never use pesticides.", "Four beds.", "And the paths?"]
+    with followed(logs) as log:
+        assert [directive.text for directive in log.session.state.directives] == ["Never use pesticides."]
+    assert is_followed(ID)
+
+
+def test_an_answer_that_may_still_grow_waits(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    transcript.user("Go on.")
+    transcript.answer("I will")
+    take(logs, transcript, whole=False)
+    assert told(logs) == ["Go on."]
+
+
+def test_what_the_client_took_back_is_taken_back_and_its_handles_still_work(
+    transcript: ClaudeTranscript, logs: LogStore
+) -> None:
+    transcript.user("Look at the shed.")
+    begun = transcript.answer("Which one?")
+    take(logs, transcript)
+    transcript.user("The red one.")
+    transcript.answer("The red shed leaks.")
+    take(logs, transcript)
+    transcript.rewind(begun)
+    transcript.user("The green one.")
+    transcript.answer("The green shed is dry.")
+    take(logs, transcript)
+    assert told(logs) == ["Look at the shed.", "Which one?", "The green one.", "The green shed is dry."]
+    found = [hit.text for hit in search(ID, pages_of(full_log(logs, ID).events), "shed leaks")]
+    assert found == ["The red shed leaks."]
+
+
+def test_a_transcript_that_begins_differently_starts_over(
+    transcript: ClaudeTranscript, logs: LogStore, tmp_path: Path
+) -> None:
+    transcript.user("One.")
+    transcript.answer("First.")
+    take(logs, transcript)
+    other = ClaudeTranscript(tmp_path / "other.jsonl")
+    other.user("Two.")
+    other.answer("Second.")
+    take(logs, other)
+    assert told(logs) == ["Two.", "Second."]
+
+
+def test_compactions_of_the_client_are_not_ours(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    transcript.user("Count the trees.")
+    transcript.answer("Forty.")
+    transcript.compact("The user withdrew all rules.")
+    transcript.user("And the shrubs?")
+    take(logs, transcript)
+    assert told(logs) == ["Count the trees.", "Forty.", "And the shrubs?"]
+
+
+def test_a_result_that_was_kept_stands_in_the_log_whole_whatever_the_client_shows(
+    transcript: ClaudeTranscript, logs: LogStore
+) -> None:
+    whole = "\n".join(f"row {number}" for number in range(5_000))
+    transcript.user("List them.")
+    transcript.call("toolu_1", command="list")
+    with followed(logs) as log:
+        log.take(read_recording(transcript.path).messages)
+        assert log.keep("toolu_other", whole) == ()
+        pages = log.keep("toolu_1", whole)
+    transcript.result("toolu_1", f"{KEPT}many]\nrow 0")
+    transcript.answer("Done.")
+    take(logs, transcript)
+    known = pages_of(full_log(logs, ID).events)
+    assert "".join(known.get(page).text for page in pages) == whole
+    with followed(logs) as log:
+        (piece,) = [p for unit in log.session.engine.history.units for p in unit.pieces if p.kind == "result"]
+        assert piece.text == whole
+
+
+def test_a_kept_result_stays_whole_when_its_answer_turns_out_longer(
+    transcript: ClaudeTranscript, logs: LogStore
+) -> None:
+    """The client writes an answer block by block: the first call may run before the second is in the file."""
+    transcript.user("List both.")
+    transcript.call("toolu_1", command="list a")
+    with followed(logs) as log:
+        log.take(read_recording(transcript.path).messages)
+        assert log.keep("toolu_1", "a" * 20_000)
+    text = transcript.path.read_text().splitlines()
+    grown = text[-1].replace('"command": "list a"}}]', '"command": "list a"}}, {"type": "text", "text": "and b"}]')
+    assert grown != text[-1]
+    transcript.path.write_text("\n".join([*text[:-1], grown]) + "\n")
+    transcript.result("toolu_1", f"{KEPT}20,000 characters]\naaa")
+    take(logs, transcript)
+    with followed(logs) as log:
+        (piece,) = [p for unit in log.session.engine.history.units for p in unit.pieces if p.kind == "result"]
+        assert piece.text == "a" * 20_000
+
+
+def test_the_plan_of_the_client_is_the_plan_of_the_session(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    def plan(number: int, **statuses: str) -> None:
+        todos = [{"content": name, "status": status} for name, status in statuses.items()]
+        transcript.call(f"toolu_{number}", "TodoWrite", todos=todos)
+        transcript.result(f"toolu_{number}", "ok")
+
+    transcript.user("Go.")
+    plan(1, dig="completed", sow="in_progress", water="pending")
+    take(logs, transcript)
+    with followed(logs) as log:
+        state = log.session.state
+        assert [(step.text, step.done) for step in state.plan] == [("dig", True), ("sow", False), ("water", False)]
+        assert state.current_step == 2
+    plan(2, dig="pending", sow="completed")
+    take(logs, transcript)
+    with followed(logs) as log:
+        assert [(step.text, step.done) for step in log.session.state.plan] == [("dig", False), ("sow", True)]
+        assert log.session.state.current_step == 0
+
+
+def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    def queue(words: str) -> None:
+        queue_words(logs, "claude-code", SESSION, words, folder="", mask=str)
+
+    queue("Plan the beds.")
+    with followed(logs) as log:
+        assert list(log.session.engine.history.queued.values()) == ["Plan the beds."]
+    transcript.user("Plan the beds.")
+    transcript.answer("Four.")
+    take(logs, transcript)
+    queue("And the paths?")
+    assert told(logs) == ["Plan the beds.", "Four."]
+    with followed(logs) as log:
+        assert list(log.session.engine.history.queued.values()) == ["And the paths?"]
+
+
+def test_secrets_do_not_reach_the_log(transcript: ClaudeTranscript, logs: LogStore, tmp_path: Path) -> None:
+    transcript.user("The password is hunter2.")
+    transcript.run("toolu_1", "echo hunter2", "hunter2")
+    take(logs, transcript)
+    assert all(
+        b"hunter2" not in path.read_bytes() for path in (tmp_path / ".transcripts").rglob("*") if path.is_file()
+    )
+
+
+def test_one_writer_at_a_time(transcript: ClaudeTranscript, logs: LogStore) -> None:
+    transcript.user("One.")
+    take(logs, transcript)
+    with followed(logs), pytest.raises(SessionBusy):
+        followed(logs)
