@@ -301,7 +301,8 @@ def test_a_hook_loads_neither_the_command_line_nor_a_provider(folder: Path, tmp_
         "import os; end = os._exit\n"
         "def report(code):\n"
         "    names = ('click', 'anthropic', 'openai', 'asyncio', 'outlive.agent.session', 'outlive.stores')\n"
-        "    sys.stderr.write(' '.join(name for name in names if name in sys.modules)); sys.stderr.flush(); end(code)\n"
+        "    sys.stderr.write(' '.join(name for name in names if name in sys.modules))\n"
+        "    sys.stderr.flush(); end(code)\n"
         "os._exit = report\n"
         "from outlive.cli import main; main()"
     )

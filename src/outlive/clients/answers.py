@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 BRIEF = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-BRIEF_SHARE, SMALLEST_BRIEF = 0.025, 3_000
+BRIEF_SHARE, SMALLEST_BRIEF = 0.0125, 2_400
 """Of what the client compacts at a time, because each request reads it again; in characters, the least it gets."""
 START = 2_000
 TASKS, MEMORIES = 1_000, 900

@@ -72,6 +72,8 @@ def _prune(form: Json, ours: Json) -> None:
     """Take out of `form` what an earlier or the present version of `ours` put there."""
     for key, value in ours.items():
         had = form.get(key)
+        if not had:
+            continue
         if isinstance(value, list) and isinstance(had, list):
             had[:] = [entry for entry in had if not _is_ours(entry)]
         elif isinstance(value, dict) and isinstance(had, dict):
@@ -79,7 +81,7 @@ def _prune(form: Json, ours: Json) -> None:
                 had.clear()
             else:
                 _prune(had, value)
-        if form.get(key) in ([], {}):
+        if not had:
             del form[key]
 
 

@@ -1,0 +1,172 @@
+"""`outlive init`: what is written into a client's files, and taken out again."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from outlive.clients.setup import TARGETS
+from outlive.clients.setup.targets import PACKAGE
+from tests.cli.command import Outlive
+
+MINE = {"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]}, "other": {"ä": 1}}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A user with settings of their own, written in their own way."""
+    home = tmp_path / "home"
+    for name in (".claude/skills", ".codex", ".gemini", ".cursor", ".kimi-code", ".outlive", "work"):
+        (home / name).mkdir(parents=True)
+    (home / ".codex/hooks.json").write_text(json.dumps(MINE, indent=3, ensure_ascii=False))
+    (home / ".codex/config.toml").write_text('# mine\nmodel = "x"\n[mcp_servers.other]\ncommand = "y"')
+    (home / ".codex/config.toml").chmod(0o600)
+    (home / "dotfiles.json").write_text('{"mcpServers": {"theirs": {"command": "z"}}}\n')
+    (home / ".cursor/mcp.json").symlink_to(home / "dotfiles.json")
+    (home / ".claude/settings.json").write_text("{}")
+    return home
+
+
+@pytest.fixture
+def outlive(home: Path) -> Outlive:
+    command = Outlive(home / "work")
+    command.environment |= {"HOME": str(home), "OUTLIVE_HOME": str(home / ".outlive")}
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_DIR", "CURSOR_DIR", "KIMI_DIR"):
+        command.environment.pop(name, None)
+    return command
+
+
+def snapshot(home: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file and folder below, with its mode and content."""
+    found = {}
+    for path in sorted(home.rglob("*")):
+        data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        found[str(path.relative_to(home))] = (path.lstat().st_mode, data)
+    return found
+
+
+@pytest.mark.parametrize("client", TARGETS)
+def test_undo_leaves_no_trace(outlive: Outlive, home: Path, client: str) -> None:
+    before = snapshot(home)
+    assert outlive("init", client, "--check").code == 1
+    assert outlive("init", client, "--yes").code == 0
+    changed = snapshot(home)
+    assert changed != before
+    assert outlive("init", client, "--check").code == 0
+    again = outlive("init", client, "--yes", "--json").json
+    assert again == {"client": client, "changed": []}
+    assert snapshot(home) == changed
+    assert outlive("init", client, "--undo", "--yes").code == 0
+    assert snapshot(home) == before
+    assert "nothing of outlive" in outlive("init", client, "--undo", "--yes").out
+
+
+def test_what_is_the_users_stays_and_comes_first(outlive: Outlive, home: Path) -> None:
+    outlive("init", "codex", "--yes")
+    form = json.loads((home / ".codex/hooks.json").read_text())
+    assert form["hooks"]["PostToolUse"][0] == MINE["hooks"]["PostToolUse"][0]
+    assert "hook codex" in form["hooks"]["PostToolUse"][1]["hooks"][0]["command"]
+    assert form["other"] == {"ä": 1}
+    assert '\n   "hooks"' in (home / ".codex/hooks.json").read_text()
+    assert (home / ".codex/config.toml").read_text().startswith('# mine\nmodel = "x"\n[mcp_servers.other]\n')
+    assert (home / ".codex/config.toml").stat().st_mode & 0o777 == 0o600
+    outlive("init", "cursor", "--yes")
+    assert (home / ".cursor/mcp.json").is_symlink()
+    assert set(json.loads((home / "dotfiles.json").read_text())["mcpServers"]) == {"theirs", "outlive"}
+
+
+def test_a_file_that_was_edited_since_loses_only_what_is_ours(outlive: Outlive, home: Path) -> None:
+    outlive("init", "codex", "--yes")
+    path, toml = home / ".codex/hooks.json", home / ".codex/config.toml"
+    form = json.loads(path.read_text())
+    form["hooks"]["Stop"] = [{"hooks": [{"type": "command", "command": "later"}]}]
+    path.write_text(json.dumps(form))
+    toml.write_text(toml.read_text() + '[later]\na = "b"\n')
+    assert outlive("init", "codex", "--undo", "--yes").code == 0
+    form = json.loads(path.read_text())
+    assert form == {
+        **MINE,
+        "hooks": {**MINE["hooks"], "Stop": [{"hooks": [{"type": "command", "command": "later"}]}]},
+    }
+    assert toml.read_text().endswith('command = "y"\n[later]\na = "b"\n')
+    assert "outlive" not in toml.read_text()
+
+
+def test_the_exact_changes_are_shown_and_nothing_is_written_without_a_yes(outlive: Outlive, home: Path) -> None:
+    before = snapshot(home)
+    result = outlive("init", "codex")
+    assert result.code == 1
+    assert "+++ " in result.out
+    assert "+[mcp_servers.outlive]" in result.out
+    assert "--yes" in result.err
+    assert snapshot(home) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        (".codex/hooks.json", "{", "hooks.json: is not valid JSON"),
+        (".codex/hooks.json", "[]", "not a JSON object"),
+        (".codex/hooks.json", '{"hooks": []}', "'hooks' is not what it should be"),
+        (".codex/config.toml", "a = ", "is not valid TOML"),
+        (".codex/config.toml", '[mcp_servers.outlive]\ncommand = "mine"\n', "that outlive did not write"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_named_and_nothing_is_changed(
+    outlive: Outlive, home: Path, file: str, text: str, said: str
+) -> None:
+    (home / file).write_text(text)
+    before = snapshot(home)
+    result = outlive("init", "codex", "--yes")
+    assert result.code == 1
+    assert said in result.err
+    assert "nothing was changed" in result.err
+    assert snapshot(home) == before
+
+
+def test_an_outdated_set_up_is_seen_and_renewed(outlive: Outlive, home: Path) -> None:
+    outlive("init", "claude-code", "--yes")
+    hooks = home / ".claude/skills/outlive/hooks/hooks.json"
+    hooks.write_text(hooks.read_text().replace("SessionEnd", "Stop"))
+    status = outlive("init", "--json").json[0]
+    assert (status["client"], status["found"], status["installed"], status["current"]) == (
+        "claude-code",
+        True,
+        True,
+        False,
+    )
+    outlive("init", "claude-code", "--yes")
+    assert outlive("init", "claude-code", "--check").code == 0
+
+
+def test_the_plugin_starts_this_outlive(outlive: Outlive, home: Path) -> None:
+    outlive("init", "claude-code", "--yes")
+    folder = home / ".claude/skills/outlive"
+    for path, word in ((folder / "hooks/hooks.json", '"hook"'), (folder / ".mcp.json", '"mcp"')):
+        text = path.read_text()
+        json.loads(text)
+        assert word in text
+    (server,) = json.loads((folder / ".mcp.json").read_text())["mcpServers"].values()
+    assert Path(server["command"]).is_absolute()
+    assert os.access(server["command"], os.X_OK)
+
+
+def test_the_plugin_of_the_package_needs_no_machine() -> None:
+    for path in (PACKAGE / "plugin").rglob("*"):
+        assert not path.is_file() or b"/work" not in path.read_bytes()
+    assert (PACKAGE / "plugin" / "LICENSE").read_bytes() == (PACKAGE.parents[2] / "LICENSE").read_bytes()
+
+
+def test_claude_code_itself_finds_the_plugin_valid(tmp_path: Path) -> None:
+    program = shutil.which("claude") or os.environ.get("OUTLIVE_CLAUDE")
+    if not program:
+        pytest.skip("no claude on this machine: python -m bench.clients.install claude-code")
+    copy = tmp_path / "plugin"
+    shutil.copytree(PACKAGE / "plugin", copy)
+    done = subprocess.run(
+        [program, "plugin", "validate", str(copy)], capture_output=True, text=True, env={"HOME": str(tmp_path)}
+    )
+    assert "Validation passed" in done.stdout + done.stderr
