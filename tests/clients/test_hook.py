@@ -223,11 +223,15 @@ def test_the_task_list_of_the_client_is_mirrored(hook: Hook, folder: Path, trans
     def create(number: str, subject: str) -> None:
         task = {"id": number, "subject": subject}
         given = {"subject": subject, "description": "all of it"}
-        fields = {"tool_name": "TaskCreate", "tool_input": given, "tool_response": {"task": task}}
+        fields: dict[str, Any] = {"tool_name": "TaskCreate", "tool_input": given, "tool_response": {"task": task}}
         assert hook.raw("PostToolUse", **fields) == ""
 
     def update(number: str, **given: Any) -> None:
-        fields = {"tool_name": "TaskUpdate", "tool_input": {"taskId": number, **given}, "tool_response": {}}
+        fields: dict[str, Any] = {
+            "tool_name": "TaskUpdate",
+            "tool_input": {"taskId": number, **given},
+            "tool_response": {},
+        }
         assert hook.raw("PostToolUse", **fields) == ""
 
     graph = TaskGraph(open_stores("files:.tasks", base=folder).tasks)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,10 @@ from outlive.clients.setup import TARGETS
 from outlive.clients.setup.targets import PACKAGE
 from tests.cli.command import Outlive
 
-MINE = {"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]}, "other": {"ä": 1}}
+MINE: dict[str, Any] = {
+    "hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]},
+    "other": {"ä": 1},
+}
 
 
 @pytest.fixture

@@ -105,7 +105,8 @@ def test_a_command_of_codex_fails_by_the_exit_code_in_its_frame() -> None:
 def plan_after(*calls: tuple[str, dict[str, Any], str]) -> list[tuple[str, str]]:
     reader = PlanReader()
     for name, input, result in calls:
-        reader.take(ToolCall("c", name, input), ToolResult("c", result))
+        reader.see(Message("assistant", (ToolCall("c", name, input),)))
+        reader.see(Message("user", (ToolResult("c", result),)))
     return [(step.text, step.status) for step in reader.steps()]
 
 

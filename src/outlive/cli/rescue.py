@@ -7,6 +7,7 @@ from typing import cast
 import click
 
 from outlive.cli.echo import answer, echo, echo_exact, json_option, print_json, store_option
+from outlive.cli.replay.misses import cache_lines
 from outlive.cli.session.common import moment, open_store
 from outlive.config import Workspace
 from outlive.errors import OutliveError
@@ -137,6 +138,7 @@ def _overview(found: Rescued) -> str:
         ("Plan", [step_line(step) for step in found.plan]),
         ("Done", [found.facts] if found.facts else []),
         ("Failed last", list(found.failed)),
+        ("Cache", list(cache_lines(found.cache)) if found.cache else []),
         ("Under way when it stopped", list(found.unanswered)),
         ("Last words of the model", [cut(found.answer, SHOWN)] if found.answer else []),
     ):

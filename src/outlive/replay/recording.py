@@ -19,6 +19,36 @@ class Recorded(Struct, frozen=True):
     time: float
 
 
+class RecordedUsage(Struct, frozen=True):
+    """Input tokens of one model call as the provider billed them: not cached, written to the cache, read from it."""
+
+    time: float
+    model: str
+    input: int
+    written: int
+    read: int
+
+    @property
+    def prompt(self) -> int:
+        return self.input + self.written + self.read
+
+
+def usage_of(form: object, time: float | None, model: str) -> RecordedUsage | None:
+    """The usage in a provider's form; None if it tells nothing. OpenAI counts what was cached among the input."""
+    if not isinstance(form, dict):
+        return None
+    cached, written = _count(form, "cached_input_tokens"), _count(form, "cache_write_input_tokens")
+    read, created = _count(form, "cache_read_input_tokens"), _count(form, "cache_creation_input_tokens")
+    input = max(_count(form, "input_tokens") - cached - written, 0)
+    found = RecordedUsage(time or 0.0, model, input, written + created, cached + read)
+    return found if found.prompt else None
+
+
+def _count(form: dict[str, object], key: str) -> int:
+    value = form.get(key)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
 class Recording(Struct, frozen=True, kw_only=True):
     """A recorded session. A turn is an index into `messages`."""
 
@@ -31,6 +61,8 @@ class Recording(Struct, frozen=True, kw_only=True):
     task: str = ""
     compactions: int = 0
     """How often the recorded program compacted; its summaries are left out."""
+    usage: tuple[RecordedUsage, ...] = ()
+    """Of each model call, where it was recorded."""
     skipped: tuple[str, ...] = ()
     """What could not be used, with its place and the reason: damaged lines first, then other kinds of entries."""
     damaged: int = 0

@@ -11,6 +11,7 @@ from outlive.context.ledger.frames import framed_exit
 from outlive.instructions import standing
 from outlive.messages import Message, Text, ToolCall, ToolResult, call_label, plain_text, tool_calls
 from outlive.origin import own_words, user_words
+from outlive.replay.cache_misses import CacheAccount, cache_account
 from outlive.replay.recording import Recording
 
 Status = Literal["todo", "active", "done"]
@@ -57,6 +58,8 @@ class Rescued(Struct, frozen=True, kw_only=True):
     """The last calls that failed, and the end of what they said."""
     answer: str
     """The last words of the model."""
+    cache: CacheAccount | None
+    """What its provider read from the cache and what had to be paid again."""
     unanswered: tuple[str, ...]
     """Calls that were under way when the recording ends."""
 
@@ -112,6 +115,7 @@ def rescued(recording: Recording) -> Rescued:
         facts=facts(ledger),
         failed=tuple(failed[-FAILURES:]),
         answer=answer,
+        cache=cache_account(recording.usage),
         unanswered=tuple(call_label(call) for call in calls.values()),
     )
 

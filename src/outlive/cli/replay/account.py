@@ -10,6 +10,7 @@ from outlive.context.tokens import CHARS_PER_TOKEN
 from outlive.context.view import Projection, projection_of
 from outlive.events import Compacted
 from outlive.messages import Block, Role, Text, Thinking, ToolCall, ToolResult
+from outlive.replay.cache_misses import CacheAccount, cache_account
 from outlive.replay.player import Replay, ReplayStep
 from outlive.replay.recording import Recording
 from outlive.request import Request
@@ -65,6 +66,8 @@ class ReplayReport(Struct, frozen=True):
     passes: tuple[Pass, ...]
     refused: tuple[RefusedRequest, ...]
     skipped: tuple[str, ...]
+    recorded_cache: CacheAccount | None = None
+    """What the recorded program itself paid."""
 
     @property
     def cost(self) -> float:
@@ -162,6 +165,7 @@ class Account:
             passes=tuple(self._passes),
             refused=tuple(self._refused),
             skipped=recording.skipped,
+            recorded_cache=cache_account(recording.usage),
         )
 
     def _plain_price(self, time: float, output: float) -> RequestCost:

@@ -7,11 +7,15 @@ from html import escape
 from outlive.cli.replay.account import KINDS, Pass, ReplayReport
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
+from outlive.cli.replay.misses import cache_lines, miss_cells
 from outlive.context.passes.departures import Left
+
+DEAREST = 20
+"""Cache misses that are listed."""
 
 
 def page(report: ReplayReport) -> str:
-    body = "\n".join([*_head(report), *_charts(report), *_passes(report), *_foot(report)])
+    body = "\n".join([*_head(report), *_charts(report), *_misses(report), *_passes(report), *_foot(report)])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -49,6 +53,23 @@ def _charts(report: ReplayReport) -> Iterator[str]:
     turns = [[turn.turn, turn.tokens, [turn.kinds.get(kind, 0) for kind in KINDS]] for turn in report.turns]
     data = json.dumps({"kinds": KINDS, "turns": turns, "width": WIDTH, "left": LEFT, "right": RIGHT})
     yield f'<script type="application/json" id="turns">{data}</script><script>{SCRIPT}</script>'
+
+
+def _misses(report: ReplayReport) -> Iterator[str]:
+    account = report.recorded_cache
+    if account is None:
+        return
+    first, *rest = cache_lines(account)
+    yield f"<section><h2>What the recorded session paid for its cache</h2><p>{escape(first)}</p>"
+    yield "".join(["<ul>", *(f"<li>{escape(line)}</li>" for line in rest), "</ul>"]) if rest else ""
+    dearest = sorted(account.misses, key=lambda miss: -miss.tokens)[:DEAREST]
+    if dearest:
+        yield "<table><tr><th>call</th><th>missed</th><th class=n>tokens</th><th class=n>cost</th></tr>"
+        for miss in dearest:
+            call, reason, tokens, cost = map(escape, miss_cells(miss))
+            yield f"<tr><td>{call}</td><td>{reason}</td><td class=n>{tokens}</td><td class=n>{cost}</td></tr>"
+        yield "</table>"
+    yield "</section>"
 
 
 def _passes(report: ReplayReport) -> Iterator[str]:

@@ -7,6 +7,7 @@ import click
 
 from outlive.cli.replay.account import KINDS, Pass, ReplayReport, ReplayTurn
 from outlive.cli.replay.chart import short
+from outlive.cli.replay.misses import cache_lines
 
 HEIGHT = 14
 LEFT = 8
@@ -96,6 +97,10 @@ def _sums(report: ReplayReport) -> Iterator[str]:
     yield f"cost      {ratio} of never compacting  ({spent})"
     yield f"cache     {report.cached:.1%} of the input read from it, {passes}"
     yield f"largest   {report.largest:,} tokens, without compaction {report.plain_largest:,}"
+    if report.recorded_cache is not None:
+        first, *rest = cache_lines(report.recorded_cache)
+        yield f"recorded  {first}"
+        yield from (f"          {line}" for line in rest)
 
 
 def _passes(passes: Sequence[Pass], width: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from outlive.models.anthropic.form import read_blocks
 from outlive.replay.importers.attachments import attached, injected, instructions, system_prompt
 from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.importers.origins import with_origins
-from outlive.replay.recording import Joiner, Recording, seconds
+from outlive.replay.recording import Joiner, RecordedUsage, Recording, seconds, usage_of
 
 _SAID = ("user", "assistant")
 _SETUP = ("prompt_snapshot", "instructions")
@@ -47,9 +47,24 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         folder=facts.get("cwd", ""),
         task=facts.get("summary", ""),
         compactions=sum(line.value.get("isCompactSummary") is True for line in lines),
+        usage=_usage(lines),
         skipped=(*lost, *_left_out(path, lines)),
         damaged=len(lost),
     )
+
+
+def _usage(lines: list[TranscriptLine]) -> tuple[RecordedUsage, ...]:
+    """What each call cost, those on other branches too. The lines of one answer repeat it."""
+    found: dict[str, RecordedUsage] = {}
+    for line in lines:
+        value = line.value
+        message = value.get("message")
+        if value.get("type") != "assistant" or value.get("isSidechain") is True or not isinstance(message, dict):
+            continue
+        usage = usage_of(message.get("usage"), seconds(value.get("timestamp")), str(message.get("model") or ""))
+        if usage is not None:
+            found[str(message.get("id") or line.number)] = usage
+    return tuple(found.values())
 
 
 @dataclass(slots=True)

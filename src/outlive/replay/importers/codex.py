@@ -16,7 +16,7 @@ from outlive.origin import tagged, user_words
 from outlive.replay.importers.attachments import injected
 from outlive.replay.importers.lines import TranscriptLine
 from outlive.replay.importers.origins import with_origins
-from outlive.replay.recording import Joiner, Recording, seconds
+from outlive.replay.recording import Joiner, RecordedUsage, Recording, seconds, usage_of
 
 _INSTRUCTIONS = ("# AGENTS.md instructions", "<user_instructions>")
 _LEFT_OUT = {
@@ -36,6 +36,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
     meta: dict[str, Any] = {}
     model = given = ""
     compactions = 0
+    usage: list[RecordedUsage | None] = []
     for line in lines:
         kind, payload = _opened(line.value)
         if kind == "session_meta":
@@ -47,6 +48,8 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
             compactions += 1
         elif kind == "response_item":
             items.append((payload, seconds(line.value.get("timestamp"))))
+        elif payload.get("type") == "token_count" and isinstance(info := payload.get("info"), dict):
+            usage.append(usage_of(info.get("last_token_usage"), seconds(line.value.get("timestamp")), model))
         elif payload.get("type") == "thread_rolled_back":
             _roll_back(items, payload.get("num_turns"))
     system = _system(meta, items, given)
@@ -62,6 +65,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         model=model,
         folder=str(meta.get("cwd") or ""),
         compactions=compactions,
+        usage=tuple(filter(None, usage)),
         skipped=(*skipped, *_left_out(path, items)),
         damaged=len(skipped),
     )

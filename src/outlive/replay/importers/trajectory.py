@@ -10,7 +10,7 @@ from outlive.messages import Message
 from outlive.models.anthropic.form import read_blocks
 from outlive.replay.importers.lines import ImportRefused, TranscriptLine
 from outlive.replay.importers.origins import with_origins
-from outlive.replay.recording import Recording, seconds, timed
+from outlive.replay.recording import RecordedUsage, Recording, seconds, timed, usage_of
 
 
 def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> Recording:
@@ -30,10 +30,20 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         system=_system(form.get("system")),
         model=str(form.get("model") or ""),
         task=str(form.get("task") or ""),
+        usage=_usage(form.get("recorded_usage"), times, str(form.get("model") or "")),
         compactions=len(form.get("compactions") or ()),
         skipped=skipped,
         damaged=len(skipped),
     )
+
+
+def _usage(rows: Any, times: list[float | None], model: str) -> tuple[RecordedUsage, ...]:
+    found = []
+    for row in rows if isinstance(rows, list) else ():
+        at = row.get("msg") if isinstance(row, dict) else None
+        if isinstance(at, int) and 0 <= at < len(times):
+            found.append(usage_of(row, times[at], model))
+    return tuple(filter(None, found))
 
 
 def _message(where: str, number: int, raw: Any) -> Message:
