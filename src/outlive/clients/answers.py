@@ -38,7 +38,7 @@ KEEP = (
 )
 
 
-class HookAnswer(NamedTuple):
+class ClientAnswer(NamedTuple):
     """What goes back to the client."""
 
     context: str = ""
@@ -113,7 +113,7 @@ class HookCall:
             yield log
 
 
-def answer(call: HookCall) -> HookAnswer:
+def answer(call: HookCall) -> ClientAnswer:
     """The answer to an event; an empty one to events that need none."""
     match call.name:
         case "SessionStart":
@@ -123,12 +123,12 @@ def answer(call: HookCall) -> HookAnswer:
         case "PostToolUse":
             return _finished(call)
         case "PreCompact":
-            return HookAnswer(KEEP)
+            return ClientAnswer(KEEP)
         case "SessionEnd":
             with call.followed():
-                return HookAnswer()
+                return ClientAnswer()
         case _:
-            return HookAnswer()
+            return ClientAnswer()
 
 
 def recall_hint(call: HookCall) -> str:
@@ -138,7 +138,7 @@ def recall_hint(call: HookCall) -> str:
     return f"outlive's `recall` tool, or: outlive recall @hN --session {followed_id(call.client, call.session)}"
 
 
-def _compacted(call: HookCall) -> HookAnswer:
+def _compacted(call: HookCall) -> ClientAnswer:
     from outlive.clients.mirror import see_tasks
     from outlive.context.brief import brief
     from outlive.context.tokens import CHARS_PER_TOKEN
@@ -147,13 +147,13 @@ def _compacted(call: HookCall) -> HookAnswer:
         see_tasks(log.session, call.stores.tasks, call.client, call.session)
         history = log.session.engine.history
         limit = BRIEF_SHARE * CHARS_PER_TOKEN * history.index.tokens / (log.compactions + 1)
-        return HookAnswer(brief(history, round(min(max(limit, SMALLEST_BRIEF), BRIEF)), recall=recall_hint(call)))
+        return ClientAnswer(brief(history, round(min(max(limit, SMALLEST_BRIEF), BRIEF)), recall=recall_hint(call)))
 
 
-def _started(call: HookCall) -> HookAnswer:
+def _started(call: HookCall) -> ClientAnswer:
     parts = [_ready_tasks(call), _memory_index(call)]
     text = "\n\n".join(filter(None, parts))
-    return HookAnswer(text[:START], _cold(call) if call.event.get("source") == "resume" else "")
+    return ClientAnswer(text[:START], _cold(call) if call.event.get("source") == "resume" else "")
 
 
 def _ready_tasks(call: HookCall) -> str:
@@ -200,14 +200,14 @@ def _cold(call: HookCall) -> str:
     )
 
 
-def _prompted(call: HookCall) -> HookAnswer:
+def _prompted(call: HookCall) -> ClientAnswer:
     words = str(call.event.get("prompt", ""))
     if call.event.get("source", "user") != "user" or not words.strip() or words.startswith("/"):
-        return HookAnswer()
+        return ClientAnswer()
     from outlive.replay.follow import queue_words
 
     queue_words(call.stores.logs, call.client, call.session, words, folder=str(call.workspace.root), mask=call.mask())
-    return HookAnswer(_memories_for(call, words))
+    return ClientAnswer(_memories_for(call, words))
 
 
 def _memories_for(call: HookCall, words: str) -> str:
@@ -240,27 +240,27 @@ def _in_view(call: HookCall) -> str:
     return text[since + 1 :].decode(errors="replace").replace("\\n", "\n")
 
 
-def _finished(call: HookCall) -> HookAnswer:
+def _finished(call: HookCall) -> ClientAnswer:
     response = call.event.get("tool_response")
     if call.event.get("tool_name") in TASK_TOOLS:
         from outlive.clients.mirror import mirror
 
         mirror(call.stores.tasks, call.client, call.session, call.event)
-        return HookAnswer()
+        return ClientAnswer()
     text = result_text(response)
     if len(text) < LARGE:
-        return HookAnswer()
+        return ClientAnswer()
     from outlive.context.passes.spool import preview
     from outlive.replay.follow import KEPT
 
     id = str(call.event.get("tool_use_id"))
     with call.followed() as log:
         if not log.keep(id, text):
-            return HookAnswer()
+            return ClientAnswer()
         unit = log.session.engine.history.units[-1]
         piece = next(piece for piece in reversed(unit.pieces) if piece.call_id == id and piece.kind == "result")
         shown = f"{KEPT}{len(text):,} characters. Read a handle with {recall_hint(call)}]\n{preview(piece, PREVIEW)}"
-    return HookAnswer(replacement=_shaped(response, shown))
+    return ClientAnswer(replacement=_shaped(response, shown))
 
 
 def result_text(response: Any) -> str:

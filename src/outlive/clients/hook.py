@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from outlive.clients.answers import HookAnswer, HookCall, answer
+from outlive.clients.answers import ClientAnswer, HookCall, answer
 from outlive.config.home import home
 
 CLIENTS = ("claude-code", "codex")
@@ -41,7 +41,7 @@ def main(client: str) -> None:
     os._exit(0)
 
 
-def encoded(client: str, event: dict[str, Any], found: HookAnswer) -> str:
+def encoded(client: str, event: dict[str, Any], found: ClientAnswer) -> str:
     """The answer as the client reads it; empty if there is nothing to say."""
     name = str(event.get("hook_event_name"))
     if name == "PreCompact":

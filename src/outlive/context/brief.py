@@ -100,7 +100,7 @@ def _lines(history: History, room: float) -> str:
 
 def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
     """As in a pass, with two rules about results. Lines that look alike share one value, and the newest of several
-    results takes it. A line that is unlike the others of a list counts as much as a name."""
+    results takes it. A line that is unlike the others of a list counts as much as a name, while it is recent."""
     weigh = weigher(guarded(history.state, history.ledger))
     scored: Scored = []
     newer: Counter[str] = Counter()
@@ -110,7 +110,8 @@ def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
         if piece.kind == "result":
             shapes = [_NUMBER.sub("0", line.text) for line in lines]
             alike = Counter(shapes)
-            odd = -piece_odds(history.index, piece) * weigh(piece) if max(alike.values(), default=0) >= LIST else 0.0
+            is_list = max(alike.values(), default=0) >= LIST
+            odd = -(piece_odds(history.index, piece) ** 2) * weigh(piece) if is_list else 0.0
             for line, shape in zip(lines, shapes, strict=True):
                 density = found.get(line.id) or (odd / line.cost if alike[shape] == 1 else 0.0)
                 found[line.id] = density / (alike[shape] + newer[shape])
@@ -130,6 +131,7 @@ def _rows(pieces: Sequence[Piece], chosen: Choice) -> Iterable[str]:
         if kept := chosen.of(piece):
             label = short_label(piece) or {"said": "answer", "thought": "thought"}.get(piece.kind, piece.kind)
             where = " ".join(map(handle, piece.pages[:3]))
-            yield " ".join(filter(None, (where, "→", label, outcome(piece))))
-            rows = render_lines(kept)
-            yield from rows[1:] if rows[0] == GAP else rows
+            head = " ".join(filter(None, (where, label, outcome(piece), "→")))
+            rows = [row for row in render_lines(kept) if row != GAP] if len(kept) == 1 else render_lines(kept)
+            yield f"{head} {rows[0]}" if len(rows) == 1 else head
+            yield from rows if len(rows) > 1 else ()
