@@ -9,7 +9,7 @@ import click
 
 from outlive.cli.echo import echo, json_option, print_json
 from outlive.clients.hook import last_failure
-from outlive.clients.setup import TARGETS, FileChange, Target, applied, applied_before, undo_changes, undone
+from outlive.clients.setup import TARGETS, SetupChange, Target, applied, applied_before, undo_changes, undone
 
 
 @click.command()
@@ -56,7 +56,7 @@ def init(client: str | None, yes: bool, undo: bool, check: bool, as_json: bool) 
     _said({"client": client, "changed": names}, f"{done}{after}", as_json=as_json)
 
 
-def _agreed(target: Target, changes: Sequence[FileChange], *, undo: bool) -> bool:
+def _agreed(target: Target, changes: Sequence[SetupChange], *, undo: bool) -> bool:
     question = f"{'Undo' if undo else 'Write'} this for {target.title} ({len(changes)} files)?"
     if not sys.stdin.isatty():
         click.echo(f"{question} Nothing was changed; --yes writes without asking", err=True)

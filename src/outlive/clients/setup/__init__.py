@@ -5,7 +5,7 @@ merging.py   entries of ours in a JSON or TOML file of the user
 targets.py   the clients: how each is detected, and what goes where
 """
 
-from outlive.clients.setup.changes import FileChange, applied, applied_before, undo_changes, undone
+from outlive.clients.setup.changes import SetupChange, applied, applied_before, undo_changes, undone
 from outlive.clients.setup.targets import TARGETS, Target
 
-__all__ = ["TARGETS", "FileChange", "Target", "applied", "applied_before", "undo_changes", "undone"]
+__all__ = ["TARGETS", "SetupChange", "Target", "applied", "applied_before", "undo_changes", "undone"]

@@ -27,7 +27,7 @@ class SetupRefused(OutliveError):
     """A file of a client cannot be read or is not what it should be; nothing was changed."""
 
 
-class FileChange(Struct, frozen=True):
+class SetupChange(Struct, frozen=True):
     """A file before and after; None is no file."""
 
     path: Path
@@ -63,23 +63,23 @@ def read(path: Path) -> bytes | None:
     return data
 
 
-def applied_before(client: str) -> list[FileChange]:
+def applied_before(client: str) -> list[SetupChange]:
     """What was written for a client when it was set up, as the journal has it."""
     data = read(_journal(client))
     if data is None:
         return []
     rows = json.loads(data)["files"]
-    return [FileChange(Path(row["path"]), _bytes(row["before"]), _bytes(row["after"])) for row in rows]
+    return [SetupChange(Path(row["path"]), _bytes(row["before"]), _bytes(row["after"])) for row in rows]
 
 
-def applied(client: str, changes: Sequence[FileChange]) -> None:
+def applied(client: str, changes: Sequence[SetupChange]) -> None:
     """Write the changes. The journal comes first, so that whatever was written can be undone."""
     journal = _journal(client)
     known = {change.path: change for change in applied_before(client)}
     folders = set(_folders(client)) | set(_missing(journal.parent))
     for change in changes:
         first = known.get(change.path)
-        known[change.path] = FileChange(change.path, first.before if first else change.before, change.after)
+        known[change.path] = SetupChange(change.path, first.before if first else change.before, change.after)
         folders.update(_missing(change.path.parent))
     rows = [{"path": str(c.path), "before": _text(c.before), "after": _text(c.after)} for c in known.values()]
     form = {"version": 1, "files": rows, "folders": sorted(map(str, folders))}
@@ -89,7 +89,7 @@ def applied(client: str, changes: Sequence[FileChange]) -> None:
         _put(change.path, change.after)
 
 
-def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) -> list[FileChange]:
+def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) -> list[SetupChange]:
     """What it takes to undo. A file that was edited since loses our entries alone: `without` takes them out."""
     found = []
     for change in applied_before(client):
@@ -98,11 +98,11 @@ def undo_changes(client: str, without: Callable[[Path, bytes], bytes | None]) ->
             continue
         after = change.before if now == change.after else without(change.path, now)
         if after != now:
-            found.append(FileChange(change.path, now, after))
+            found.append(SetupChange(change.path, now, after))
     return found
 
 
-def undone(client: str, changes: Iterable[FileChange]) -> None:
+def undone(client: str, changes: Iterable[SetupChange]) -> None:
     """Write the changes that undo; folders that were made for them go too, if they are empty."""
     for change in changes:
         _put(change.path, change.after)

@@ -40,7 +40,7 @@ def merge_toml(path: Path, data: bytes | None, table: str, text: str) -> bytes:
     if form:
         raise SetupRefused(
             f"{path}: has a table [{table}] that outlive did not write; nothing was changed",
-            hint="rename or remove it, then try again",
+            hint="give it another name, then try again",
         )
     gap = b"" if not before or before.endswith(b"\n\n") else b"\n" if before.endswith(b"\n") else b"\n\n"
     return before + gap + f"{BEGIN}\n{text.strip()}\n{END}\n".encode()

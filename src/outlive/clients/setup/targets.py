@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from outlive.clients.setup.changes import FileChange, read
+from outlive.clients.setup.changes import SetupChange, read
 from outlive.clients.setup.merging import merge_json, merge_toml, without_json, without_toml
 
 PACKAGE = Path(__file__).parents[1]
@@ -39,10 +39,10 @@ class Target(Struct, frozen=True):
         """Whether the client is on this machine."""
         return shutil.which(self.program) is not None or self.folder().is_dir()
 
-    def changes(self) -> list[FileChange]:
+    def changes(self) -> list[SetupChange]:
         """What is not yet as it should be."""
         files = ((path, read(path), make) for path, make in self.files(self.folder()).items())
-        found = [FileChange(path, before, make(before)) for path, before, make in files]
+        found = [SetupChange(path, before, make(before)) for path, before, make in files]
         return [change for change in found if change.before != change.after]
 
     def without(self, path: Path, data: bytes) -> bytes | None:
