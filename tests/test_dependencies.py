@@ -19,7 +19,8 @@ PAGE = ROOT / "docs" / "dependencies.md"
 BEGIN, END = "<!-- licences: begin -->", "<!-- licences: end -->"
 
 ALLOWED = {
-    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "PSF-2.0", "Unlicense", "Zlib"),
+    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "PSF-2.0", "Zlib"),
+    "Unlicense",
     # Of files or of the library itself: what uses them unchanged is free in its own licence.
     *("LGPL-3.0-only", "MPL-2.0"),
 }

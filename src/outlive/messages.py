@@ -16,7 +16,7 @@ Origin = Literal["", "user", "harness", "hook", "memory", "stdin", "parent"]
 
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")
-_TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt")
+_TARGET_KEYS = (*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "url", "description", "prompt", "tool")
 _WRITING = ("write", "edit", "patch", "create", "replace", "insert", "delete", "move")
 _RECALL = re.compile(r"\s*(?:\S*/)?outlive recall\b")
 _SHELL = re.compile(r"(?:.*/)?(?:bash|sh|zsh|dash|ksh|fish)")

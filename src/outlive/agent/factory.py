@@ -24,6 +24,7 @@ from outlive.agent.spending import Spending
 from outlive.agent.subagents import Subagents
 from outlive.config import Workspace, default_owner, home
 from outlive.config.dotenv import DotEnv
+from outlive.config.mcp_servers import configured_servers, untrusted_notice
 from outlive.config.sections import SMALLEST_WINDOW
 from outlive.context.engine import Engine
 from outlive.errors import ConfigError
@@ -43,6 +44,8 @@ from outlive.tools.builtin.task_context import catch_up
 from outlive.tools.files.atomic_edit import sweep
 from outlive.tools.hooks import CommandHooks
 from outlive.tools.instructions import Instructions
+from outlive.tools.mcp.servers import McpServers
+from outlive.tools.mcp.tools import mcp_tools
 from outlive.tools.permissions.asking import Asker, Mode
 from outlive.tools.permissions.fence import Fence, protected_paths
 from outlive.tools.permissions.gate import Permissions
@@ -93,7 +96,9 @@ class AgentFactory:
         self.settings: Settings = settings(workspace)
         self._context = workspace.context_settings()
         self.dotenv = DotEnv(workspace)
-        self.masker = Masker({**self.dotenv.secrets, **os.environ})
+        self._mcp = [one for one in configured_servers(workspace) if one.counts]
+        tokens = {name: value for one in self._mcp for name, value in one.secrets().items()}
+        self.masker = Masker({**self.dotenv.secrets, **tokens, **os.environ})
         self._model = model
         self._tools = tuple(tools)
         self._notices: list[str] = []
@@ -164,21 +169,23 @@ class AgentFactory:
         remembering = self._remembering(session, memories)
         agent: Runtime  # the gate asks for the mode of the agent that it guards
         gate = Permissions(lambda: agent.mode, rules, asker, lambda rule: remember(self.workspace.project, rule))
+        mcp = McpServers(self._mcp, root, session.note, self.masker) if self._mcp else None
         parts = AgentParts(
             root=root,
             model=model,
-            toolbox=Toolbox([*standard_tools(), *self._tools]),
+            toolbox=Toolbox([*standard_tools(), *self._tools, *(mcp_tools(mcp) if mcp else ())]),
             graph=self.graph,
             fence=self._fence(),
             sandbox=self._sandbox(),
             skills=skills,
             gate=gate,
             hooks=CommandHooks(self.settings.hooks, root, session=session.id, mask=self.masker),
-            system=self._system(session, skills, instructions, remembering.index),
+            system=self._system(session, skills, instructions, remembering.index, mcp),
             limits=self._limits,
             summaries=self.options.summary or cast(Summaries, self._context.get("summary", "asked")),
             chose_mode=lambda id, mode: self._remember_mode(agent, id, mode),
             owner=default_owner() or f"session {session.id}",
+            mcp=mcp,
             mask=self.masker,
         )
         agent = Runtime(session, parts, owns_model=model is not self._model)
@@ -188,7 +195,8 @@ class AgentFactory:
         agent.context.rules_of = instructions.nested
         agent.context.subagent = Subagents(agent, lambda id: self._start(model, id))
         agent.set_mode(self.options.mode or self._mode(session))
-        for notice in (self.settings.notice, "" if self._model else self.dotenv.notice()):
+        dotenv = "" if self._model else self.dotenv.notice()
+        for notice in (self.settings.notice, dotenv, *untrusted_notice(self.workspace)):
             if notice:
                 self._notice(session, notice)
         agent.notices += self._notices
@@ -268,7 +276,12 @@ class AgentFactory:
         return line
 
     def _system(
-        self, session: Session, skills: Skills, instructions: Instructions, remembered: Callable[[], str]
+        self,
+        session: Session,
+        skills: Skills,
+        instructions: Instructions,
+        remembered: Callable[[], str],
+        mcp: McpServers | None,
     ) -> Callable[[], str]:
         began = datetime.fromtimestamp(session.began).date()
 
@@ -282,6 +295,7 @@ class AgentFactory:
                 sections=[
                     instructions.text(),
                     f"Skills (load_skill reads one)\n{listed}" if listed else "",
+                    mcp.listing if mcp else "",
                     remembered(),
                 ],
             )

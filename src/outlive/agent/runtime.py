@@ -35,6 +35,7 @@ from outlive.stream import Live, ToolOutput
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.builtin.task_context import catch_up, keep_claims
 from outlive.tools.files.read_tracker import ReadTracker
+from outlive.tools.mcp.servers import McpServers
 from outlive.tools.permissions.asking import MODES, Mode
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
@@ -77,6 +78,8 @@ class AgentParts:
     """Told when the user chose a mode for a session: only that can be believed when it is resumed."""
     summaries: Summaries = "asked"
     owner: str = "agent"
+    mcp: McpServers | None = None
+    """The servers that end with the agent."""
     mask: Masker = mask
     """Takes the secrets out of what tools read and print."""
 
@@ -167,6 +170,8 @@ class Runtime:
 
     async def _counted(self, run: Awaitable[RunResult]) -> RunResult:
         """A run with what it used."""
+        if self.parts.mcp is not None:
+            await self.parts.mcp.begin()
         before = copy(self.spending)
         ending, spent = await run, self.spending.since(before)
         return with_fields(
@@ -314,6 +319,8 @@ class Runtime:
         async with AsyncExitStack() as stack:
             for close in (*self.closing, self.session.close, self.processes.close):
                 stack.callback(close)
+            if self.parts.mcp is not None:
+                stack.push_async_callback(self.parts.mcp.close)
             await self._background.stop()
             if self._owns_model:
                 stack.push_async_callback(self.parts.model.close)

@@ -44,7 +44,7 @@ class Subagents:
         session.log(ModeChanged, mode=self.parent.mode)
         parts = self.parent.parts
         box = parts.toolbox.narrowed(tools).without(*NOT_FOR_THEM)
-        child = Runtime(session, replace(parts, toolbox=box, limits=self._limits))
+        child = Runtime(session, replace(parts, toolbox=box, limits=self._limits, mcp=None))
         child.watch(lambda happened: self._pass_on(session.id, happened))
         try:
             ending = await child.ask((Text(tagged("task", prompt), "parent"),))

@@ -1,4 +1,4 @@
-"""`outlive trust`: let a project's outlive.toml, .env and memories count after a person looked at them."""
+"""`outlive trust`: let a project's outlive.toml, .env, .mcp.json and memories count after a person looked at them."""
 
 import sys
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from outlive.cli.output import done
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.config.home import forget, trust, trusted
+from outlive.config.mcp_servers import McpJson
 from outlive.errors import ConfigError
 from outlive.stores.memories.records import unmarked
 from outlive.tools.permissions.trust import grants
@@ -21,12 +22,14 @@ from outlive.tools.permissions.trust import grants
 @click.option("--forget", "forgotten", is_flag=True, help="Trust it no longer.")
 def trust_command(forgotten: bool) -> None:
     """Trust what came with this project: its outlive.toml as it is now (allow rules, hooks, [agent] settings, the
-    store), what its .env says about the model (address, name, key, headers), and its memories.
+    store, MCP servers), what its .env says about the model (address, name, key, headers), the MCP servers of its
+    .mcp.json as it is now, and its memories.
 
     A file in a repository may forbid things, but grants nothing until you trust it here; memories in a cloned
     repository are not shown to a model until then. Shows what would count, without the values of keys, and asks.
-    If outlive.toml or a model setting in .env changes, it has to be trusted again; memories that are added later, say
-    by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts now: outlive where.
+    If outlive.toml, .mcp.json or a model setting in .env changes, it has to be trusted again; memories that are added
+    later, say by git pull, count. To trust one memory only: outlive memory confirm NAME. What counts now: outlive
+    where.
 
     \b
     Examples:
@@ -34,18 +37,20 @@ def trust_command(forgotten: bool) -> None:
       outlive trust --forget
     """
     workspace = Workspace.find()
-    dotenv = DotEnv(workspace)
+    dotenv, servers = DotEnv(workspace), McpJson(workspace)
     if forgotten:
-        _forget(workspace, dotenv)
+        _forget(workspace, dotenv.path, servers.path)
         return
     asked = [
         _trust_file(workspace.file, workspace.digest, grants(workspace) or ["nothing that needs trust"]),
         _trust_file(dotenv.path, dotenv.digest, dotenv.lines()),
+        _trust_file(servers.path, servers.digest, servers.lines()),
         _trust_memories(workspace),
     ]
     if not any(asked):
         raise ConfigError(
-            f"nothing came with {workspace.project} that needs trust: no outlive.toml, no model in .env, no memories"
+            f"nothing came with {workspace.project} that needs trust: no outlive.toml, no model in .env, no memories "
+            f"and no MCP servers in {servers.path.name}"
         )
 
 
@@ -84,13 +89,13 @@ def _trust_memories(workspace: Workspace) -> bool:
     return True
 
 
-def _forget(workspace: Workspace, dotenv: DotEnv) -> None:
+def _forget(workspace: Workspace, *files: Path) -> None:
     with suppress(ConfigError), closing(open_memories(None, heal=False)) as memories:  # of a store that counts
         memories.disown()
-    forget(workspace.file)
-    forget(dotenv.path)
+    for path in (workspace.file, *files):
+        forget(path)
     done(f"{workspace.project} is no longer trusted")
-    click.echo(f"neither outlive.toml, nor .env, nor the memories of {workspace.project} are trusted any more")
+    click.echo(f"nothing that came with {workspace.project} is trusted any more")
 
 
 def _agrees(question: str) -> bool:

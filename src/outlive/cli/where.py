@@ -9,6 +9,7 @@ import click
 from outlive.cli.echo import echo, json_option, print_json
 from outlive.config import Workspace, home
 from outlive.config.dotenv import DotEnv
+from outlive.config.mcp_servers import ConfiguredServer, configured_servers
 from outlive.config.workspace import SETTINGS
 from outlive.errors import ConfigError
 from outlive.secrets import mask
@@ -20,7 +21,8 @@ from outlive.tools.permissions.trust import grants
 @click.command()
 @json_option
 def where(as_json: bool) -> None:
-    """Say which folder outlive works in here, where its stores are, and which settings files count and why.
+    """Say which folder outlive works in here, where its stores are, and which settings files and MCP servers count,
+    and why.
 
     A linked git worktree uses the stores, the outlive.toml and the trust of its main checkout, unless it has an
     outlive.toml of its own; a submodule is a workspace of its own.
@@ -40,6 +42,7 @@ def where(as_json: bool) -> None:
         "linked": workspace.linked,
         "store": _store(workspace),
         "settings": [{"file": str(path), "counts": counts, "why": why} for path, counts, why in _settings(workspace)],
+        "mcp": list(map(_server, configured_servers(workspace))),
         "unused": _unused(workspace),
         "home": str(home()),
     }
@@ -89,6 +92,11 @@ def _dotenv(dotenv: DotEnv) -> tuple[str, str]:
     return "no", f"not trusted: {', '.join(dotenv.asks)}. Look at it, then: outlive trust"
 
 
+def _server(one: ConfiguredServer) -> dict[str, Any]:
+    about = one.server.described()
+    return {"server": one.name, "is": about, "file": one.source, "counts": one.counts, "why": one.why}
+
+
 def _unused(workspace: Workspace) -> list[str]:
     """List stores and settings of a linked worktree that are ignored in favour of the main checkout's."""
     if workspace.root == workspace.project:
@@ -109,6 +117,9 @@ def _show(found: dict[str, Any]) -> None:
         echo(f"  {click.style('refused:', fg='red')} {problem}")
     for label, item in zip(["settings"] + [""] * len(found["settings"]), found["settings"], strict=False):
         echo(f"{label:10} {item['file']}: {item['counts']}, {item['why']}")
+    for label, one in zip(["mcp"] + [""] * len(found["mcp"]), found["mcp"], strict=False):
+        counts = "yes" if one["counts"] else "no"
+        echo(f"{label:10} {one['server']}, {one['is']}: {counts}, {one['why']} ({one['file']})")
     if found["unused"]:
         echo(f"not used   {', '.join(found['unused'])}")
     echo(f"home       {found['home']}")

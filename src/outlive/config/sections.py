@@ -99,12 +99,27 @@ def _memory(section: Section) -> str:
     return ""
 
 
+def _mcp(section: Section) -> str:
+    if not section:
+        return ""
+    from outlive.config.mcp_server import servers_of
+
+    for key, value in section.items():
+        if type(value) is not {"servers": dict, "defer": bool}.get(key):
+            return f"[mcp] {key} = {value!r} is not a setting; it takes defer (true, false) and [mcp.servers.NAME]"
+    try:
+        servers_of(section)
+    except ConfigError as error:
+        return f"[mcp] {error}"
+    return ""
+
+
 def _all_text(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 _PROBLEMS: Mapping[str, Callable[[Section], str]] = {
     **{"store": _store, "context": _context, "agent": _agent},
-    **{"permissions": _permissions, "hooks": _hooks, "memory": _memory},
+    **{"permissions": _permissions, "hooks": _hooks, "memory": _memory, "mcp": _mcp},
 }
 """The sections, and what is wrong with the settings of each."""

@@ -7,9 +7,7 @@ prompt (it fails closed); elsewhere the failure is only reported.
 
 import asyncio
 import json
-import os
 import re
-import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import Any
 from outlive.errors import ConfigError
 from outlive.secrets import Masker, mask
 from outlive.tools.permissions.sandbox import passing_shell, shell
+from outlive.tools.processes.children import close_pipes, exit_code, kill_group
 from outlive.tools.processes.watchdog import WATCHDOG
 from outlive.tools.runner import HookAnswer
 
@@ -129,30 +128,17 @@ async def _run(hook: Hook, given: bytes, root: Path) -> tuple[int, bytes, bytes]
         )
         try:
             async with asyncio.timeout(hook.timeout):
-                code = await _end(process)
-                _kill(process.pid)
+                code = await exit_code(process)
+                kill_group(process.pid)
                 _, out, err = await talk
                 return code, out, err
         finally:
             if process.returncode is None:  # else its number may be reused
-                _kill(process.pid)
+                kill_group(process.pid)
             talk.cancel()
             await asyncio.gather(talk, return_exceptions=True)
-            await _end(process)
-            # Closes the pipes, which may not have noticed yet that their other ends are gone.
-            process._transport.close()  # type: ignore[attr-defined]
-
-
-async def _end(process: asyncio.subprocess.Process) -> int:
-    """The exit code. `Process.wait` of some Pythons also waits for the pipes, which a child may keep open."""
-    while process.returncode is None:
-        await asyncio.sleep(0.003)
-    return process.returncode
-
-
-def _kill(group: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+            await exit_code(process)
+            close_pipes(process)
 
 
 async def _write(pipe: asyncio.StreamWriter, given: bytes) -> None:

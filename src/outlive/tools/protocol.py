@@ -146,6 +146,17 @@ class Tool(ABC, Generic[Input]):
         found = getattr(given, self.about) if self.about else None
         return "" if found is None else str(found)
 
+    def rule_name(self, given: Input) -> str:
+        """The name of this call for rules, hooks and questions."""
+        return self.name
+
+    def effect_of(self, given: Input) -> Effect:
+        """What this call can change."""
+        return self.effect
+
+    async def prepare(self, given: Input, context: ToolContext) -> None:
+        """Check what can be checked before the user is asked. Raises ToolError if the call cannot run."""
+
     def paths(self, given: Input) -> tuple[str, ...]:
         """The paths in the call, as written."""
         return (self.subject(given),) if self.about == "path" else ()

@@ -74,11 +74,13 @@ class Runner:
 
     async def _run(self, call: ToolCall) -> ToolOutcome:
         tool, given = self.toolbox.read(call)
-        before = await self.hooks.fire("PreToolUse", tool=call.name, input=call.input)
+        name = tool.rule_name(given)
+        before = await self.hooks.fire("PreToolUse", tool=name, input=call.input)
         if before.blocked:
             reason = f"a hook of the user blocked this call: {before.blocked}"
             return ToolOutcome(reason, is_error=True, denied=Denial("hook"))
         context = replace(self.context, call_id=call.id)
+        await tool.prepare(given, context)
         verdict = await self.gate.allows(tool, given, context)
         if not verdict.allowed:
             return ToolOutcome(verdict.reason, is_error=True, denied=verdict.denial)
@@ -90,7 +92,7 @@ class Runner:
         ):
             outcome = with_fields(outcome, text="\n\n".join([outcome.text, *rules]))
         after = await self.hooks.fire(
-            "PostToolUse", tool=call.name, input=call.input, output=outcome.text, is_error=outcome.is_error
+            "PostToolUse", tool=name, input=call.input, output=outcome.text, is_error=outcome.is_error
         )
         said = "\n".join(filter(None, (before.context, after.context, after.blocked)))
         return with_fields(outcome, text=f"{outcome.text}\n[hook] {said}") if said else outcome

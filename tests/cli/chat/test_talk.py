@@ -250,6 +250,7 @@ def test_what_was_noticed_before_anybody_watched_is_said(stage: Stage, play: Pla
         ("/mode nonsense", "the modes are ask, accept-edits, plan, bypass"),
         ("/model", "scripted:sonnet"),
         ("/model other:one", "cannot be changed here"),
+        ("/mcp", "no MCP server counts here"),
         ("/cost", "requests  1"),
         ("/memory", "there is no memory here"),
         ("/sessions", "▸ "),

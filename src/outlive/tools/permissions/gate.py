@@ -12,7 +12,7 @@ from msgspec import Struct
 from outlive.events import Denial
 from outlive.tools.permissions.asking import Asker, Mode, Question
 from outlive.tools.permissions.rules import LONGEST_SEARCHED, Rules
-from outlive.tools.protocol import Tool, ToolContext, ToolError
+from outlive.tools.protocol import Effect, Tool, ToolContext, ToolError
 from outlive.tools.runner import Verdict
 
 FREE = ("look", "state", "tasks")
@@ -38,51 +38,48 @@ class Permissions:
 
     async def allows(self, tool: Tool[Any], given: Struct, context: ToolContext) -> Verdict:
         """Whether the call may run; asks the user if neither mode nor rules decide."""
-        subject = tool.subject(given)
+        subject, name, effect = tool.subject(given), tool.rule_name(given), tool.effect_of(given)
         fence = context.fence
-        check = fence.editable if tool.effect == "edit" else fence.inside
+        check = fence.editable if effect == "edit" else fence.inside
         try:
             paths = tuple(fence.shown(check(path)) for path in tool.paths(given))
         except ToolError as error:
             return Verdict(False, str(error), Denial("fence"))
-        if self._rules.too_long(tool.name, subject):
+        if self._rules.too_long(name, subject):
             reason = (
-                f"{tool.name}: the command has {len(subject):,} characters; the user's deny rules are looked for in "
+                f"{name}: the command has {len(subject):,} characters; the user's deny rules are looked for in "
                 f"at most {LONGEST_SEARCHED:,}. Write what is long to a file with write_file, then run that"
             )
             return Verdict(False, reason, Denial("rule"))
-        # In a thread: a long command takes a moment, and Ctrl-C must work meanwhile.
-        if rule := await asyncio.to_thread(self._rules.denied, tool.name, subject, {*paths, *tool.paths(given)}):
-            reason = f"{tool.name}: denied by the user's rule {rule}; do it another way or ask the user"
-            return Verdict(False, reason, Denial("rule"))
+        for rules_for in dict.fromkeys((name, tool.name)):
+            # In a thread: a long command takes a moment, and Ctrl-C must work meanwhile.
+            if rule := await asyncio.to_thread(self._rules.denied, rules_for, subject, {*paths, *tool.paths(given)}):
+                reason = f"{name}: denied by the user's rule {rule}; do it another way or ask the user"
+                return Verdict(False, reason, Denial("rule"))
         mode = self._mode()
-        if mode == "plan" and tool.effect not in FREE_IN_PLAN:
-            return _planning(tool.name)
-        if (
-            tool.effect in FREE
-            or not tool.asks
-            or mode == "bypass"
-            or (mode == "accept-edits" and tool.effect == "edit")
-        ):
+        if mode == "plan" and effect not in FREE_IN_PLAN:
+            return _planning(name)
+        if effect in FREE or not tool.asks or mode == "bypass" or (mode == "accept-edits" and effect == "edit"):
             return _YES
         async with self._asking:
-            if self._rules.allowed(tool.name, subject, paths, fence.has):
+            if self._rules.allowed(name, subject, paths, fence.has):
                 return _YES
             return await self._ask(tool, given, context, subject, paths)
 
     async def _ask(
         self, tool: Tool[Any], given: Struct, context: ToolContext, subject: str, paths: tuple[str, ...]
     ) -> Verdict:
-        always = self._rules.always(tool.name, subject, paths, context.fence.has)
+        name = tool.rule_name(given)
+        always = self._rules.always(name, subject, paths, context.fence.has)
         if self._asker is None:
-            return _unasked(tool, always)
+            return _unasked(name, tool.effect_of(given), always)
         preview = await asyncio.to_thread(tool.preview, given, context)
-        answer = await self._asker(Question(tool.name, subject, preview, always))
+        answer = await self._asker(Question(name, subject, preview, always))
         if self._mode() == "plan":
-            return _planning(tool.name)
+            return _planning(name)
         if answer.choice not in ("yes", "always"):
             said = f": {answer.why}" if answer.why else "; ask what to do instead, do not try it again in another way"
-            return Verdict(False, f"{tool.name} was not run: the user said no{said}")
+            return Verdict(False, f"{name} was not run: the user said no{said}")
         for rule in always if answer.choice == "always" else ():
             self._rules.add(rule)
             self._remember(rule)
@@ -97,12 +94,12 @@ def _planning(name: str) -> Verdict:
     return Verdict(False, reason, Denial("mode"))
 
 
-def _unasked(tool: Tool[Any], always: tuple[str, ...]) -> Verdict:
+def _unasked(name: str, effect: Effect, always: tuple[str, ...]) -> Verdict:
     rules = always if sum(map(len, always)) < LONGEST_HINT else ()
-    mode = "accept-edits" if tool.effect == "edit" else "bypass"
+    mode = "accept-edits" if effect == "edit" else "bypass"
     ways = f"the rules {', '.join(rules)}, or mode {mode}" if rules else f"mode {mode}"
     reason = (
-        f"{tool.name} was not run: it needs the user's word and nobody is here to ask. Go on without it, and say so "
+        f"{name} was not run: it needs the user's word and nobody is here to ask. Go on without it, and say so "
         f"at the end. Only the user can allow it, with {ways}"
     )
     return Verdict(False, reason, Denial("unasked", rules, mode))

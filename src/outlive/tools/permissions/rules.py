@@ -1,4 +1,4 @@
-"""Allow and deny rules: `bash(git status*)`, `edit_file(src/**)`, `web_search`. Deny wins, everywhere.
+"""Allow and deny rules: `bash(git status*)`, `edit_file(src/**)`, `mcp__github__get_issue`. Deny wins, everywhere.
 
 An allow rule never covers a line that does not parse; a deny rule rather covers too much. "Always" adds two narrow
 forms: `bash(=make test)`, exactly this line, and `bash(git log ...)`, with harmless arguments (harmless.py).
@@ -15,7 +15,7 @@ from outlive.shell.strict import SimpleCommand, commands, pattern
 from outlive.tools.permissions.harmless import Inside, covers, harmless_prefix, is_prefix
 from outlive.tools.permissions.path_rules import matches
 
-_FORM = re.compile(r"(?P<tool>[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.DOTALL)
+_FORM = re.compile(r"(?P<tool>mcp__[\w-]+__\*|[A-Za-z_][\w.-]*|\*)(?:\((?P<about>.*)\))?\Z", re.DOTALL)
 
 COMMAND_TOOLS = frozenset({"bash"})
 
@@ -56,7 +56,7 @@ class Rule:
         form = _FORM.match(text)
         if form is None:
             raise ConfigError(f"{text!r} is no rule; a rule is a tool, or a tool and a pattern: bash(git status*)")
-        tool, about = form["tool"], None if form["about"] in (None, "*", "**") else form["about"]
+        tool, about = form["tool"].removesuffix("__*"), None if form["about"] in (None, "*", "**") else form["about"]
         if about is not None and about.startswith("="):
             return cls(text, tool, about[1:], exact=True)
         if about is None or tool not in COMMAND_TOOLS:
@@ -71,6 +71,11 @@ class Rule:
                 "without variables, substitutions and redirections; * at the end means any arguments"
             )
         return cls(text, tool, about, command)
+
+    def is_for(self, tool: str) -> bool:
+        """Whether it speaks of this tool. `mcp__github` and `mcp__github__*` speak of all tools of that server."""
+        whole_server = self.tool.startswith("mcp__") and self.tool.count("__") == 1
+        return self.tool == tool or (whole_server and tool.startswith(f"{self.tool}__"))
 
     def covers_command(self, given: SimpleCommand, *, moved: bool, inside: Inside) -> bool:
         """For allowing: word by word. A `*` at the end matches any arguments, not a longer program name."""
@@ -146,7 +151,7 @@ class Rules:
 
     def denied(self, tool: str, subject: str, paths: Iterable[str]) -> str:
         """The rule that denies a call, or nothing. Linear in the subject; check `too_long` first."""
-        rules = [rule for rule in self._deny if rule.tool in (tool, "*")]
+        rules = [rule for rule in self._deny if rule.tool == "*" or rule.is_for(tool)]
         if tool in COMMAND_TOOLS:
             return next((rule.text for rule in _found(rules, tool, subject)), "")
         paths = tuple(paths)
@@ -160,7 +165,7 @@ class Rules:
     def allowed(self, tool: str, subject: str, paths: Iterable[str], inside: Inside = lambda _: True) -> bool:
         """Whether rules cover every command or path of a call. `inside` checks the arguments of commands that are
         allowed because they stay in the workspace."""
-        rules = [rule for rule in self._allow if rule.tool == tool]
+        rules = [rule for rule in self._allow if rule.is_for(tool)]
         if any(rule.about is None for rule in rules):
             return True
         if tool in COMMAND_TOOLS:

@@ -12,6 +12,7 @@ from typing import Any
 
 from outlive.config import Workspace, home
 from outlive.config.home import LARGEST, keep, project_folder
+from outlive.config.mcp_server import server_lines, servers_of
 from outlive.config.workspace import DURABILITIES
 from outlive.errors import ConfigError
 from outlive.regular import read_regular
@@ -75,6 +76,8 @@ def grants(workspace: Workspace) -> list[str]:
     lines += [f"[store] url = {mask(workspace.named)!r}"] if workspace.names_store else []
     lines += [f"[store] durability = {workspace.durability!r}"] if workspace.durability != DURABILITIES[0] else []
     lines += [f"allow {rule!r}" for rule in workspace.permissions.get("allow", ())]
+    lines += server_lines(servers_of(workspace.mcp))
+    lines += ["[mcp] defer = false"] if workspace.mcp.get("defer") is False else []
     return lines + [
         f"on {event} run {hook['command']!r}" for event, hooks in workspace.hooks.items() for hook in hooks
     ]
@@ -118,6 +121,7 @@ def _narrowed(workspace: Workspace) -> tuple[Workspace, list[str]]:
     ignored = [f"[agent] {key}" for key in agent if key not in kept]
     ignored += ["its allow rules"] if workspace.permissions.get("allow") else []
     ignored += ["its hooks"] if workspace.hooks else []
+    ignored += [f"MCP server {name}" for name in workspace.mcp.get("servers", ())]
     deny = {"deny": workspace.permissions.get("deny", ())}
     return Workspace(workspace.root, sections={"agent": kept, "permissions": deny}), ignored
 

@@ -203,6 +203,18 @@ async def memory(talk: Talk, words: str) -> RenderableType:
     return Text(clean(found) or "nothing is remembered yet: /remember WORDS, or say “remember that …”")
 
 
+@command("", "the MCP servers of this session: their state and their tools")
+async def mcp(talk: Talk, words: str) -> RenderableType:
+    servers = talk.agent.parts.mcp
+    if servers is None:
+        return Text("no MCP server counts here; `outlive where` lists those that are named, and why", "quiet")
+    rows = []
+    for one in servers.connections.values():
+        about = clean(f"{one.problem}\n{one.details}".strip()) or counted(len(one.tools), "tool")
+        rows.append((one.name, Text(one.state), Text(about, "quiet")))
+    return table(*rows)
+
+
 @command("", "sessions of this project, the newest first")
 async def sessions(talk: Talk, words: str) -> RenderableType:
     found = talk.sessions()[:LISTED]

@@ -1,0 +1,87 @@
+"""How the tools of MCP servers are shown to the model: all in one line each, or those that match in full."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from outlive.printable import clean, one_line
+from outlive.tools.mcp.connection import RemoteTool, ServerConnection
+from outlive.tools.mcp.results import foreign
+
+IN_FULL = 5
+"""Tools of a search that are shown with their schemas."""
+MOST_LINES = 200
+LONGEST_LINE = 120
+LONGEST_DESCRIPTION = 2_000
+LONGEST_SCHEMA = 8_000
+LONGEST_INSTRUCTIONS = 2_000
+LONGEST_LISTING = 60_000
+"""Characters of all tools that are not deferred."""
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def search(connections: Sequence[ServerConnection], query: str) -> str:
+    """The tools that match the query best, in full; the other matches, or without a query all tools, by name."""
+    wanted = {word.casefold() for word in _WORDS.findall(query)}
+    names = set(query.replace(",", " ").split())
+    ranked = [
+        (score, connection, tool)
+        for connection in connections
+        for tool in connection.tools.values()
+        if (score := 1 if not wanted else 100 * (tool.name in names) + _score(tool, wanted))
+    ]
+    ranked.sort(key=lambda one: -one[0])
+    full, rest = (ranked[:IN_FULL], ranked[IN_FULL:]) if wanted else ([], ranked)
+    parts = []
+    for connection in connections:
+        lines = [in_full(tool) for _, of, tool in full if of is connection]
+        others = [tool for _, of, tool in rest if of is connection]
+        lines += [one_line(f"{tool.name}: {tool.description}", LONGEST_LINE) for tool in others[:MOST_LINES]]
+        lines += [f"({len(others) - MOST_LINES} more; search for words)"] if len(others) > MOST_LINES else []
+        if not wanted and connection.unusable:
+            lines.append(f"({connection.unusable} more are not offered: their names are not plain words)")
+        if not wanted and connection.instructions:
+            lines.insert(0, clean(connection.instructions[:LONGEST_INSTRUCTIONS]))
+        if lines:
+            parts.append(foreign(connection.name, "\n".join(lines)))
+    return "\n\n".join(parts)
+
+
+def all_in_full(connections: Iterable[ServerConnection]) -> str:
+    """Every tool with its schema, within a bound; those that do not fit are counted."""
+    parts, room = [], LONGEST_LISTING
+    for connection in connections:
+        lines = []
+        for tool in connection.tools.values():
+            text = in_full(tool)
+            room -= len(text)
+            lines += [text] if room >= 0 else []
+        left_out = len(connection.tools) - len(lines)
+        lines += [f"({left_out} more: mcp_search finds them)"] if left_out else []
+        if lines:
+            parts.append(foreign(connection.name, "\n".join(lines)))
+    return "\n\n".join(parts)
+
+
+def in_full(tool: RemoteTool) -> str:
+    """A tool with its description and the schema of its arguments, without characters that hide or reverse others."""
+    schema = msgspec.json.encode(_plain(tool.schema)).decode()
+    if len(schema) > LONGEST_SCHEMA:
+        schema = f"{schema[:LONGEST_SCHEMA]} [… {len(schema) - LONGEST_SCHEMA:,} more characters]"
+    return clean(f"{tool.name}: {tool.description[:LONGEST_DESCRIPTION].strip()}\n  arguments: {schema}")
+
+
+def _score(tool: RemoteTool, wanted: set[str]) -> int:
+    """Matching words; those of the name count three times. A part of a word counts from three letters on."""
+    score = 0
+    for text, weight in ((tool.name, 3), (tool.description[:LONGEST_DESCRIPTION], 1)):
+        lowered = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold()
+        words = set(_WORDS.findall(lowered))
+        score += weight * sum(word in words or (len(word) > 2 and word in lowered) for word in wanted)
+    return score
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in ("$schema", "title")}
