@@ -77,7 +77,9 @@ class Permissions:
         if self._asker is None:
             return _unasked(tool, always)
         preview = await asyncio.to_thread(tool.preview, given, context)
-        answer = await self._asker(Question(tool.name, subject, preview, always))
+        change = await asyncio.to_thread(tool.change, given, context)
+        question = Question(tool.name, subject, preview, always, call_id=context.call_id, change=change)
+        answer = await self._asker(question)
         if self._mode() == "plan":
             return _planning(tool.name)
         if answer.choice not in ("yes", "always"):
