@@ -125,7 +125,7 @@ class Updates:
                     if isinstance(block, Image) and block.data:
                         yield update_user_message(image_block(block.data, block.media_type))
                     elif words := own_words(block):
-                        yield update_user_message(text_block(encodable(words)))
+                        yield update_user_message(text_block(words))
             case AssistantSaid():
                 yield from self._said(event)
             case ToolFinished() if event.call_id in self._calls:
@@ -148,10 +148,7 @@ class Updates:
     def plan(self) -> BaseModel:
         """The whole plan of the working state as it is now."""
         state = self._agent.session.state
-        entries = (
-            plan_entry(encodable(step.text), status=_status(state, number))
-            for number, step in enumerate(state.plan, 1)
-        )
+        entries = (plan_entry(step.text, status=_status(state, number)) for number, step in enumerate(state.plan, 1))
         return update_plan(entries)
 
     def usage(self) -> UsageUpdate:
@@ -257,8 +254,7 @@ class Updates:
         new = call.input.get("new_text", call.input.get("content"))
         if self._kind(call.name) != "edit" or not isinstance(path, str) or not isinstance(new, str):
             return None
-        before = encodable(old) if isinstance(old, str) else None
-        change = FileChange(os.path.join(self._agent.parts.root, encodable(path)), before, encodable(new))
+        change = FileChange(os.path.join(self._agent.parts.root, path), old if isinstance(old, str) else None, new)
         return [_diff(change)] if _fits(change) else None
 
     def _change(self, call: ToolCall) -> FileChange | None:
