@@ -6,7 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from acp.client.connection import ClientSideConnection
 from acp.helpers import text_block
@@ -30,7 +30,7 @@ MODEL = "anthropic:claude-sonnet-5-5"
 Answer = str | Callable[[ToolCallUpdate], Awaitable[str]]
 
 
-class Editor(Client):
+class Editor:
     """Keeps every update and every question."""
 
     agent: ClientSideConnection
@@ -42,8 +42,6 @@ class Editor(Client):
         self.pid = 0
         self.errors = ""
         self.code: int | None = None
-        self.written = b""
-        """All that the agent wrote to standard output, if a test talks to it without the library."""
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         self.updates.append((session_id, update))
@@ -75,7 +73,7 @@ class Editor(Client):
     def call(self, session: str, title: str) -> dict[str, Any]:
         """A tool call as an editor shows it in the end: later updates replace what they name."""
         start = next(one for one in self.of(session, ToolCallStart) if one.title.startswith(title))
-        shown = start.model_dump(exclude_none=True)
+        shown: dict[str, Any] = start.model_dump(exclude_none=True)
         for update in self.of(session, ToolCallProgress):
             if update.tool_call_id == start.tool_call_id:
                 shown |= update.model_dump(exclude_none=True)
@@ -126,7 +124,7 @@ async def opened(
     """An editor that is connected. Nothing but the protocol may be written, to either stream."""
     editor = Editor(answer)
     async with process(folder, sim, *arguments, editor=editor) as (reader, writer):
-        editor.agent = connect_to_agent(editor, writer, reader, use_unstable_protocol=True)
+        editor.agent = connect_to_agent(cast(Client, editor), writer, reader, use_unstable_protocol=True)
         await editor.agent.initialize(protocol_version=PROTOCOL_VERSION)
         try:
             yield editor

@@ -7,12 +7,12 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from acp.schema import ToolCallUpdate, UserMessageChunk
 
-from acp import PROTOCOL_VERSION, RequestError, spawn_agent_process
+from acp import PROTOCOL_VERSION, Client, RequestError, spawn_agent_process
 from outlive.testing import Simulator, call, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
@@ -246,7 +246,10 @@ def test_two_sessions_work_at_once_each_in_its_folder(folder: Path, tmp_path: Pa
 def test_it_starts_as_a_program_of_its_own_and_signals_end_it(folder: Path) -> None:
     async def main() -> None:
         editor, program = Editor(), [sys.executable, "-m", "outlive", "acp", "--model", MODEL]
-        async with spawn_agent_process(editor, *program, env=environment(folder, sim), cwd=folder) as (agent, child):
+        async with spawn_agent_process(cast(Client, editor), *program, env=environment(folder, sim), cwd=folder) as (
+            agent,
+            child,
+        ):
             answer = await agent.initialize(protocol_version=PROTOCOL_VERSION + 7)
             assert answer.protocol_version == PROTOCOL_VERSION
             assert answer.agent_capabilities is not None
@@ -305,7 +308,7 @@ def test_nothing_that_comes_in_ends_it_or_makes_a_traceback(folder: Path) -> Non
     def request(number: int, method: str, **params: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
-    requests = {
+    requests: dict[int, tuple[str, dict[str, Any], str]] = {
         1: ("session/new", {}, "cwd"),
         2: ("session/new", {"cwd": "relative"}, "'relative' is not an absolute path"),
         3: ("session/new", {"cwd": "/nowhere/at all"}, "there is no folder"),

@@ -120,13 +120,12 @@ class EditorSession:
 
     async def replay(self) -> None:
         """Send all that was said and done, and the plan as it is now."""
-        updates = Updates(self.agent)
         for event in self.agent.session.events:
-            self._outbox.put(*updates.logged(event))
+            self._outbox.put(*self._updates.logged(event))
             await self._outbox.flush()
         if self.agent.session.state.plan:
-            self._outbox.put(updates.plan())
-        self._outbox.put(updates.usage())
+            self._outbox.put(self._updates.plan())
+        self._outbox.put(self._updates.usage())
         await self._outbox.flush()
 
     async def prompt(self, blocks: tuple[Block, ...]) -> PromptResponse:
@@ -230,13 +229,10 @@ class EditorSession:
 
 
 def _options(question: Question) -> list[PermissionOption]:
-    """What the user may answer; "always" says what is remembered."""
+    """What the user may answer; "always" says what is remembered, which the question shows as well."""
     rules = clean(" and ".join(question.always)).replace("\n", " ⏎ ")
-    if question.always == (f"{question.tool}(={question.subject})",):
-        always = "Always allow exactly this"
-    else:
-        always = f"Always allow {rules}" if len(rules) <= LONGEST_OPTION else "Always allow the rules named above"
+    always = rules if len(rules) <= LONGEST_OPTION else "what the rules below cover"
     options = [PermissionOption(option_id="allow_once", name="Allow once", kind="allow_once")]
     if question.always:
-        options.append(PermissionOption(option_id="allow_always", name=always, kind="allow_always"))
+        options.append(PermissionOption(option_id="allow_always", name=f"Always allow {always}", kind="allow_always"))
     return [*options, PermissionOption(option_id="reject", name="Reject", kind="reject_once")]

@@ -111,7 +111,9 @@ class AcpServer:
 
     async def close(self) -> None:
         """Stop all runs, release the sessions and the connection."""
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        closed = await asyncio.gather(*(one.close() for one in self._sessions.values()), return_exceptions=True)
+        for problem in filter(None, closed):
+            logging.getLogger("outlive").error("a session was not closed: %s", problem)
         await self.connection.close()
 
     async def _handle(self, method: str, params: Any, is_notification: bool) -> BaseModel | None:

@@ -78,6 +78,8 @@ class Updates:
         self._agent = agent
         self._calls: dict[str, ToolCall] = {}
         """Calls without a result."""
+        self._diffs: dict[str, Content] = {}
+        """Of edits that run."""
         self._outputs: dict[str, str] = {}
         self._untold: set[str] = set()
         """Calls that printed something since `outputs`."""
@@ -103,15 +105,13 @@ class Updates:
                 kept = self._outputs.get(happened.call_id, "") + happened.text
                 self._outputs[happened.call_id] = kept[-LONGEST_OUTPUT:]
                 self._untold.add(happened.call_id)
-            case SubagentActed():
-                yield self.thought(f"sub-agent: {one_line(happened.text)}\n")
             case ToolStarted(process=None):
                 for call in happened.calls:
                     yield from self._started(call)
-            case Compacted():
-                yield self.thought(f"{compression_line(happened)}\n")
-            case Noted():
-                yield self.thought(f"{one_line(happened.text)}\n")
+            case SubagentActed() | Compacted() | Noted():
+                yield self.thought(f"{_note(happened)}\n")
+            case PlanChanged():
+                yield self.plan()
             case UserSaid() | CallArriving():
                 pass  # the editor shows what was typed into it, and a call when it is whole
             case _:
@@ -130,8 +130,6 @@ class Updates:
                 yield from self._said(event)
             case ToolFinished() if event.call_id in self._calls:
                 yield self._finished(self._calls.pop(event.call_id), event)
-            case PlanChanged():
-                yield self.plan()
 
     # -- what the agent says
 
@@ -194,15 +192,18 @@ class Updates:
 
     def _started(self, call_id: str) -> Iterator[BaseModel]:
         if call := self._calls.get(call_id):
-            change = self._change(call)
-            content = {"content": [_diff(change)]} if change else {}
+            if change := self._change(call):
+                self._diffs[call.id] = _diff(change)
+            content = {"content": [self._diffs[call.id]]} if change else {}
             yield _progress(call.id, status="in_progress", **content)
 
     def _finished(self, call: ToolCall, result: ToolFinished) -> BaseModel:
         self._outputs.pop(call.id, None)
-        failed = result.is_error or bool(result.exit_code)
+        failed, diff = result.is_error or bool(result.exit_code), self._diffs.pop(call.id, None)
         fields: dict[str, Any] = {"status": "failed" if failed else "completed"}
-        if failed or self._kind(call.name) != "edit":  # the diff of an edit stays
+        if not failed and diff:
+            fields["content"] = [diff]
+        elif failed or self._kind(call.name) != "edit":  # an edit of a log shows its own diff
             pictures = (image_block(one.data, one.media_type) for one in result.images if one.data)
             fields["content"] = [_text(clean_output(result.text)), *map(tool_content, pictures)]
         return _progress(call.id, **fields)
@@ -274,6 +275,12 @@ class Updates:
 
 def _progress(call: str, **fields: Any) -> ToolCallProgress:
     return ToolCallProgress(session_update="tool_call_update", tool_call_id=call, **fields)
+
+
+def _note(happened: SubagentActed | Compacted | Noted) -> str:
+    if isinstance(happened, Compacted):
+        return compression_line(happened)
+    return one_line(f"sub-agent: {happened.text}" if isinstance(happened, SubagentActed) else happened.text)
 
 
 def _status(state: WorkingState, number: int) -> PlanEntryStatus:
