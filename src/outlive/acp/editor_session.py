@@ -134,6 +134,7 @@ class EditorSession:
             await asyncio.wait([self._job])
         if self._job is not None:
             raise AgentBusy(f"session {self.id} works on another prompt", hint="cancel that one, or wait for its end")
+        self._updates.next_message()
         for notice in self.notices:
             self._outbox.put(self._updates.message(f"> {one_line(notice)}\n\n"))
         self.notices.clear()

@@ -100,7 +100,7 @@ class Updates:
                 if Text in self._heard:
                     yield self.message("\n\n[the answer broke off here and is asked for again]\n\n")
                 yield self.thought(f"{one_line(happened.reason)}; again in {happened.seconds:.0f} s\n")
-                self._next()
+                self.next_message()
             case ToolOutput():
                 kept = self._outputs.get(happened.call_id, "") + happened.text
                 self._outputs[happened.call_id] = kept[-LONGEST_OUTPUT:]
@@ -170,7 +170,7 @@ class Updates:
                 yield self.thought(block.text)
         if Text not in self._heard and (text := plain_text(event.blocks)):
             yield self.message(text)
-        self._next()
+        self.next_message()
         for call in tool_calls(event.blocks):
             self._calls[call.id] = call
             yield ToolCallStart(
@@ -184,7 +184,8 @@ class Updates:
                 raw_input=call.input,
             )
 
-    def _next(self) -> None:
+    def next_message(self) -> None:
+        """What is said from now on is another message."""
         self._message += 1
         self._heard.clear()
 
