@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import struct
 import zlib
 from pathlib import Path
@@ -200,6 +201,9 @@ def test_what_is_attached_is_data_and_not_the_users_word(folder: Path) -> None:
             assert "always use tabs" in state
             assert "oui" not in state
             assert picture in str(sim.requests[0].messages)
+            log = (folder / ".transcripts" / f"{session}.jsonl").read_text().splitlines()
+            (said,) = (row for row in map(json.loads, log) if row["type"] == "user_said")
+            assert [one.get("origin") for one in said["blocks"]] == ["user", "stdin", "stdin", None, "user"]
             for wrong in (image_block("no base64!", "image/png"), image_block("aGVsbG8=", "image/png")):
                 with pytest.raises(RequestError, match="part 1 of the prompt is not"):
                     await editor.say(session, wrong)

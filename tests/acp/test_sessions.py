@@ -347,12 +347,16 @@ def test_nothing_that_comes_in_ends_it_or_makes_a_traceback(folder: Path) -> Non
             last: Any = {}
             while last.get("id") != 13:
                 last = json.loads(await reader.readuntil(b"\n"))
+                if last.get("method") == "session/request_permission":
+                    writer.write(json.dumps({"id": last["id"], "error": "not an object"}).encode() + b"\n")
+                    last = {}
             assert last["result"] == {"stopReason": "end_turn"}
+            assert "the editor could not ask the user: not an object" in sim.requests[-1].results()[0].text
         assert editor.code == 0
         assert "Traceback" not in editor.errors
         assert len(editor.errors.splitlines()) == 2, editor.errors  # the two bad cancellations
 
-    with Simulator([say("Yes.")]) as sim:
+    with Simulator([WRITE, say("Yes.")]) as sim:
         asyncio.run(main())
 
 

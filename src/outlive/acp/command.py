@@ -20,7 +20,7 @@ def acp(store: str | None, **options: Any) -> None:
     session; settings, trust and stores are those of that folder. See docs/editors.md.
 
     \b
-    Examples, as the command of an agent in the editor's settings:
+    Examples:
       outlive acp
       outlive acp --model anthropic:claude-sonnet-5-5 --permission-mode plan
       outlive acp --allow "bash(pytest*)" --sandbox

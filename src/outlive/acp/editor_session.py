@@ -178,8 +178,8 @@ class EditorSession:
         return PromptResponse(stop_reason=reason)
 
     def cancel(self) -> None:
-        """Stop what is going on. The first word counts: a second one would disturb the tidying up."""
-        if self._job is None or self._stopping:
+        """Stop what is going on."""
+        if self._job is None:
             return
         self._stopping = True
         if self.agent.working:

@@ -56,6 +56,8 @@ class Stdio:
                 await self._refuse(INVALID_REQUEST, problem)
                 continue
             found: dict[str, Any] = message
+            if not isinstance(found.get("error"), dict | None):
+                found["error"] = {"message": str(found["error"])}  # somebody waits for this answer
             return found
         return None
 
@@ -90,7 +92,7 @@ def _problem(message: object) -> str:
     if not isinstance(message.get("id"), int | str | None):
         return "id: it is a number or a text"
     if "method" not in message:
-        return "" if isinstance(message.get("error"), dict | None) else "error: it is an object"
+        return ""
     if not isinstance(message["method"], str):
         return "method: it is a text"
     return "" if isinstance(message.get("params"), dict | None) else "params: they are an object"
