@@ -57,7 +57,7 @@ FORBIDDEN_IN_CONTEXT = {"os", "io", "socket", "subprocess", "time", "random", "p
 
 HEAVY = (
     *("click", "rich", "pydantic", "sqlalchemy", "psycopg", "sqlite3", "asyncio", "filelock"),
-    *("tree_sitter", "tree_sitter_bash"),
+    *("tree_sitter", "tree_sitter_bash", "acp"),
     *("anthropic", "openai", "httpx", "requests", "yaml", "numpy", "pytest", "hypothesis", "unittest"),
 )
 

@@ -16,6 +16,7 @@ from acp.helpers import (
     resource_link_block,
 )
 from acp.schema import (
+    AgentMessageChunk,
     AgentPlanUpdate,
     AgentThoughtChunk,
     AvailableCommandsUpdate,
@@ -99,7 +100,6 @@ def test_a_call_is_told_before_it_runs_and_pending_before_it_is_in_progress(fold
                 return any(one.content for one in editor.of(session, ToolCallProgress))
 
             await editor.until(output, "what the running command printed")
-            assert not (folder / "go").exists()
             (folder / "go").touch()
             assert (await running).stop_reason == "end_turn"
 
@@ -162,7 +162,8 @@ def test_the_question_of_a_sub_agent_is_asked_and_ended(folder: Path) -> None:
             await editor.say(session, "Go.")
             ((tool_call, _),) = editor.questions
             assert tool_call.title == "sub-agent: bash touch made"
-            assert [one.status for one in editor.of(session, ToolCallProgress)][1] == "completed"
+            told = [one for one in editor.of(session, ToolCallProgress) if one.tool_call_id == tool_call.tool_call_id]
+            assert [one.status for one in told] == ["completed"]
 
     script = [
         call("subagent", prompt="make it", description="the work"),
@@ -231,5 +232,22 @@ def test_why_a_turn_ended_is_told(folder: Path) -> None:
             assert (await editor.say(session, "And now?")).stop_reason == "refusal"
 
     with Simulator([call("read_file", path="app.py"), say("A summary.")]) as sim:
+        asyncio.run(main())
+        sim.verify()
+
+
+def test_an_answer_that_breaks_off_is_marked_and_asked_for_again(folder: Path) -> None:
+    async def main() -> None:
+        async with opened(folder, sim) as editor:
+            session = await editor.new(folder)
+            await editor.say(session, "Go.")
+            first, *_, last = editor.of(session, AgentMessageChunk)
+            text = editor.text(session)
+            assert text.index("One") < text.index("[the answer broke off here") < text.rindex("One")
+            assert text.endswith("One two three four five six seven.")
+            assert first.message_id != last.message_id
+
+    with Simulator([say("One two three four five six seven.")]) as sim:
+        sim.faults.add(Fault.cut(after=5))
         asyncio.run(main())
         sim.verify()

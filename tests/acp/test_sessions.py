@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from acp.schema import ToolCallUpdate, UserMessageChunk
+from acp.schema import McpServerStdio, ToolCallUpdate, UserMessageChunk
 
 from acp import PROTOCOL_VERSION, Client, RequestError, spawn_agent_process
+from outlive.agent import Session
+from outlive.stores import open_stores
 from outlive.testing import Simulator, call, say
 from outlive.testing.simulator.seen import SeenRequest
 from outlive.testing.simulator.steps import Step
@@ -241,6 +243,44 @@ def test_two_sessions_work_at_once_each_in_its_folder(folder: Path, tmp_path: Pa
     with Simulator(brain=answer) as sim:
         asyncio.run(main())
     assert ((folder / "mine.txt").read_text(), (other / "mine.txt").read_text()) == ("one\n", "two\n")
+
+
+def test_other_folders_of_the_editor_may_be_used_and_its_servers_are_named(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("from the other folder\n")
+    server = McpServerStdio(name="their tools", command="false", args=[], env=[])
+
+    async def main() -> None:
+        async with opened(folder, sim) as editor:
+            new = await editor.agent.new_session(
+                cwd=str(folder), additional_directories=[str(other)], mcp_servers=[server]
+            )
+            await editor.say(new.session_id, "Read.")
+            assert editor.call(new.session_id, "read_file")["status"] == "completed"
+            assert "MCP servers are not connected: their tools" in editor.text(new.session_id)
+
+    with Simulator([call("read_file", path=str(other / "notes.txt")), say("ok")]) as sim:
+        asyncio.run(main())
+
+
+def test_a_long_list_of_sessions_comes_in_pages(folder: Path) -> None:
+    logs = open_stores(f"files:{folder}/.tasks", durability="process").logs
+    for number in range(60):
+        begun = Session.start(logs, id=f"s{number:02}", folder=str(folder))
+        begun.user_said(f"request {number}")
+        begun.close()
+    logs.close()
+
+    async def main() -> None:
+        async with opened(folder, None) as editor:
+            first = await editor.agent.list_sessions(cwd=str(folder))
+            rest = await editor.agent.list_sessions(cwd=str(folder), cursor=first.next_cursor)
+            found = [one.session_id for one in (*first.sessions, *rest.sessions)]
+            assert (len(first.sessions), rest.next_cursor) == (50, None)
+            assert sorted(found) == [f"s{number:02}" for number in range(60)]
+
+    asyncio.run(main())
 
 
 def test_it_starts_as_a_program_of_its_own_and_signals_end_it(folder: Path) -> None:

@@ -220,8 +220,8 @@ class EditorSession:
             outcome = None
         if not isinstance(outcome, AllowedOutcome):  # the turn is cancelled, or the editor is gone
             self.cancel()
-            await asyncio.get_running_loop().create_future()
-            raise AssertionError("unreachable")
+            never: asyncio.Future[PermissionAnswer] = asyncio.get_running_loop().create_future()
+            return await never
         allowed = outcome.option_id in ("allow_once", "allow_always")
         self._outbox.put(*self._updates.answered(question, allowed=allowed))
         if outcome.option_id == "allow_always" and question.always:
