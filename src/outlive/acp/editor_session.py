@@ -80,7 +80,6 @@ class EditorSession:
         if self.agent.mode == "bypass" and "bypass" not in (options.mode, factory.settings.agent.get("mode")):
             self.agent.set_mode("ask")  # chosen for this session once, but not for this editor
         self.id = self.agent.session.id
-        self.folder = folder
         self.notices = list(self.agent.notices)
         """What the user has to be told with the next answer."""
         self._modes = tuple(mode for mode in MODES if mode != "bypass" or self.agent.mode == mode)
@@ -102,7 +101,7 @@ class EditorSession:
     def set_mode(self, wanted: str) -> None:
         mode: Mode | None = next((mode for mode in self._modes if mode == wanted), None)
         if mode is None:
-            raise invalid(f"there is no mode {wanted!r} here; the modes are {', '.join(self._modes)}")
+            raise invalid(f"there is no mode {one_line(wanted, 60)!r} here; the modes are {', '.join(self._modes)}")
         self.agent.set_mode(mode)
 
     def announce(self) -> None:
