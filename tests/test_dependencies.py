@@ -34,6 +34,8 @@ SAID = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
 }
 """Licences that packages name in their own words, each looked up in the package itself."""
+UNSAID = {"agent-client-protocol": "Apache-2.0"}
+"""Packages whose metadata name no licence: what the licence file inside of them is."""
 
 
 def licence(package: Distribution) -> str:
@@ -47,7 +49,7 @@ def licence(package: Distribution) -> str:
     words = next(iter([*(about.get_all("License-Expression") or []), *(about.get_all("License") or [])]), "")
     if not words or words == "UNKNOWN" or "\n" in words:
         words = classified[0] if len(classified) == 1 else ""
-    return SAID.get(words, words)
+    return SAID.get(words, words) or UNSAID.get(about["Name"], "")
 
 
 @cache

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 Role = Literal["user", "assistant"]
 Origin = Literal["", "user", "harness", "hook", "memory", "stdin", "parent"]
-"""Who a text in the user's turn is from. Empty: the model's own, or of a log from before events of version 4."""
+"""Who a text in the user's turn is from. Empty: the model's own, or of a log from before events of version 4.
+`stdin`: data beside the prompt, piped in or attached in an editor."""
 
 PATH_KEYS = ("file_path", "path", "notebook_path", "filename", "file")
 COMMAND_KEYS = ("command", "cmd", "script", "code")

@@ -77,6 +77,7 @@ class House:
 class _Desk:
     def __init__(self, fence: Fence) -> None:
         self.fence = fence
+        self.call_id = "c1"
 
 
 FREE: dict[str, tuple[Effect, ...]] = {
@@ -183,7 +184,8 @@ def test_the_user_is_asked_with_what_would_change(tmp_path: Path) -> None:
     face = Face(PermissionAnswer("yes"), PermissionAnswer("no", "use the other file"), PermissionAnswer("no"))
     house = House(tmp_path, "ask", face)
     assert house.ask(EDIT, "src/a.py").allowed
-    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", ("edit_file(=src/a.py)",))
+    rules = ("edit_file(=src/a.py)",)
+    assert face.asked[0] == Question("edit_file", "src/a.py", "preview of src/a.py", rules, call_id="c1")
     assert house.ask(EDIT, "src/b.py").reason.endswith("the user said no: use the other file")
     assert "not run" in house.ask(BASH, "x").reason
     assert house.kept == []

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from outlive import __version__
-from outlive.cli.agent.options import agent_options
+from outlive.cli.agent.options import run_options
 from outlive.cli.lazy import LazyGroup
 from outlive.cli.output import OutputFailed, failed
 from outlive.errors import OutliveError
@@ -30,6 +30,7 @@ from outlive.printable import clean
             "Let a project's outlive.toml and .env count, once you looked at them.",
         ),
         "where": ("outlive.cli.where:where", "Which folder, stores and settings files count here, and why."),
+        "acp": ("outlive.acp.command:acp", "Work inside of an editor that speaks the Agent Client Protocol."),
         "demo": ("outlive.cli.demo:demo", "Watch an agent outgrow its window and survive a kill -9. No key."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },
@@ -44,7 +45,7 @@ from outlive.printable import clean
     metavar="DIR",
     help="Work in this folder instead of the current one.",
 )
-@agent_options
+@run_options
 @click.pass_context
 def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
     """An agent whose work outlives the conversation. Without a command it opens a session in this folder.

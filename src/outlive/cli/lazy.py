@@ -1,23 +1,9 @@
-"""Building blocks of commands: a group that imports a command only to run it, several options in one decorator."""
+"""A group of commands that imports a command only to run it."""
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order of the help text."""
-
-    def decorate(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorate
 
 
 class LazyGroup(click.Group):

@@ -19,6 +19,7 @@ from outlive.secrets import Masker, mask
 from outlive.state import WorkingState
 from outlive.tasks.graph import TaskGraph
 from outlive.tools.errors import ToolError as ToolError  # re-exported for authors of tools
+from outlive.tools.files.diff import FileChange, unified
 
 if TYPE_CHECKING:
     from outlive.tools.files.read_tracker import ReadTracker
@@ -163,4 +164,9 @@ class Tool(ABC, Generic[Input]):
 
     def preview(self, given: Input, context: ToolContext) -> str:
         """What would change, shown when the user is asked."""
-        return ""
+        change = self.change(given, context)
+        return unified(change.before or "", change.after, self.subject(given)) if change else ""
+
+    def change(self, given: Input, context: ToolContext) -> FileChange | None:
+        """The file that would change, if it is one and it is text. Raises ToolError if the call cannot be made."""
+        return None

@@ -10,11 +10,11 @@ import click
 import msgspec
 
 from outlive.cli.echo import answer, named_input, store_command
-from outlive.cli.lazy import together
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
 from outlive.memory.guard import blocked_reason
 from outlive.memory.memories import Memories
+from outlive.options import together
 from outlive.printable import clean, one_line
 from outlive.secrets import mask, mask_value
 from outlive.stores.memories.records import KINDS, SCOPES, WHOS, Memory

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from outlive.cli.echo import echo, print_json, store_command
-from outlive.cli.lazy import together
 from outlive.cli.output import done
 from outlive.config import Workspace, default_actor
+from outlive.options import together
 from outlive.stores import open_stores
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph

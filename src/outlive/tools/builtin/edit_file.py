@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
 from outlive.tools.files.closest_match import why_not_found
-from outlive.tools.files.diff import counted, unified
+from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import Coding, coding, kind_of, missing
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
@@ -38,9 +38,9 @@ class EditFile(Tool[EditFileInput]):
     about = "path"
     effect = "edit"
 
-    def preview(self, given: EditFileInput, context: ToolContext) -> str:
+    def change(self, given: EditFileInput, context: ToolContext) -> FileChange:
         edit = _edit(given, context)
-        return unified(edit.text, edit.changed, given.path)
+        return FileChange(str(edit.before.real), edit.text, edit.changed)
 
     async def run(self, given: EditFileInput, context: ToolContext) -> ToolOutcome:
         edit, outcome = await asyncio.to_thread(_planned, given, context)

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from outlive.tools.files.atomic_edit import Before, read_before, refuse_changed, save
-from outlive.tools.files.diff import counted, unified
+from outlive.tools.files.diff import FileChange, counted, unified
 from outlive.tools.files.open_files import coding
 from outlive.tools.protocol import Tool, ToolContext, ToolError, ToolOutcome, encoded
 
@@ -28,6 +28,12 @@ class WriteFile(Tool[WriteFileInput]):
 
     def preview(self, given: WriteFileInput, context: ToolContext) -> str:
         return _diff(_checked(given, context), given.content)
+
+    def change(self, given: WriteFileInput, context: ToolContext) -> FileChange | None:
+        before = _checked(given, context)
+        if before.exists and coding(before.raw) is None:
+            return None
+        return FileChange(str(before.real), _old(before) if before.exists else None, given.content)
 
     async def run(self, given: WriteFileInput, context: ToolContext) -> ToolOutcome:
         before = _checked(given, context)

@@ -3,11 +3,23 @@
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
 
+from msgspec import Struct
+
 from outlive.printable import encodable
 
 MOST_LINES = 400
 WORK = 2_000_000
 """Line comparisons, after which the change is shown as one block."""
+
+
+class FileChange(Struct, frozen=True):
+    """A file before and after a change, exactly."""
+
+    path: str
+    """Absolute."""
+    before: str | None
+    """None: there is no such file yet."""
+    after: str
 
 
 def unified(before: str, after: str, name: str) -> str:

@@ -4,8 +4,16 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from outlive.tools.files.diff import FileChange
+
 Mode = Literal["ask", "accept-edits", "plan", "bypass"]
 MODES: tuple[Mode, ...] = ("ask", "accept-edits", "plan", "bypass")
+MODE_WORDS: dict[Mode, str] = {
+    "ask": "asks before it edits or runs",
+    "accept-edits": "edits without asking, asks before it runs",
+    "plan": "looks and plans, changes nothing",
+    "bypass": "asks nothing",
+}
 
 
 class Question(Struct, frozen=True):
@@ -19,6 +27,9 @@ class Question(Struct, frozen=True):
     yes: str = "yes"
     no: str = ""
     """Labels of the answers if the question is not about a call; then "no" needs no reason."""
+    call_id: str = ""
+    change: FileChange | None = None
+    """For faces that draw diffs of their own; `preview` says the same."""
 
 
 class PermissionAnswer(Struct, frozen=True):

@@ -74,7 +74,9 @@ class Permissions:
         if self._asker is None:
             return _unasked(name, tool.effect_of(given), always)
         preview = await asyncio.to_thread(tool.preview, given, context)
-        answer = await self._asker(Question(name, subject, preview, always))
+        change = await asyncio.to_thread(tool.change, given, context)
+        question = Question(name, subject, preview, always, call_id=context.call_id, change=change)
+        answer = await self._asker(question)
         if self._mode() == "plan":
             return _planning(name)
         if answer.choice not in ("yes", "always"):

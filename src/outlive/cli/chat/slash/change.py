@@ -15,14 +15,7 @@ from outlive.events import encode
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
-from outlive.tools.permissions.asking import MODES
-
-MODE_WORDS = {
-    "ask": "asks before it edits or runs",
-    "accept-edits": "edits without asking, asks before it runs",
-    "plan": "looks and plans, changes nothing",
-    "bypass": "asks nothing",
-}
+from outlive.tools.permissions.asking import MODE_WORDS, MODES
 
 
 @command("[FOCUS]", "make a pass now; FOCUS says what the summary is to keep", resting=True)
