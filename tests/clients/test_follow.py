@@ -35,9 +35,9 @@ def followed(logs: LogStore) -> Followed:
     return Followed(logs, "claude-code", SESSION, folder="", mask=lambda text: text.replace("hunter2", "****"))
 
 
-def take(logs: LogStore, transcript: ClaudeTranscript, *, whole: bool = True) -> None:
+def take(logs: LogStore, transcript: ClaudeTranscript) -> None:
     with followed(logs) as log:
-        log.take(read_recording(transcript.path).messages, whole=whole)
+        log.take(read_recording(transcript.path).messages)
 
 
 def told(logs: LogStore) -> list[str]:
@@ -61,13 +61,6 @@ def test_what_is_new_is_appended_and_nothing_twice(transcript: ClaudeTranscript,
     with followed(logs) as log:
         assert [directive.text for directive in log.session.state.directives] == ["Never use pesticides."]
     assert is_followed(ID)
-
-
-def test_an_answer_that_may_still_grow_waits(transcript: ClaudeTranscript, logs: LogStore) -> None:
-    transcript.user("Go on.")
-    transcript.answer("I will")
-    take(logs, transcript, whole=False)
-    assert told(logs) == ["Go on."]
 
 
 def test_what_the_client_took_back_is_taken_back_and_its_handles_still_work(

@@ -80,7 +80,7 @@ class HookCall:
         return Masker(DotEnv(self.workspace).secrets)
 
     @contextmanager
-    def followed(self, *, whole: bool = True) -> Iterator["Followed"]:
+    def followed(self) -> Iterator["Followed"]:
         """Our log of the client's session, in step with its transcript."""
         from outlive.replay.follow import Followed
         from outlive.replay.importers import ImportRefused, read_recording
@@ -108,7 +108,7 @@ class HookCall:
                 time.sleep(0.05)
         with log:
             if recording is not None:
-                log.take(recording.messages, whole=whole)
+                log.take(recording.messages)
                 log.compactions = recording.compactions
             yield log
 

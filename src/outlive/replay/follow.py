@@ -54,10 +54,8 @@ class Followed:
         except UnknownSession:
             self.session = Session.start(store, id=id, model=model, folder=folder, **options)
 
-    def take(self, messages: Sequence[Recorded], *, whole: bool = True) -> None:
-        """Bring the log in step with the client. Unless it is `whole`, its last answer may still grow and waits."""
-        if not whole and messages and messages[-1].message.role == "assistant":
-            messages = messages[:-1]
+    def take(self, messages: Sequence[Recorded]) -> None:
+        """Bring the log in step with the client. An answer that has grown since replaces what was taken of it."""
         hashes = list(_hashes(messages))
         known = self._in_step(hashes)
         if len(messages) == known:
