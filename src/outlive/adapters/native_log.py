@@ -1,0 +1,272 @@
+"""A message list of another library as a session of ours: the log keeps all of it, a view of it fits the window.
+
+A *native* is a message, item or part in the library's own form; each is one event of the log. While a view shows an
+event unchanged, its native is given back as it came. What a pass edited or folded comes back as blocks, which the
+adapter writes in the form of its library.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from outlive.adapters.sources import Said, Sources, content_of, is_thought
+from outlive.agent.masking import masked
+from outlive.agent.recall import lines_of
+from outlive.agent.session import WINDOW, Session
+from outlive.config import Workspace
+from outlive.context.policy import RICH, Policy
+from outlive.context.view import EMPTY
+from outlive.errors import OutliveError
+from outlive.events import VERSION, AssistantSaid, Checkpointed, Event, SessionStarted, ToolFinished, UserSaid
+from outlive.messages import Block, Message, Opaque, Role, Text, ToolResult
+from outlive.origin import by_user
+from outlive.request import Request
+from outlive.secrets import Masker
+from outlive.stores import open_stores
+from outlive.stores.logs.lines import mended_value
+from outlive.stores.logs.protocol import LogStore, LogWriter, SessionExists, UnknownSession
+from outlive.stores.logs.reading import full_log
+
+CLIENT = "client"
+"""The label under which a session says which library it belongs to."""
+RECALL = (
+    "Get back what left the conversation, exactly, by its handle (@h12). `first` and `last` are lines, counted from 1."
+)
+_NEVER_MASKED = {"thinking", "redacted_thinking", "reasoning", "compaction", "image", "input_image"}
+"""Types of forms that a provider checks to the letter, or that hold no text."""
+N = TypeVar("N")
+
+
+class Shown(Struct, frozen=True):
+    """A part of a view: an event of the log, or text of ours."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    native: Any = None
+    """What the event was made of; None for text of ours. For an answer that is not whole, a list of them."""
+    whole: bool = False
+    """Whether the native can be sent as it is."""
+
+
+class NativeLog:
+    """The session of one conversation of another library. Close it when done: it is the session's only writer."""
+
+    def __init__(
+        self,
+        client: str,
+        id: str,
+        *,
+        store: str | None = None,
+        window: int = WINDOW,
+        policy: Policy = RICH,
+        reserve: int = 0,
+    ) -> None:
+        """Open the session, or start it. `store` is a URL; by default it is the store of the current workspace.
+
+        Raises SessionExists if outlive itself or another library has a session of that name, and SessionBusy.
+        """
+        self._stores = open_stores(**Workspace.find(store=store).store)
+        self.lock = threading.RLock()
+        self._natives: dict[int, tuple[Any, bool]] = {}
+        self._mask = Masker(os.environ)
+        writer: LogWriter | None = None
+        try:
+            writer, self.past = _opened(self._stores.logs, id)
+            self._writer = _BatchWriter(writer)
+            self.session = Session(
+                self._writer, window=window, policy=policy, reserve=reserve, mask=self._mask, history=self.past
+            )
+            owner = self.session.checkpoint(CLIENT).get("name") if self.past else client
+            if owner != client:
+                raise SessionExists(f"session {id!r} belongs to {owner or 'outlive'}, not to {client}; take another id")
+            if not self.past:
+                with self.together():
+                    self.session.log(SessionStarted, session=id, version=VERSION)
+                    self.session.log(Checkpointed, label=CLIENT, data={"name": client})
+        except BaseException:
+            if writer is not None:
+                writer.close()
+            self._stores.close()
+            raise
+
+    # -- natives in
+
+    def add(self, native: Any, message: Message, prompt_tokens: int = 0) -> None:
+        """Log a native as the one event that it is: an answer, one result, or words.
+
+        `prompt_tokens`, with an answer, is what the provider counted for its request.
+        """
+        given = _written(message)
+        first = given[0] if given else None
+        event: Said
+        if message.role == "assistant":
+            event = self.session.assistant_said(given, usage={"input": prompt_tokens} if prompt_tokens else None)
+        elif isinstance(first, ToolResult):
+            event = self.session.tool_finished(
+                first.call_id, first.text, is_error=first.is_error, images=first.images
+            )
+        else:
+            event = self.session.user_said(given)
+        self.know(event, native, message)
+
+    def follow(
+        self, natives: Sequence[N], read: Callable[[N], Message], tokens: Callable[[N], int] = lambda _: 0
+    ) -> None:
+        """Make the conversation that of these natives: what is logged stays, what differs from them is taken back."""
+        live = conversation(self.session.events)
+        kept = 0
+        for event, native in zip(live, natives, strict=False):
+            if self._natives.get(event.id, (None,))[0] is not native:
+                message = read(native)
+                if content_of(event) != masked(_written(message), self._mask):
+                    break
+                self.know(event, native, message)
+            kept += 1
+        with self.together():
+            if kept < len(live):
+                self.session.undo_to(live[kept].id - 1)
+            for native in natives[kept:]:
+                self.add(native, read(native), tokens(native))
+
+    def know(self, event: Said, native: Any, message: Message) -> None:
+        """Remember what an event was made of. If a secret in it was masked, only the event is shown from now on."""
+        self._natives[event.id] = native, content_of(event) == _written(message)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """One write for everything that is logged within."""
+        with self.lock, self._writer.together():
+            yield
+
+    # -- the view out
+
+    def view(self, *, ask: bool = True) -> list[Shown]:
+        """What to send, oldest first. Makes the passes that are due; raises FloorError if it cannot fit.
+
+        Without `ask` something follows before the model is asked, so that the state is told only after a pass.
+        """
+        with self.lock:
+            if ask or self.session.due():
+                return self._shown(self.session.next_request())
+            request = self.session.engine.live_request()
+            return self._shown(request, len(self.session.engine.messages))
+
+    def recall(self, handle: str, first: int = 1, last: int = 0) -> str:
+        """The exact text behind a handle, or lines of it. A mistake is answered in words, because a model asks."""
+        try:
+            text = self.session.engine.recall(handle).text
+        except OutliveError as error:
+            return f"[failed] {error}"
+        return lines_of(text, (max(first, 1), last or 1 << 60)) if first > 1 or last else text
+
+    def close(self) -> None:
+        self.session.close()
+        self._stores.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _shown(self, request: Request, count: int | None = None) -> list[Shown]:
+        sources = Sources(self.session.events, self.session.engine.projection.fold_to)
+        shown: list[Shown] = []
+        for number, message in reversed(list(enumerate(request.messages[:count]))):
+            parts = [self._part(message.role, *group) for group in sources.groups(message.blocks)]
+            if message.role == "assistant":
+                stale = number < request.thinking_from and any(map(is_thought, message.blocks))
+                if stale or not all(part.whole for part in parts):
+                    natives = [part.native for part in parts if part.native is not None]
+                    told = tuple(block for block in message.blocks if not is_thought(block))
+                    parts = [Shown("assistant", told or (Text(EMPTY),), natives)]
+            shown += reversed(parts)
+        return shown[::-1]
+
+    def _part(self, role: Role, event: int, whole: bool, blocks: tuple[Block, ...]) -> Shown:
+        native, same = self._natives.get(event, (None, False))
+        return Shown(role, blocks, native, whole and same)
+
+
+def conversation(events: Iterable[Event]) -> list[Said]:
+    """What was said and what came back, oldest first."""
+    return [event for event in events if isinstance(event, UserSaid | AssistantSaid | ToolFinished)]
+
+
+class _BatchWriter(LogWriter):
+    """Writes what is appended within `together` at once."""
+
+    def __init__(self, writer: LogWriter) -> None:
+        self.session = writer.session
+        self._writer = writer
+        self._held: list[Event] | None = None
+
+    def append(self, events: Sequence[Event]) -> None:
+        if self._held is None:
+            self._writer.append(events)
+        else:
+            self._held.extend(events)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        held: list[Event] = []
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            if held:
+                try:
+                    self._writer.append(held)
+                except BaseException:
+                    self.close()  # the session has taken them in already: nothing may build on them
+                    raise
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _opened(logs: LogStore, id: str) -> tuple[LogWriter, tuple[Event, ...]]:
+    """The writer of a session, a new one if there is none of that name, and the events of its log."""
+    try:
+        writer = logs.writer(id)
+    except UnknownSession:
+        return logs.create(id), ()
+    try:
+        return writer, full_log(logs, id).events
+    except BaseException:
+        writer.close()
+        raise
+
+
+def _written(message: Message) -> tuple[Block, ...]:
+    """The blocks as a log takes them: without halves of surrogate pairs, and with the user as origin of the user's."""
+    try:
+        msgspec.json.encode(message)
+    except UnicodeEncodeError:
+        message = msgspec.convert(mended_value(msgspec.to_builtins(message)), Message)
+    return by_user(message.blocks) if message.role == "user" else message.blocks
+
+
+def sealed(form: Any) -> Any:
+    """A JSON form for `Checkpointed.data`: secrets in it will be masked, but not in signed thinking and pictures."""
+    if isinstance(form, dict):
+        if form.get("type", form.get("part_kind")) in _NEVER_MASKED:
+            return Opaque(CLIENT, mended_value(form))
+        return {key: sealed(value) for key, value in form.items()}
+    return [sealed(value) for value in form] if isinstance(form, list) else mended_value(form)
+
+
+def unsealed(form: Any) -> Any:
+    """The form again, as it comes out of a log."""
+    if isinstance(form, Opaque):
+        return form.data
+    if isinstance(form, dict):
+        opaque = form.get("type") == "opaque" and form.get("provider") == CLIENT
+        return form["data"] if opaque else {key: unsealed(value) for key, value in form.items()}
+    return [unsealed(value) for value in form] if isinstance(form, list) else form
