@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +25,7 @@ from outlive.errors import OutliveError
 from outlive.events import VERSION, AssistantSaid, Checkpointed, Event, SessionStarted, ToolFinished, UserSaid
 from outlive.messages import Block, Message, Opaque, Role, Text, ToolResult
 from outlive.origin import by_user
+from outlive.replay.player import Buffer
 from outlive.request import Request
 from outlive.secrets import Masker
 from outlive.stores import open_stores
@@ -54,7 +55,11 @@ class Shown(Struct, frozen=True):
 
 
 class NativeLog:
-    """The session of one conversation of another library. Close it when done: it is the session's only writer."""
+    """The session of one conversation of another library.
+
+    Its log is locked only while it is used, so other processes may go on with the conversation; what they logged is
+    read before anything else is done.
+    """
 
     def __init__(
         self,
@@ -66,33 +71,66 @@ class NativeLog:
         policy: Policy = RICH,
         reserve: int = 0,
     ) -> None:
-        """Open the session, or start it. `store` is a URL; by default it is the store of the current workspace.
-
-        Raises SessionExists if outlive itself or another library has a session of that name, and SessionBusy.
-        """
+        """`store` is a URL; by default it is the store of the current workspace."""
+        self.id = id
+        self._client = client
         self._stores = open_stores(**Workspace.find(store=store).store)
-        self.lock = threading.RLock()
-        self._natives: dict[int, tuple[Any, bool]] = {}
         self._mask = Masker(os.environ)
-        writer: LogWriter | None = None
+        self._options: dict[str, Any] = {"window": window, "policy": policy, "reserve": reserve, "mask": self._mask}
+        self._lock = threading.RLock()
+        self._in_use = False
+        self._buffer = Buffer(id)
+        self._session: Session | None = None
+        self._natives: dict[int, tuple[Any, bool]] = {}
+
+    @contextmanager
+    def open(self) -> Iterator[Session]:
+        """The session, with all that the log has. What is logged within is one write, at the end.
+
+        Raises SessionBusy while another process uses it, and SessionExists if the id is another program's session.
+        """
+        with self._lock:
+            if self._in_use and self._session is not None:
+                yield self._session
+                return
+            with _writer(self._stores.logs, self.id) as writer:
+                session = self._current()
+                self._in_use = True
+                try:
+                    yield session
+                finally:
+                    self._in_use = False
+                    self._write(writer)
+
+    def loaded(self, session: Session) -> None:
+        """Called when the log was read: a subclass may tell the natives of its events."""
+
+    def _current(self) -> Session:
+        if self._session is None or self._stores.logs.info(self.id).last_event != self._session.last_event:
+            past = full_log(self._stores.logs, self.id).events
+            self._session = None
+            self._natives.clear()
+            self._buffer = Buffer(self.id)
+            session = Session(self._buffer, history=past, **self._options)
+            owner = session.checkpoint(CLIENT).get("name") if past else self._client
+            if owner != self._client:
+                hint = f"it belongs to {owner or 'outlive'}, and not to {self._client}: take another id"
+                raise SessionExists(f"there is a session {self.id!r} already", hint=hint)
+            if not past:
+                session.log(SessionStarted, session=self.id, version=VERSION)
+                session.log(Checkpointed, label=CLIENT, data={"name": self._client})
+            self._session = session
+            self.loaded(session)
+        return self._session
+
+    def _write(self, writer: LogWriter) -> None:
         try:
-            writer, self.past = _opened(self._stores.logs, id)
-            self._writer = _BatchWriter(writer)
-            self.session = Session(
-                self._writer, window=window, policy=policy, reserve=reserve, mask=self._mask, history=self.past
-            )
-            owner = self.session.checkpoint(CLIENT).get("name") if self.past else client
-            if owner != client:
-                raise SessionExists(f"session {id!r} belongs to {owner or 'outlive'}, not to {client}; take another id")
-            if not self.past:
-                with self.together():
-                    self.session.log(SessionStarted, session=id, version=VERSION)
-                    self.session.log(Checkpointed, label=CLIENT, data={"name": client})
+            if self._buffer.events:
+                writer.append(self._buffer.events)
         except BaseException:
-            if writer is not None:
-                writer.close()
-            self._stores.close()
+            self._session = None  # it has taken them in already: nothing may build on them
             raise
+        self._buffer.events.clear()
 
     # -- natives in
 
@@ -104,44 +142,37 @@ class NativeLog:
         given = _written(message)
         first = given[0] if given else None
         event: Said
-        if message.role == "assistant":
-            event = self.session.assistant_said(given, usage={"input": prompt_tokens} if prompt_tokens else None)
-        elif isinstance(first, ToolResult):
-            event = self.session.tool_finished(
-                first.call_id, first.text, is_error=first.is_error, images=first.images
-            )
-        else:
-            event = self.session.user_said(given)
+        with self.open() as session:
+            if message.role == "assistant":
+                event = session.assistant_said(given, usage={"input": prompt_tokens} if prompt_tokens else None)
+            elif isinstance(first, ToolResult):
+                event = session.tool_finished(first.call_id, first.text, is_error=first.is_error, images=first.images)
+            else:
+                event = session.user_said(given)
         self.know(event, native, message)
 
     def follow(
         self, natives: Sequence[N], read: Callable[[N], Message], tokens: Callable[[N], int] = lambda _: 0
     ) -> None:
         """Make the conversation that of these natives: what is logged stays, what differs from them is taken back."""
-        live = conversation(self.session.events)
-        kept = 0
-        for event, native in zip(live, natives, strict=False):
-            if self._natives.get(event.id, (None,))[0] is not native:
-                message = read(native)
-                if content_of(event) != masked(_written(message), self._mask):
-                    break
-                self.know(event, native, message)
-            kept += 1
-        with self.together():
+        with self.open() as session:
+            live = conversation(session.events)
+            kept = 0
+            for event, native in zip(live, natives, strict=False):
+                if self._natives.get(event.id, (None,))[0] is not native:
+                    message = read(native)
+                    if content_of(event) != masked(_written(message), self._mask):
+                        break
+                    self.know(event, native, message)
+                kept += 1
             if kept < len(live):
-                self.session.undo_to(live[kept].id - 1)
+                session.undo_to(live[kept].id - 1)
             for native in natives[kept:]:
                 self.add(native, read(native), tokens(native))
 
     def know(self, event: Said, native: Any, message: Message) -> None:
         """Remember what an event was made of. If a secret in it was masked, only the event is shown from now on."""
         self._natives[event.id] = native, content_of(event) == _written(message)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """One write for everything that is logged within."""
-        with self.lock, self._writer.together():
-            yield
 
     # -- the view out
 
@@ -150,32 +181,27 @@ class NativeLog:
 
         Without `ask` something follows before the model is asked, so that the state is told only after a pass.
         """
-        with self.lock:
-            if ask or self.session.due():
-                return self._shown(self.session.next_request())
-            request = self.session.engine.live_request()
-            return self._shown(request, len(self.session.engine.messages))
+        with self.open() as session:
+            if ask or session.due():
+                return self._shown(session, session.next_request())
+            request = session.engine.live_request()
+            return self._shown(session, request, len(session.engine.messages))
 
     def recall(self, handle: str, first: int = 1, last: int = 0) -> str:
         """The exact text behind a handle, or lines of it. A mistake is answered in words, because a model asks."""
         try:
-            text = self.session.engine.recall(handle).text
+            with self.open() as session:
+                text = session.engine.recall(handle).text
         except OutliveError as error:
             return f"[failed] {error}"
         return lines_of(text, (max(first, 1), last or 1 << 60)) if first > 1 or last else text
 
     def close(self) -> None:
-        self.session.close()
+        """Close the connection to a database, if there is one."""
         self._stores.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _shown(self, request: Request, count: int | None = None) -> list[Shown]:
-        sources = Sources(self.session.events, self.session.engine.projection.fold_to)
+    def _shown(self, session: Session, request: Request, count: int | None = None) -> list[Shown]:
+        sources = Sources(session.events, session.engine.projection.fold_to)
         shown: list[Shown] = []
         for number, message in reversed(list(enumerate(request.messages[:count]))):
             parts = [self._part(message.role, *group) for group in sources.groups(message.blocks)]
@@ -198,50 +224,12 @@ def conversation(events: Iterable[Event]) -> list[Said]:
     return [event for event in events if isinstance(event, UserSaid | AssistantSaid | ToolFinished)]
 
 
-class _BatchWriter(LogWriter):
-    """Writes what is appended within `together` at once."""
-
-    def __init__(self, writer: LogWriter) -> None:
-        self.session = writer.session
-        self._writer = writer
-        self._held: list[Event] | None = None
-
-    def append(self, events: Sequence[Event]) -> None:
-        if self._held is None:
-            self._writer.append(events)
-        else:
-            self._held.extend(events)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        held: list[Event] = []
-        self._held = held
-        try:
-            yield
-        finally:
-            self._held = None
-            if held:
-                try:
-                    self._writer.append(held)
-                except BaseException:
-                    self.close()  # the session has taken them in already: nothing may build on them
-                    raise
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-def _opened(logs: LogStore, id: str) -> tuple[LogWriter, tuple[Event, ...]]:
-    """The writer of a session, a new one if there is none of that name, and the events of its log."""
+def _writer(logs: LogStore, id: str) -> LogWriter:
+    """The writer of a session, which begins if there is none of that name."""
     try:
-        writer = logs.writer(id)
+        return logs.writer(id)
     except UnknownSession:
-        return logs.create(id), ()
-    try:
-        return writer, full_log(logs, id).events
-    except BaseException:
-        writer.close()
-        raise
+        return logs.create(id)
 
 
 def _written(message: Message) -> tuple[Block, ...]:

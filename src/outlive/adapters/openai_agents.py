@@ -5,16 +5,17 @@ Items are kept verbatim in the session's log, and come back as they were until a
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Self, cast
+from typing import Any, cast
 
-from agents import FunctionTool, SessionSettings, TResponseInputItem, function_tool
+from agents import SessionSettings, TResponseInputItem, function_tool
 from agents.memory.session_settings import resolve_session_limit
 from agents.run_config import CallModelData, ModelInputData
 
 from outlive.adapters.native_log import RECALL, NativeLog, Shown, sealed, unsealed
-from outlive.agent.session import WINDOW
+from outlive.adapters.sources import Said
+from outlive.agent.session import WINDOW, Session
 from outlive.context.policy import RICH, Policy
-from outlive.events import AssistantSaid, Checkpointed, ToolFinished, UserSaid
+from outlive.events import Checkpointed
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult
 from outlive.models.openai.form import PROVIDER, arguments_form, image_url
 from outlive.models.repair import read_arguments
@@ -28,7 +29,7 @@ _CALL_FIELDS = ("type", "id", "call_id", "status", "name")
 
 
 class OutliveSession:
-    """A session of openai-agents, kept in outlive's store. Close it when done: it is the only writer of its log."""
+    """A session of openai-agents, kept in outlive's store."""
 
     session_settings: SessionSettings | None = None
 
@@ -41,19 +42,13 @@ class OutliveSession:
         reserve: int = 0,
         policy: Policy = RICH,
     ) -> None:
-        """`reserve`: tokens of the window that tools and instructions take. `store` is a URL; by default it is the
-        store of the current workspace. Raises SessionExists if the id is taken, and SessionBusy."""
+        """`reserve`: tokens of the window that instructions and tools take. `store` is a URL; by default it is the
+        store of the current workspace."""
         self.session_id = session_id
-        self._log = NativeLog(CLIENT, session_id, store=store, window=window, policy=policy, reserve=reserve)
+        self._log = _ItemLog(CLIENT, session_id, store=store, window=window, policy=policy, reserve=reserve)
         self._given: list[Item] = []
         self._added: list[Item] = []
-        groups: Iterator[tuple[Any, Message]] = iter(())
-        for event in self._log.session.events:
-            if isinstance(event, Checkpointed) and event.label == ITEMS:
-                groups = _groups(unsealed(event.data[ITEMS]))
-            elif isinstance(event, UserSaid | AssistantSaid | ToolFinished) and (group := next(groups, None)):
-                self._log.know(event, *group)
-        self.recall_tool = _recall_tool(self._log)
+        self.recall_tool = function_tool(self._log.recall, description_override=RECALL)
         """Give it to the agent, so that the model can read what left the view."""
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
@@ -70,19 +65,20 @@ class OutliveSession:
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take back the newest item. The log keeps it."""
-        batches = self._batches()
-        if not batches:
-            return None
-        *rest, last = unsealed(batches[-1].data[ITEMS])
-        with self._log.together():
-            self._log.session.undo_to(batches[-1].id - 1)
+        with self._log.open() as session:
+            batches = _batches(session)
+            if not batches:
+                return None
+            *rest, last = unsealed(batches[-1].data[ITEMS])
+            session.undo_to(batches[-1].id - 1)
             self._add(rest)
         return cast(TResponseInputItem, last)
 
     async def clear_session(self) -> None:
         """Take back everything. The log keeps it."""
-        if batches := self._batches():
-            self._log.session.undo_to(batches[0].id - 1)
+        with self._log.open() as session:
+            if batches := _batches(session):
+                session.undo_to(batches[0].id - 1)
 
     def fit(self, data: CallModelData[Any]) -> ModelInputData:
         """`RunConfig(call_model_input_filter=session.fit)` keeps requests within the window during a long run, too.
@@ -93,44 +89,43 @@ class OutliveSession:
         new = asked.input[len(self._given) :]
         if not self._added or len(new) != len(self._added) or not all(map(_same, new, self._added)):
             return asked
-        self._log.session.change_system(asked.instructions or "", ())
-        return ModelInputData(cast("list[TResponseInputItem]", self._view(ask=True)), asked.instructions)
-
-    def recall(self, handle: str) -> str:
-        """The exact text behind a handle such as `@h12`. Raises UnknownHandle."""
-        return self._log.session.engine.recall(handle).text
+        with self._log.open() as session:
+            session.change_system(asked.instructions or "", ())
+            return ModelInputData(cast("list[TResponseInputItem]", self._view(ask=True)), asked.instructions)
 
     def close(self) -> None:
+        """Close the connection to a database, if there is one."""
         self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _batches(self) -> list[Checkpointed]:
-        events = self._log.session.events
-        return [event for event in events if isinstance(event, Checkpointed) and event.label == ITEMS]
 
     def _add(self, items: list[Item]) -> None:
         if items:
-            with self._log.together():
-                event = self._log.session.log(Checkpointed, label=ITEMS, data={ITEMS: sealed(items)})
+            with self._log.open() as session:
+                event = session.log(Checkpointed, label=ITEMS, data={ITEMS: sealed(items)})
                 for native, message in _groups(unsealed(event.data[ITEMS])):
                     self._log.add(native, message)
 
     def _view(self, *, ask: bool) -> list[Item]:
-        stored = (item for batch in self._batches() for item in unsealed(batch.data[ITEMS]))
-        system = [item for item in stored if _is_system(item)]
-        return [*system, *(item for part in self._log.view(ask=ask) for item in _items(part))]
+        with self._log.open() as session:
+            stored = (item for batch in _batches(session) for item in unsealed(batch.data[ITEMS]))
+            system = [item for item in stored if _is_system(item)]
+            return [*system, *(item for part in self._log.view(ask=ask) for item in _items(part))]
 
 
-def _recall_tool(log: NativeLog) -> FunctionTool:
-    def recall(handle: str, first: int = 1, last: int = 0) -> str:
-        return log.recall(handle, first, last)
+class _ItemLog(NativeLog):
+    """A log that holds the items of each event right before it."""
 
-    return function_tool(recall, description_override=RECALL)
+    def loaded(self, session: Session) -> None:
+        groups: Iterator[tuple[Any, Message]] = iter(())
+        for event in session.events:
+            if isinstance(event, Checkpointed) and event.label == ITEMS:
+                groups = _groups(unsealed(event.data[ITEMS]))
+            elif isinstance(event, Said) and (group := next(groups, None)):
+                self.know(event, *group)
+
+
+def _batches(session: Session) -> list[Checkpointed]:
+    """The events that hold the items which were added, oldest first."""
+    return [event for event in session.events if isinstance(event, Checkpointed) and event.label == ITEMS]
 
 
 def _is_system(item: Item) -> bool:
