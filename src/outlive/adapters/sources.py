@@ -64,7 +64,9 @@ def content_of(event: Said) -> tuple[Block, ...]:
 
 def is_thought(block: Block) -> bool:
     """Whether it is thinking, which is valid only after what stood before it when it was thought."""
-    return isinstance(block, Thinking) or (isinstance(block, Opaque) and block.is_unreadable)
+    if isinstance(block, Opaque):
+        return block.is_unreadable or block.data.get("type") == "redacted_thinking"
+    return isinstance(block, Thinking)
 
 
 def _key(block: Block) -> int:
