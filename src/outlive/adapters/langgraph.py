@@ -5,7 +5,6 @@ The messages in the state of the graph stay as they are. The log follows them; t
 
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Annotated, Any, NotRequired
 
@@ -21,7 +20,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from msgspec import to_builtins
 
-from outlive.adapters.native_log import RECALL, NativeLog, Shown
+from outlive.adapters.native_log import RECALL, LogCache, Shown
 from outlive.agent.session import WINDOW
 from outlive.context.policy import RICH, Policy
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
@@ -29,8 +28,6 @@ from outlive.models.anthropic.form import read_block
 from outlive.stores.logs.names import new_session_id
 
 CLIENT = "langgraph"
-MOST_LOGS = 32
-"""Conversations that are kept in memory at once."""
 _CALLS = ("tool_use", "function_call", "tool_call", "input_json_delta")
 """Content blocks that repeat what `tool_calls` says."""
 
@@ -53,8 +50,7 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
         `store` is a URL; by default it is the store of the current workspace."""
         super().__init__()
         self._fixed = session
-        self._options: dict[str, Any] = {"store": store, "window": window, "policy": policy}
-        self._logs: OrderedDict[str, NativeLog] = OrderedDict()
+        self._logs = LogCache(CLIENT, store=store, window=window, policy=policy)
         self.tools = [StructuredTool.from_function(self._recall, name="recall", description=RECALL)]
 
     def before_agent(self, state: OutliveState, runtime: Runtime[Any]) -> dict[str, Any] | None:
@@ -84,12 +80,11 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
 
     def close(self) -> None:
         """Close connections to a database, if there are any."""
-        while self._logs:
-            self._logs.popitem()[1].close()
+        self._logs.close()
 
     def _fitted(self, request: ModelRequest[Any], *, refused: bool = False) -> ModelRequest[Any]:
         state: Mapping[str, Any] = request.state
-        log = self._log(state["outlive_session"])
+        log = self._logs.get(state["outlive_session"])
         system = [message for message in request.messages if isinstance(message, SystemMessage)]
         said = [message for message in request.messages if not isinstance(message, SystemMessage)]
         prompts = [request.system_message, *system] if request.system_message else system
@@ -101,16 +96,8 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
             view = [message for part in log.view() for message in _messages(part)]
         return request.override(messages=[*system, *view])
 
-    def _log(self, id: str) -> NativeLog:
-        log = self._logs.get(id) or NativeLog(CLIENT, id, **self._options)
-        self._logs[id] = log
-        self._logs.move_to_end(id)
-        if len(self._logs) > MOST_LOGS:
-            self._logs.popitem(last=False)[1].close()
-        return log
-
     def _recall(self, runtime: ToolRuntime[Any, Any], handle: str, first: int = 1, last: int = 0) -> str:
-        return self._log(runtime.state["outlive_session"]).recall(handle, first, last)
+        return self._logs.get(runtime.state["outlive_session"]).recall(handle, first, last)
 
 
 def _tool(tool: BaseTool | dict[str, Any]) -> dict[str, Any]:

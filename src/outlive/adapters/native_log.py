@@ -7,6 +7,7 @@ adapter writes in the form of its library.
 
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -35,10 +36,10 @@ from outlive.stores.logs.reading import full_log
 
 CLIENT = "client"
 """The label under which a session says which library it belongs to."""
-RECALL = (
-    "Get back what left the conversation, exactly, by its handle (@h12). `first` and `last` are lines, counted from 1."
-)
-_NEVER_MASKED = {"thinking", "redacted_thinking", "reasoning", "compaction", "image", "input_image"}
+RECALL = "Get back what left the conversation, exactly, by its handle (@h12); or only its lines `first` to `last`."
+MOST_LOGS = 32
+"""Conversations of an adapter that are kept in memory at once."""
+_NEVER_MASKED = {"thinking", "redacted_thinking", "reasoning", "compaction", "image", "input_image", "binary"}
 """Types of forms that a provider checks to the letter, or that hold no text."""
 N = TypeVar("N")
 
@@ -196,6 +197,13 @@ class NativeLog:
             return f"[failed] {error}"
         return lines_of(text, (max(first, 1), last or 1 << 60)) if first > 1 or last else text
 
+    def everything(self) -> tuple[Event, ...]:
+        """All events of the log, also those that were taken back; none if there is no log yet."""
+        try:
+            return full_log(self._stores.logs, self.id).events
+        except UnknownSession:
+            return ()
+
     def close(self) -> None:
         """Close the connection to a database, if there is one."""
         self._stores.close()
@@ -219,6 +227,30 @@ class NativeLog:
         return Shown(role, blocks, native, whole and same)
 
 
+class LogCache:
+    """The logs of an adapter that has many conversations, those used last."""
+
+    def __init__(self, client: str, **options: Any) -> None:
+        self._client, self._options = client, options
+        self._logs: OrderedDict[str, NativeLog] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, id: str) -> NativeLog:
+        """The log of a conversation. It begins when something is logged."""
+        with self._lock:
+            log = self._logs.pop(id, None) or NativeLog(self._client, id, **self._options)
+            self._logs[id] = log
+            if len(self._logs) > MOST_LOGS:
+                self._logs.popitem(last=False)
+            return log
+
+    def close(self) -> None:
+        """Close connections to a database, if there are any."""
+        with self._lock:
+            while self._logs:
+                self._logs.popitem()[1].close()
+
+
 def conversation(events: Iterable[Event]) -> list[Said]:
     """What was said and what came back, oldest first."""
     return [event for event in events if isinstance(event, UserSaid | AssistantSaid | ToolFinished)]
@@ -233,7 +265,7 @@ def _writer(logs: LogStore, id: str) -> LogWriter:
 
 
 def _written(message: Message) -> tuple[Block, ...]:
-    """The blocks as a log takes them: without halves of surrogate pairs, and with the user as origin of the user's."""
+    """The blocks as a log takes them: without halves of surrogate pairs; a text without an origin is the user's."""
     try:
         msgspec.json.encode(message)
     except UnicodeEncodeError:
@@ -244,7 +276,7 @@ def _written(message: Message) -> tuple[Block, ...]:
 def sealed(form: Any) -> Any:
     """A JSON form for `Checkpointed.data`: secrets in it will be masked, but not in signed thinking and pictures."""
     if isinstance(form, dict):
-        if form.get("type", form.get("part_kind")) in _NEVER_MASKED:
+        if _NEVER_MASKED & {str(form.get(key)) for key in ("type", "kind", "part_kind")}:
             return Opaque(CLIENT, mended_value(form))
         return {key: sealed(value) for key, value in form.items()}
     return [sealed(value) for value in form] if isinstance(form, list) else mended_value(form)
