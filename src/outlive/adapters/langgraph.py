@@ -25,6 +25,7 @@ from outlive.agent.session import WINDOW
 from outlive.context.policy import RICH, Policy
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
 from outlive.models.anthropic.form import read_block
+from outlive.models.too_long import TooLong, read_too_long
 from outlive.stores.logs.names import new_session_id
 
 CLIENT = "langgraph"
@@ -66,8 +67,8 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
         """Send a view that fits; if the provider still finds it too long, the smallest one."""
         try:
             return handler(self._fitted(request))
-        except ContextOverflowError:
-            return handler(self._fitted(request, refused=True))
+        except ContextOverflowError as error:
+            return handler(self._fitted(request, str(error)))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -75,14 +76,14 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
         """The same for agents that run asynchronously."""
         try:
             return await handler(self._fitted(request))
-        except ContextOverflowError:
-            return await handler(self._fitted(request, refused=True))
+        except ContextOverflowError as error:
+            return await handler(self._fitted(request, str(error)))
 
     def close(self) -> None:
         """Close connections to a database, if there are any."""
         self._logs.close()
 
-    def _fitted(self, request: ModelRequest[Any], *, refused: bool = False) -> ModelRequest[Any]:
+    def _fitted(self, request: ModelRequest[Any], refusal: str = "") -> ModelRequest[Any]:
         state: Mapping[str, Any] = request.state
         log = self._logs.get(state["outlive_session"])
         system = [message for message in request.messages if isinstance(message, SystemMessage)]
@@ -91,8 +92,9 @@ class OutliveMiddleware(AgentMiddleware[OutliveState, Any, Any]):
         with log.open() as session:
             log.follow(said, _read, _prompt_tokens)
             session.change_system("\n\n".join(prompt.text for prompt in prompts), tuple(map(_tool, request.tools)))
-            if refused:
-                session.too_long()
+            if refusal:
+                counted = read_too_long(refusal) or TooLong()
+                session.too_long(counted.actual, counted.limit)
             view = [message for part in log.view() for message in _messages(part)]
         return request.override(messages=[*system, *view])
 

@@ -101,7 +101,9 @@ class NativeLog:
                     yield session
                 finally:
                     self._in_use = False
-                    self._write(writer)
+                    if self._buffer.events:
+                        writer.append(self._buffer.events)  # if that fails, the log is read again
+                        self._buffer.events.clear()
 
     def loaded(self, session: Session) -> None:
         """Called when the log was read: a subclass may tell the natives of its events."""
@@ -123,15 +125,6 @@ class NativeLog:
             self._session = session
             self.loaded(session)
         return self._session
-
-    def _write(self, writer: LogWriter) -> None:
-        try:
-            if self._buffer.events:
-                writer.append(self._buffer.events)
-        except BaseException:
-            self._session = None  # it has taken them in already: nothing may build on them
-            raise
-        self._buffer.events.clear()
 
     # -- natives in
 
@@ -172,8 +165,8 @@ class NativeLog:
                 self.add(native, read(native), tokens(native))
 
     def know(self, event: Said, native: Any, message: Message) -> None:
-        """Remember what an event was made of. If a secret in it was masked, only the event is shown from now on."""
-        self._natives[event.id] = native, content_of(event) == _written(message)
+        """Remember what an event was made of. If a secret in it was masked, the event is shown in its place."""
+        self._natives[event.id] = native, content_of(event) == _with_origin(message)
 
     # -- the view out
 
@@ -265,11 +258,15 @@ def _writer(logs: LogStore, id: str) -> LogWriter:
 
 
 def _written(message: Message) -> tuple[Block, ...]:
-    """The blocks as a log takes them: without halves of surrogate pairs; a text without an origin is the user's."""
+    """The blocks as a log takes them: without halves of surrogate pairs, and with the origin of each text."""
     try:
         msgspec.json.encode(message)
     except UnicodeEncodeError:
         message = msgspec.convert(mended_value(msgspec.to_builtins(message)), Message)
+    return _with_origin(message)
+
+
+def _with_origin(message: Message) -> tuple[Block, ...]:
     return by_user(message.blocks) if message.role == "user" else message.blocks
 
 

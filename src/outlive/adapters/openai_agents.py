@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from agents import SessionSettings, TResponseInputItem, function_tool
 from agents.memory.session_settings import resolve_session_limit
 from agents.run_config import CallModelData, ModelInputData
 
+from agents import SessionSettings, TResponseInputItem, function_tool
 from outlive.adapters.native_log import RECALL, NativeLog, Shown, sealed, unsealed
 from outlive.adapters.sources import Said
 from outlive.agent.session import WINDOW, Session
@@ -105,10 +105,18 @@ class OutliveSession:
                     self._log.add(native, message)
 
     def _view(self, *, ask: bool) -> list[Item]:
+        """Instructions, and the view. A call without a result is answered when the model is asked."""
         with self._log.open() as session:
-            stored = (item for batch in _batches(session) for item in unsealed(batch.data[ITEMS]))
-            system = [item for item in stored if _is_system(item)]
-            return [*system, *(item for part in self._log.view(ask=ask) for item in _items(part))]
+            stored = [item for batch in _batches(session) for item in unsealed(batch.data[ITEMS])]
+            kinds = {item.get("call_id"): str(item.get("type")) for item in stored}
+            found = [item for item in stored if _is_system(item)]
+            for part in self._log.view(ask=ask):
+                block = part.blocks[0]
+                if part.native is not None or not isinstance(block, ToolResult):
+                    found += _items(part)
+                elif ask:
+                    found.append(_output(kinds[block.call_id], block))
+            return found
 
 
 class _ItemLog(NativeLog):
@@ -229,13 +237,17 @@ def _answer_item(block: Block, calls: dict[Any, Item]) -> Item | None:
     return None
 
 
+def _output(kind: str, result: ToolResult) -> Item:
+    """The result of a call of a kind."""
+    return {"type": f"{kind.removesuffix('_output')}_output", "call_id": result.call_id, "output": result.text}
+
+
 def _user_item(block: Block, native: Item | None) -> Item:
     match block:
         case ToolResult() if native and native["type"] not in _TEXT_OUTPUTS:
             return native
-        case ToolResult():
-            form = native or {"type": _TEXT_OUTPUTS[0], "call_id": block.call_id}
-            return {**form, "output": block.text}
+        case ToolResult() if native:
+            return {**native, "output": block.text}
         case Image():
             part = {"type": "input_image", "image_url": image_url(block), "detail": "auto"}
             return {"role": "user", "content": [part]}

@@ -283,7 +283,9 @@ def _messages(
     view: list[Shown], messages: Sequence[ModelMessage], standing: list[ModelRequestPart]
 ) -> list[ModelMessage]:
     """The messages of a view: those of the run, or for what a pass changed, others."""
-    owners = {id(part): message for message in messages if isinstance(message, ModelRequest) for part in message.parts}
+    owners = {
+        id(part): message for message in messages if isinstance(message, ModelRequest) for part in message.parts
+    }
     found: list[ModelMessage] = []
     parts = list(standing)
     last = messages[-1]
@@ -298,9 +300,7 @@ def _messages(
     return found
 
 
-def _request(
-    parts: list[ModelRequestPart], owners: dict[int, ModelRequest], otherwise: ModelRequest
-) -> ModelRequest:
+def _request(parts: list[ModelRequestPart], owners: dict[int, ModelRequest], otherwise: ModelRequest) -> ModelRequest:
     """The request that these parts are of, with these parts."""
     owner = next((owners[id(part)] for part in reversed(parts) if id(part) in owners), otherwise)
     same = len(parts) == len(owner.parts) and all(map(lambda a, b: a is b, parts, owner.parts))

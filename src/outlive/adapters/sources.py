@@ -41,9 +41,8 @@ class Sources:
             taken = [rest.pop()]
             while rest and len(taken) < self._sizes.get(event, 1 << 60) and event == self._source(rest[-1], event):
                 taken.append(rest.pop())
-            for block in taken if event else ():
-                if self._events.get(key := _key(block), [0])[-1] == event:
-                    self._events[key].pop()
+            for key in set(map(_key, taken)) if event else ():
+                self._events[key].remove(event)
             found.append((event, len(taken) == self._sizes.get(event), tuple(reversed(taken))))
         return found[::-1]
 
