@@ -107,9 +107,9 @@ class OutliveSession:
     def _view(self, *, ask: bool) -> list[Item]:
         """Instructions, and the view. A call without a result is answered when the model is asked."""
         with self._log.open() as session:
-            stored = [item for batch in _batches(session) for item in unsealed(batch.data[ITEMS])]
-            kinds = {item.get("call_id"): str(item.get("type")) for item in stored}
-            found = [item for item in stored if _is_system(item)]
+            stored = [form for batch in _batches(session) for form in batch.data[ITEMS] if isinstance(form, dict)]
+            kinds = {form.get("call_id"): str(form.get("type")) for form in stored}
+            found = [unsealed(form) for form in stored if _is_system(form)]
             for part in self._log.view(ask=ask):
                 block = part.blocks[0]
                 if part.native is not None or not isinstance(block, ToolResult):
