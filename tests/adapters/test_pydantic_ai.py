@@ -22,16 +22,16 @@ from pydantic_ai.messages import (
 
 from outlive.adapters.pydantic_ai import OutliveConversationStore, OutliveHistory
 from outlive.testing import Simulator
-from tests.adapters.conftest import WINDOW, WORDS, fits, page
+from tests.adapters.conftest import RULE, WINDOW, WORDS, fits, page
 
 
-def reader(model: str) -> "Agent[Any, str]":
+def reader(model: str, window: int = WINDOW - 2_000) -> "Agent[Any, str]":
     agent = Agent(
         model,
         instructions="Be brief.",
         system_prompt="You are kind.",
         model_settings={"max_tokens": 2_000, "thinking": True},
-        capabilities=[OutliveHistory(window=WINDOW - 2_000)],
+        capabilities=[OutliveHistory(window=window)],
     )
 
     @agent.tool_plain
@@ -65,6 +65,17 @@ def test_a_long_run_fits_the_window(sim: Simulator, tmp_path: Path, model: str) 
     assert all("You are kind." in request.text and "Be brief." in request.text for request in sim.requests)
     log = (tmp_path / ".transcripts" / "pages.jsonl").read_text()
     assert '"type":"undone"' not in log, "the store and the capability log the same conversation"
+
+
+def test_a_request_that_the_provider_finds_too_long_is_made_smaller(sim: Simulator) -> None:
+    async def main() -> None:
+        async with reader("anthropic:claude-sonnet-5-5", window=200_000) as agent:
+            assert (await agent.run(WORDS)).output == "That was all."
+
+    asyncio.run(main())
+    assert len(sim.refusals) == 1, "the window is known from then on"
+    assert "too long" in sim.refusals[0].message
+    assert all(RULE in request.text for request in sim.requests)
 
 
 MESSAGES: list[ModelMessage] = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from pydantic import TypeAdapter
-from pydantic_ai import FunctionToolset, RunContext
+from pydantic_ai import FunctionToolset, RetryModelRequest, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.conversation_store import (
     ConversationConflict,
@@ -45,6 +45,7 @@ from outlive.config import Workspace
 from outlive.context.policy import RICH, Policy
 from outlive.events import Checkpointed
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from outlive.models.too_long import read_too_long
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import SessionBusy
 
@@ -183,10 +184,10 @@ class OutliveHistory(AbstractCapability[Any]):
         toolset.add_function(recall, description=RECALL)
         return toolset
 
-    async def before_model_request(
+    async def prepare_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Send a view of the messages that fits."""
+        """Send a view of the messages that fits, also with another attempt."""
         messages = request_context.messages
         log = self._logs.get(ctx.conversation_id or "")
         standing = list(_standing(messages))
@@ -198,6 +199,17 @@ class OutliveHistory(AbstractCapability[Any]):
             session.change_system("\n\n".join(map(str, prompts)), tools)
             view = log.view()
         return replace(request_context, messages=_messages(view, messages, standing))
+
+    async def on_model_request_error(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, error: Exception
+    ) -> ModelResponse:
+        """If the provider finds the request too long, try once more with the smallest view."""
+        counted = read_too_long(str(error))
+        if counted is None or request_context.attempt > 1:
+            raise error
+        with self._logs.get(ctx.conversation_id or "").open() as session:
+            session.too_long(counted.actual, counted.limit)
+        raise RetryModelRequest from error
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
