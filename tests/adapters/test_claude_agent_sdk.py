@@ -37,7 +37,7 @@ def said(role: str, *content: Any) -> dict[str, Any]:
 
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "EqQB" + "aB3/x+" * 40}
 TRANSCRIPT: list[Any] = [
-    {"type": "mode", "mode": "normal", "sessionId": ID},
+    {"type": "compaction", "mode": "normal", "sessionId": ID},
     entry(1, **said("user", {"type": "text", "text": "Say hello. Never delete a file."})),
     entry(2, **said("assistant", THOUGHT)),
     entry(3, **said("assistant", {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "echo hi"}})),

@@ -20,7 +20,8 @@ def read(number: int) -> str:
 
 
 def agent_with(middleware: OutliveMiddleware, saver: InMemorySaver | None = None) -> Any:
-    model = ChatAnthropic(model="claude-sonnet-5-5", max_tokens=2_000, thinking={"type": "adaptive"})
+    settings: Any = {"model": "claude-sonnet-5-5", "max_tokens": 2_000, "thinking": {"type": "adaptive"}}
+    model = ChatAnthropic(**settings)
     return create_agent(model, [read], system_prompt="Be brief.", middleware=[middleware], checkpointer=saver)
 
 

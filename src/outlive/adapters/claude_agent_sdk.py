@@ -50,7 +50,8 @@ class OutliveSessionStore(SessionStore):
             known = {form.get("uuid") for form in _forms(session.events)} - {None}
             new = [entry for entry in entries if entry.get("uuid") not in known]
             if new:
-                event = session.log(Checkpointed, label=ENTRIES, data={ENTRIES: sealed(new)})
+                forms = [{name: sealed(value) for name, value in entry.items()} for entry in new]
+                event = session.log(Checkpointed, label=ENTRIES, data={ENTRIES: forms})
                 for recorded in read(Path(log.id), _lines(key, event), ()).messages:
                     add_message(session, recorded.message)
 
@@ -81,6 +82,9 @@ class OutliveSessionStore(SessionStore):
         beginning = f"{_quoted(key['session_id'])}@{_quoted(key['project_key'])}{_SUB}"
         ids = (info.id for info in self._stores.logs.sessions())
         return sorted(unquote(id.removeprefix(beginning)) for id in ids if id.startswith(beginning))
+
+    delete = SessionStore.delete
+    """Not implemented, so that the SDK leaves it out: nothing is deleted from a log."""
 
     def close(self) -> None:
         """Close connections to a database, if there are any."""
