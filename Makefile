@@ -7,13 +7,15 @@ BIN := .venv/bin
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
 
+# The wheel of claude-agent-sdk holds a program of 370 MB that no test runs; the source package does not.
 .venv/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "outlive needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
 	@echo "setting up .venv (once) …"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[all]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-binary claude-agent-sdk \
+		--group dev --editable '.[all]'
 	@$(BIN)/python -m compileall -q src
 	@$(MAKE) --silent system
 	@touch $@

@@ -17,7 +17,7 @@ SOURCE = ROOT / "src"
 
 LINES: tuple[tuple[str, ...], ...] = (
     ("outlive", "outlive.__main__"),
-    ("outlive.cli", "outlive.web", "outlive.mcp", "outlive.acp"),
+    ("outlive.cli", "outlive.web", "outlive.mcp", "outlive.acp", "outlive.adapters"),
     ("outlive.options",),
     ("outlive.clients",),
     ("outlive.testing",),
@@ -58,6 +58,7 @@ FORBIDDEN_IN_CONTEXT = {"os", "io", "socket", "subprocess", "time", "random", "p
 HEAVY = (
     *("click", "rich", "pydantic", "sqlalchemy", "psycopg", "sqlite3", "asyncio", "filelock"),
     *("tree_sitter", "tree_sitter_bash", "acp"),
+    *("agents", "claude_agent_sdk", "langchain", "langgraph", "mcp", "pydantic_ai"),
     *("anthropic", "openai", "httpx", "requests", "yaml", "numpy", "pytest", "hypothesis", "unittest"),
 )
 
