@@ -1,6 +1,6 @@
 """The tools of an agent, their schemas, and the check of calls against them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from outlive.messages import ToolCall
 from outlive.models.protocol import UNREADABLE
 from outlive.secrets import mask
-from outlive.tools.protocol import Tool, ToolError
+from outlive.tools.protocol import Input, Tool, ToolError
 
 LONGEST_NAME = 80
 """Characters that are shown of an unknown tool name."""
@@ -56,16 +56,19 @@ class Toolbox:
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
                 f"it takes {_takes(tool.input)}"
             )
-        size = max((len(str(value)) for value in call.input.values()), default=0) if tool.longest else 0
-        if size > tool.longest:
-            raise ToolError(
-                f"{call.name}: a text in its input has {size:,} characters, at most {tool.longest:,} can be"
-            )
-        try:
-            return tool, msgspec.convert(call.input, tool.input, strict=False)
-        except msgspec.ValidationError as error:
-            where = str(error).replace("`$.", "`").replace(" - at `$`", "")
-            raise ToolError(f"{call.name}: {where}; it takes {_takes(tool.input)}") from None
+        return tool, checked_input(tool.name, tool.input, call.input, tool.longest)
+
+
+def checked_input(name: str, kind: type[Input], given: Mapping[str, Any], longest: int = 0) -> Input:
+    """The input of a call. Raises ToolError with the mistake and the expected form; `longest` as in `Tool`."""
+    size = max((len(str(value)) for value in given.values()), default=0) if longest else 0
+    if size > longest:
+        raise ToolError(f"{name}: a text in its input has {size:,} characters, at most {longest:,} can be")
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        where = str(error).replace("`$.", "`").replace(" - at `$`", "")
+        raise ToolError(f"{name}: {where}; it takes {_takes(kind)}") from None
 
 
 def schema(kind: Any) -> dict[str, Any]:
