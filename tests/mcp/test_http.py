@@ -55,7 +55,7 @@ def test_it_says_where_it_listens_and_with_which_token(server: HttpServer) -> No
     ],
 )
 def test_strangers_are_refused(server: HttpServer, headers: dict[str, str], status: int) -> None:
-    sent = {name: value.encode() for name, value in (ACCEPT | _bearer(server) | headers).items()}
+    sent = {name.encode(): value.encode() for name, value in (ACCEPT | _bearer(server) | headers).items()}
     assert httpx2.post(server.url, json=PROBE, headers=sent).status_code == status
 
 

@@ -14,10 +14,10 @@ from mcp_types import SubscriptionsListenResult as Listened
 
 from outlive.errors import OutliveError
 from outlive.mcp.backend import Backend
+from outlive.mcp.texts import READY, STATE
 from outlive.stores.tasks.protocol import TaskReader
 from outlive.tasks.waiting import until
 
-READY, STATE = "outlive://tasks/ready", "outlive://state"
 MOST = 100
 """Subscriptions of the older form; the oldest makes way."""
 STOP = ""

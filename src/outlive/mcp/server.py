@@ -1,13 +1,13 @@
-"""The server on the official SDK: lists, calls, resources and prompts, over stdio."""
+"""The server on the official SDK: lists, calls, resources and prompts, over stdio. What answers is loaded when first
+needed, so that clients get the lists early."""
 
 import asyncio
 import logging
 import os
-import re
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types as types
 from mcp.server import CacheHint, Server, ServerRequestContext
@@ -16,14 +16,16 @@ from mcp.shared.exceptions import MCPError
 
 from outlive import __version__
 from outlive.errors import OutliveError
-from outlive.mcp import texts, tools
+from outlive.mcp import texts
 from outlive.mcp.backend import Backend
-from outlive.mcp.changes import READY, STATE, Changes
-from outlive.tools.builtin.tasks import list_text
-from outlive.tools.errors import ToolError
+from outlive.mcp.calls import TOOLS, input_schema
+from outlive.mcp.changes import Changes
+from outlive.mcp.texts import READY, STATE
+
+if TYPE_CHECKING:
+    from outlive.mcp.tools import CallAnswer
 
 T = TypeVar("T")
-PAGE = re.compile(r"outlive://h/([0-9]{1,12})")
 PLAIN = "text/plain"
 HOUR = 3_600_000
 _SESSION = types.PromptArgument(name="session", description="The id of a session; the newest if not given.")
@@ -68,14 +70,19 @@ class OutliveServer:
     # -- tools
 
     async def _list_tools(self, _: _Context, __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(name) for name in tools.TOOLS])
+        return types.ListToolsResult(tools=[_tool(name) for name in TOOLS])
 
     async def _call_tool(self, _: _Context, given: types.CallToolRequestParams) -> types.CallToolResult:
-        answer = await self._run(tools.call, given.name, given.arguments, self.backend)
+        answer = await self._run(self._answer, given.name, given.arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         if answer.image is not None and answer.image.data:
             content.append(types.ImageContent(data=answer.image.data, mime_type=answer.image.media_type))
         return types.CallToolResult(content=content, is_error=answer.is_error)
+
+    def _answer(self, name: str, arguments: dict[str, Any] | None) -> "CallAnswer":
+        from outlive.mcp.tools import call
+
+        return call(name, arguments, self.backend)
 
     # -- resources
 
@@ -105,13 +112,9 @@ class OutliveServer:
         return types.ReadResourceResult(contents=[contents])
 
     def _resource(self, uri: str) -> str:
-        if uri == STATE:
-            return tools.sent(tools.state_text(self.backend), self.backend)
-        if uri == READY:
-            return tools.sent(tools.ready_text(self.backend), self.backend)
-        if page := PAGE.fullmatch(uri):
-            return tools.sent(self.backend.sessions.page(page[1]), self.backend, exact=True)
-        raise ToolError(f"there is no resource {uri[:200]!r}; there are {STATE}, {READY} and outlive://h/12")
+        from outlive.mcp.reading import resource_text
+
+        return resource_text(uri, self.backend)
 
     # -- prompts
 
@@ -132,29 +135,24 @@ class OutliveServer:
         return types.GetPromptResult(messages=[message])
 
     def _prompt(self, name: str, session: str) -> str:
-        if name not in ("handover", "resume"):
-            raise ToolError(f"there is no prompt {name[:80]!r}; there are handover and resume")
-        tasks = list_text(self.backend.graph, everything=False, budget=tools.BUDGET)
-        tasks = f"Tasks of the project:\n{tasks}"
-        if name == "handover":
-            return tools.sent(texts.HANDOVER.format(tasks=tasks), self.backend)
-        id, handover = self.backend.sessions.handover(session.strip())
-        return tools.sent(texts.RESUME.format(session=id, handover=handover, tasks=tasks), self.backend)
+        from outlive.mcp.reading import prompt_text
+
+        return prompt_text(name, session, self.backend)
 
     async def _text(self, what: str, function: Callable[..., str], *arguments: Any) -> str:
         try:
             return await self._run(function, *arguments)
         except Exception as error:  # noqa: BLE001 - a client gets a message, never a traceback
+            from outlive.mcp.tools import failure
+
             code = types.INVALID_PARAMS if isinstance(error, OutliveError) else types.INTERNAL_ERROR
-            raise MCPError(code, tools.failure(what, error)) from None
+            raise MCPError(code, failure(what, error)) from None
 
 
 def _tool(name: str) -> types.Tool:
-    tool = tools.TOOLS[name]
+    tool = TOOLS[name]
     hints = types.ToolAnnotations(read_only_hint=True) if tool.reads else None
-    return types.Tool(
-        name=name, description=tool.description, input_schema=tools.input_schema(name), annotations=hints
-    )
+    return types.Tool(name=name, description=tool.description, input_schema=input_schema(name), annotations=hints)
 
 
 def run_stdio(server: OutliveServer) -> None:

@@ -1,6 +1,8 @@
-"""What clients are told: the server's instructions, the prompts, and the way out of an error."""
+"""What clients are told: names of resources, the server's instructions, the prompts, and the way out of an error."""
 
 from outlive.errors import OutliveError
+
+READY, STATE = "outlive://tasks/ready", "outlive://state"
 
 INSTRUCTIONS = """\
 outlive keeps what must survive this conversation, on disk: the project's sessions, tasks and memories. Other \

@@ -1,16 +1,16 @@
 """The tools of an agent, their schemas, and the check of calls against them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from outlive.messages import ToolCall
 from outlive.models.protocol import UNREADABLE
 from outlive.secrets import mask
-from outlive.tools.protocol import Input, Tool, ToolError
+from outlive.tools.protocol import Tool, ToolError
+from outlive.tools.schema import checked_input, schema, takes
 
 LONGEST_NAME = 80
 """Characters that are shown of an unknown tool name."""
@@ -54,43 +54,6 @@ class Toolbox:
         if UNREADABLE in call.input:
             raise ToolError(
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
-                f"it takes {_takes(tool.input)}"
+                f"it takes {takes(tool.input)}"
             )
         return tool, checked_input(tool.name, tool.input, call.input, tool.longest)
-
-
-def checked_input(name: str, kind: type[Input], given: Mapping[str, Any], longest: int = 0) -> Input:
-    """The input of a call. Raises ToolError with the mistake and the expected form; `longest` as in `Tool`."""
-    size = max((len(str(value)) for value in given.values()), default=0) if longest else 0
-    if size > longest:
-        raise ToolError(f"{name}: a text in its input has {size:,} characters, at most {longest:,} can be")
-    try:
-        return msgspec.convert(given, kind, strict=False)
-    except msgspec.ValidationError as error:
-        where = str(error).replace("`$.", "`").replace(" - at `$`", "")
-        raise ToolError(f"{name}: {where}; it takes {_takes(kind)}") from None
-
-
-def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of an input without references, which some servers do not follow."""
-    (main,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
-    whole: dict[str, Any] = _inlined(main, parts)
-    whole.pop("title", None)
-    return whole
-
-
-def _inlined(part: Any, parts: dict[str, Any]) -> Any:
-    if isinstance(part, list):
-        return [_inlined(item, parts) for item in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inlined(parts[part["$ref"]], parts)
-    return {key: _inlined(value, parts) for key, value in part.items()}
-
-
-def _takes(kind: type[Struct]) -> str:
-    form = schema(kind)
-    required = form.get("required", [])
-    names = [name if name in required else f"{name}?" for name in form.get("properties", {})]
-    return "{" + ", ".join(names) + "}"
