@@ -7,11 +7,14 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import ResourceUpdatedNotification
 
+from outlive.errors import ConfigError
+from outlive.mcp import command
 from outlive.mcp.texts import INSTRUCTIONS
 from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
@@ -213,26 +216,53 @@ def test_nothing_is_created_by_looking(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, None])
-def test_it_ends_quietly(tmp_path: Path, how: signal.Signals | None) -> None:
+@pytest.fixture
+def raw(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A server that was greeted, after a line that is not JSON."""
+    pipe = subprocess.PIPE
     process = subprocess.Popen(
-        [*RUN, "mcp"],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        bufsize=1,
+        [*RUN, "mcp"], cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=1
     )
     assert process.stdin is not None
-    assert process.stdout is not None
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
-    process.stdin.write("this is not JSON\n" + json.dumps(request) + "\n")
-    assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "outlive"
+    process.stdin.write("this is not JSON\n")
+    assert ask(process, "initialize", **about)["serverInfo"]["name"] == "outlive"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def ask(process: "subprocess.Popen[str]", method: str, **params: Any) -> Any:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
+    return json.loads(process.stdout.readline())["result"]
+
+
+def test_half_of_a_character_does_not_leave_the_client_without_an_answer(raw: "subprocess.Popen[str]") -> None:
+    def made(subject: str) -> str:
+        arguments = {"action": "create", "subject": subject}
+        text: str = ask(raw, "tools/call", name="tasks", arguments=arguments)["content"][0]["text"]
+        return text
+
+    assert made("half \ud83d") == "created #1 half \ufffd (pending)"
+    assert made("\ude00 half") == "created #2 \ufffd half (pending)"
+    assert made("whole \U0001f600") == "created #3 whole \U0001f600 (pending)"
+    assert made("\\ud83d") == "created #4 \\ud83d (pending)", "a backslash and letters"
+    assert "NUL" in made("a\0b")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, None])
+def test_it_ends_quietly(raw: "subprocess.Popen[str]", how: signal.Signals | None) -> None:
     if how is not None:
-        process.send_signal(how)
-        process.wait(timeout=60)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (0, "")
+        raw.send_signal(how)
+        raw.wait(timeout=60)
+    out, err = raw.communicate(timeout=60)
+    assert (raw.returncode, out) == (0, "")
     assert "Traceback" not in err
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"pip install 'outlive\[mcp\]'"):
+        command.mcp.main([], standalone_mode=False)

@@ -4,11 +4,16 @@ needed, so that clients get the lists early."""
 import asyncio
 import logging
 import os
+import re
 import signal
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import anyio
 import mcp_types as types
 from mcp.server import CacheHint, Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -28,6 +33,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PLAIN = "text/plain"
 HOUR = 3_600_000
+GRACE = 2.0
+"""Seconds that a call may still take when the server is ended."""
+_HALF = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
+)
+"""One half of a surrogate pair without the other, as JSON escapes it; the backslashes before it are not its own."""
 _SESSION = types.PromptArgument(name="session", description="The id of a session; the newest if not given.")
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
@@ -59,10 +71,11 @@ class OutliveServer:
         )
 
     def close(self) -> None:
-        """End subscriptions, finish what is being done and close the stores."""
+        """End subscriptions, let the call that runs finish, and close the stores."""
         self.changes.close()
-        self._worker.submit(self.backend.close)
-        self._worker.shutdown()
+        with suppress(TimeoutError):
+            self._worker.submit(self.backend.close).result(GRACE)
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, function: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *arguments)
@@ -155,6 +168,14 @@ def _tool(name: str) -> types.Tool:
     return types.Tool(name=name, description=tool.description, input_schema=input_schema(name), annotations=hints)
 
 
+class ClientLines(TextIOWrapper):
+    """What a client writes. Half of a character, which a client that cuts its texts may send, would make a line
+    unreadable, and the client would wait for ever."""
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override] # narrower than the base, which any caller fits
+        return _HALF.sub(r"\1\\ufffd", super().readline(size))
+
+
 def run_stdio(server: OutliveServer) -> None:
     """Serve one client until it closes our standard input, or until SIGINT or SIGTERM."""
     asyncio.run(_stdio(server))
@@ -170,5 +191,6 @@ async def _stdio(server: OutliveServer) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, leave)
-    async with stdio_server() as (reading, writing):
+    lines = anyio.wrap_file(ClientLines(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+    async with stdio_server(stdin=lines) as (reading, writing):
         await server.protocol.run(reading, writing, server.protocol.create_initialization_options())
