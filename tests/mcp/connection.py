@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from outlive.agent import Session
-from outlive.events import DirectiveGiven, GoalSet
+from outlive.events import DirectiveGiven, GoalSet, ModeChanged
 from outlive.stores.logs.files import FileLogStore
 from outlive.tools.permissions.modes import remember_mode
 from tests.talk import Ticks, step
@@ -118,6 +118,7 @@ def with_past(folder: Path) -> None:
         session.user_said("an older session about bananas")
     with Session.start(store, id="new", clock=Ticks(2_000_000.0)) as session:
         session.user_said("Where is the Größe of the café defined? 名前\r\nNo idea\ttabs \u202e ")
+        session.log(ModeChanged, mode="bypass")
         session.log(GoalSet, goal="find the café")
         session.log(DirectiveGiven, text="never touch the harbour", pinned=False)
         step(session, 1, lines=90)

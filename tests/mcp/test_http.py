@@ -7,6 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from outlive.agent import Session
+from outlive.stores.logs.files import FileLogStore
 from tests.cli.command import Outlive
 from tests.mcp.connection import Connection, HttpServer, with_past
 
@@ -96,6 +98,9 @@ def test_subscribers_hear_of_a_change_by_another_process(mcp: Connection, folder
         Outlive(folder).task("create", "From elsewhere")
         heard = [mcp.portal.call(anext, aiter(subscription)) for _ in range(2)]
         assert {getattr(event, "uri", "") for event in heard} == {"outlive://tasks/ready", "outlive://state"}
+        with Session.start(FileLogStore(folder, durability="process"), id="newest") as session:
+            session.user_said("and now?")
+        assert getattr(mcp.portal.call(anext, aiter(subscription)), "uri", "") == "outlive://state"
     assert "From elsewhere" in mcp.resource("outlive://tasks/ready")
 
 
