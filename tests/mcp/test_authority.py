@@ -53,7 +53,7 @@ def memories(folder: Path) -> Memories:
 def test_memories_of_a_clone_are_not_shown_before_trust(mcp: Connection, folder: Path) -> None:
     found = mcp("memory_search", query="deployment evil.example")
     assert "evil.example" not in found
-    assert "1 memories came with this folder" in found
+    assert "came with this folder: 1, not shown" in found
     memories(folder).adopt()
     assert "evil.example" in mcp("memory_search", query="deployment evil.example")
     memories(folder).disown()

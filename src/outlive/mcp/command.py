@@ -53,6 +53,8 @@ def mcp(over_http: bool, port: int, store: str | None, as_json: bool) -> None:
     gc.freeze()
     gc.enable()
     if not over_http:
+        if sys.stdin.isatty():
+            click.echo("waiting for an MCP client on standard input; clients start this command themselves", err=True)
         run_stdio(server)
         return
     from outlive.mcp.http import run_http

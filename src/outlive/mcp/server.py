@@ -164,7 +164,10 @@ class OutliveServer:
 
 def _tool(name: str) -> types.Tool:
     tool = TOOLS[name]
-    hints = types.ToolAnnotations(read_only_hint=True) if tool.reads else None
+    if tool.reads:
+        hints = types.ToolAnnotations(read_only_hint=True)
+    else:  # nothing is deleted, and what was there before is in the history
+        hints = types.ToolAnnotations(destructive_hint=False, open_world_hint=False)
     return types.Tool(name=name, description=tool.description, input_schema=input_schema(name), annotations=hints)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from outlive.agent.recall import history_of, hits_text
+from outlive.context.errors import UnknownHandle
 from outlive.context.history import History
 from outlive.context.pages import Page, handle
 from outlive.context.state_block import render_state
@@ -67,7 +68,7 @@ class Sessions:
         info, _, history = self._history(wanted)
         if not ref:
             return self._search(info, history, query, number), None
-        page = history.pages.get(ref)
+        page = _page(info, history, ref)
         name, text = handle(page.number), page.text
         if query:
             text = matching_lines(text, query, name)
@@ -80,7 +81,8 @@ class Sessions:
 
     def page(self, ref: str) -> str:
         """The exact text behind a handle of the newest session."""
-        return self._history("")[2].pages.get(ref).text
+        info, _, history = self._history("")
+        return _page(info, history, ref).text
 
     def state(self, wanted: str) -> str:
         """What a session is about and where it is, within a budget."""
@@ -123,6 +125,13 @@ class Sessions:
     def _is_users(self, info: SessionInfo) -> bool:
         """Whether the user worked in this session here, or in the one that it was forked from."""
         return opened_here(self._project, filter(None, [info.id, info.forked_from]))
+
+
+def _page(info: SessionInfo, history: History, ref: str) -> Page:
+    try:
+        return history.pages.get(ref)
+    except UnknownHandle as error:
+        raise UnknownHandle(f"session {info.id}: {error.message}", hint="state names other sessions") from None
 
 
 def _parts(page: Page) -> list[str]:

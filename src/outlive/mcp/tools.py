@@ -148,7 +148,9 @@ def memory_search(given: MemorySearchCall, backend: Backend) -> CallAnswer:
 
     text = found_text(backend.finder, given.query, given.limit)
     if foreign := len(backend.memories.foreign()):
-        text += f"\n({foreign} memories came with this folder; they are shown once the user has trusted it)"
+        text += (
+            f"\n(memories that came with this folder: {foreign}, not shown before the user has looked: outlive trust)"
+        )
     return CallAnswer(text)
 
 
