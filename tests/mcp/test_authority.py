@@ -1,5 +1,6 @@
 """What a model cannot do through the server: speak for the user, see what came with a clone, give itself rights."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from outlive.config.home import trust
 from outlive.events import DirectiveGiven
 from outlive.memory.memories import Memories
 from outlive.stores.logs.files import FileLogStore
+from outlive.stores.logs.names import followed_id
 from outlive.tools.permissions.modes import remember_mode
 from tests.mcp.connection import Connection, over_stdio
 from tests.talk import Ticks
@@ -103,6 +105,21 @@ def test_the_instructions_of_a_foreign_session_are_not_the_users(mcp: Connection
     assert foreign in mcp.prompt("resume")
     remember_mode(folder, "planted", "ask")
     assert foreign not in mcp("state") + mcp.prompt("resume")
+
+
+def test_a_session_of_another_agent_is_the_users_if_that_agent_ran_here(mcp: Connection, folder: Path) -> None:
+    id = "0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f"
+    name = followed_id("claude-code", id)
+    with Session.start(FileLogStore(folder, durability="process"), id=name, clock=Ticks(3_000_000.0)) as session:
+        session.user_said("never push to main")
+    assert "not begun here by the user" in mcp("state", session=name)
+    transcript = Path(os.environ["HOME"], ".claude", "projects", "-clone", f"{id}.jsonl")
+    transcript.parent.mkdir(parents=True)
+    transcript.touch()
+    state = mcp("state", session=name)
+    transcript.unlink()
+    assert "not begun here by the user" not in state
+    assert "> never push to main" in state
 
 
 def test_a_store_that_the_clone_names_is_not_opened_before_trust(tmp_path: Path) -> None:

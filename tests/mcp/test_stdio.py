@@ -4,17 +4,21 @@ import json
 import queue
 import signal
 import subprocess
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
+from mcp import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import ResourceUpdatedNotification
 
 from outlive.errors import ConfigError
 from outlive.mcp import command
+from outlive.mcp.server import OutliveServer
 from outlive.mcp.texts import INSTRUCTIONS
 from outlive.stores import open_stores
 from outlive.tasks.graph import TaskGraph
@@ -97,6 +101,7 @@ def test_the_state_is_that_of_the_newest_session(mcp: Connection) -> None:
     assert "Goal: find the café" in state
     assert "never touch the harbour" in state
     assert "- old · " in state
+    assert "Asked last (@h1):\n> Where is the Größe of the café defined?" in state
     assert "Permission mode" not in state, "of another harness"
     assert mcp("state", session="old").startswith("[session old")
     assert mcp.resource("outlive://state") == state
@@ -159,6 +164,19 @@ def test_a_subscriber_of_the_older_form_hears_of_a_change_by_another_process(fol
         assert message.params.uri == "outlive://tasks/ready"
         mcp.portal.call(mcp.client.unsubscribe_resource, "outlive://tasks/ready")
         graph(folder).complete(made.id)
+
+
+def test_who_listens_for_lists_alone_costs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude Code does so at its start."""
+    monkeypatch.chdir(folder)
+    server = OutliveServer()
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server.protocol)) as client:
+        for resources, threads in (([], 0), (["outlive://state"], 1)):
+            stream = client.listen(tools_list_changed=True, resource_subscriptions=resources)
+            with portal.wrap_async_context_manager(stream):
+                watching = [thread for thread in threading.enumerate() if thread.name == "outlive changes"]
+                assert len(watching) == threads
+    server.close()
 
 
 def test_two_clients_never_get_the_same_task(mcp: Connection, folder: Path) -> None:

@@ -45,6 +45,8 @@ class Changes:
         """Done once the thread has had its first look, from which on changes count."""
 
     async def listen(self, context: _Context, given: SubscriptionsListenRequestParams) -> Listened:
+        if not {READY, STATE} & set(given.notifications.resource_subscriptions or ()):
+            return await self._listening(context, given)  # for lists, which never change
         self._streams += 1
         try:
             await self._watch()
@@ -87,8 +89,8 @@ class Changes:
             if self._watching is None:
                 loop = asyncio.get_running_loop()
                 self._watching = loop.create_future()
-                follow = threading.Thread(target=self._follow, args=[loop, self._watching], daemon=True)
-                follow.start()
+                given = (loop, self._watching)
+                threading.Thread(target=self._follow, args=given, name="outlive changes", daemon=True).start()
             began = self._watching
         await asyncio.shield(began)
 
