@@ -280,6 +280,18 @@ def test_it_ends_quietly(raw: "subprocess.Popen[str]", how: signal.Signals | Non
     assert "Traceback" not in err
 
 
+def test_it_ends_quietly_when_nobody_reads_its_answers(raw: "subprocess.Popen[str]") -> None:
+    assert raw.stdin is not None
+    assert raw.stdout is not None
+    assert raw.stderr is not None
+    raw.stdout.close()
+    raw.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}) + "\n")
+    raw.stdin.close()
+    assert raw.wait(timeout=60) == 0
+    assert raw.stderr.read() in ("", "outlive mcp: the client was gone before it had its answer\n")
+    raw.stdin = raw.stdout = None
+
+
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'outlive\[mcp\]'"):

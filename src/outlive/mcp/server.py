@@ -181,8 +181,12 @@ class ClientLines(TextIOWrapper):
 
 def run_stdio(server: OutliveServer) -> None:
     """Serve one client until it closes our standard input, or until SIGINT or SIGTERM."""
-    asyncio.run(_stdio(server))
-    server.close()
+    try:
+        asyncio.run(_stdio(server))
+    except* BrokenPipeError:
+        _log.warning("the client was gone before it had its answer")
+    finally:
+        server.close()
 
 
 async def _stdio(server: OutliveServer) -> None:
