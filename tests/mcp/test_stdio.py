@@ -16,6 +16,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import ResourceUpdatedNotification
 
+from outlive.cli.app import cli
 from outlive.errors import ConfigError
 from outlive.mcp import command
 from outlive.mcp.server import OutliveServer
@@ -295,4 +296,4 @@ def test_it_ends_quietly_when_nobody_reads_its_answers(raw: "subprocess.Popen[st
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'outlive\[mcp\]'"):
-        command.mcp.main([], standalone_mode=False)
+        cli.main(["mcp"], prog_name="outlive", standalone_mode=False)
