@@ -237,7 +237,7 @@ def _tools() -> dict[str, Reader]:
     from outlive.tools.builtin.standard import standard_tools
     from outlive.tools.files.closest_match import why_not_found
     from outlive.tools.files.diff import unified
-    from outlive.tools.toolbox import schema
+    from outlive.tools.schema import schema
 
     found: dict[str, Reader] = {
         "text that is not found": lambda text: why_not_found(text, text[:1_000] + "z" + text[1_000:], "q" * 20),

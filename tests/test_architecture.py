@@ -50,15 +50,15 @@ LINES: tuple[tuple[str, ...], ...] = (
 )
 """DESIGN.md, "The house": each line may import only the lines below it, and within a room itself."""
 
-ALLOWED_BESIDE = {("outlive.cli", "outlive"), ("outlive.acp", "outlive")}
+ALLOWED_BESIDE = {(face, "outlive") for face in ("outlive.acp", "outlive.cli", "outlive.mcp")}
 """A face says which version it is a face of."""
 
 FORBIDDEN_IN_CONTEXT = {"os", "io", "socket", "subprocess", "time", "random", "pathlib", "asyncio", "threading"}
 
 HEAVY = (
     *("click", "rich", "pydantic", "sqlalchemy", "psycopg", "sqlite3", "asyncio", "filelock"),
-    *("tree_sitter", "tree_sitter_bash", "acp"),
-    *("agents", "claude_agent_sdk", "langchain", "langgraph", "mcp", "pydantic_ai"),
+    *("tree_sitter", "tree_sitter_bash", "acp", "mcp", "mcp_types", "starlette", "uvicorn"),
+    *("agents", "claude_agent_sdk", "langchain", "langgraph", "pydantic_ai"),
     *("anthropic", "openai", "httpx", "requests", "yaml", "numpy", "pytest", "hypothesis", "unittest"),
 )
 

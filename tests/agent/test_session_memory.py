@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from outlive import Agent
-from outlive.agent.memory import session_memory
-from outlive.agent.memory.session_memory import NEAR, Extraction, SessionMemory
+from outlive.agent.memory.session_memory import Extraction, SessionMemory
 from outlive.agent.session import Session
 from outlive.errors import StoreUnavailable
 from outlive.events import Event, Noted, UsageReported
+from outlive.memory.learning import keep
 from outlive.memory.learning.candidate import Candidate, against
+from outlive.memory.learning.keep import NEAR
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import shown_in
 from outlive.memory.transfer import Imported, import_memories
@@ -131,7 +132,7 @@ def test_among_many_memories_only_those_near_are_compared_and_the_right_one_is_f
         compared.append(len(existing))
         return against(candidate, existing)
 
-    monkeypatch.setattr(session_memory, "against", counted)
+    monkeypatch.setattr(keep, "against", counted)
     at = context.open("s")
     assert "already" in at.told("The port of room 17 is 1017!")
     at.told("The port of room 17 is now 443.")

@@ -11,7 +11,8 @@ from msgspec import Struct
 from outlive import FunctionTool, ToolContext, ToolOutcome, tool
 from outlive.messages import ToolCall
 from outlive.tools.errors import ToolError
-from outlive.tools.toolbox import Toolbox, schema
+from outlive.tools.schema import schema
+from outlive.tools.toolbox import Toolbox
 
 NO_CONTEXT: Any = None
 

@@ -10,7 +10,7 @@ from outlive.errors import OutliveError
 from outlive.models.repair import repaired, unfenced
 from outlive.origin import tagged
 from outlive.result import OutputResult, RunResult
-from outlive.tools.toolbox import schema
+from outlive.tools.schema import schema
 
 T = TypeVar("T")
 REPAIRS = 1

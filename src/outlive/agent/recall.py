@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -29,12 +30,16 @@ class RecallHit(Struct, frozen=True):
     text: str
 
 
-def pages_of(events: Iterable[Event]) -> Pages:
-    """All pages of a session. They depend on the log alone, so every reader numbers them alike."""
+def history_of(events: Iterable[Event]) -> History:
     history = History()
     for event in events:
         history.append(event)
-    return history.pages
+    return history
+
+
+def pages_of(events: Iterable[Event]) -> Pages:
+    """All pages of a session. They depend on the log alone, so every reader numbers them alike."""
+    return history_of(events).pages
 
 
 def lines_of(text: str, span: tuple[int, int] | None = None, pattern: str = "") -> str:
@@ -69,6 +74,16 @@ def related(session: str, pages: Pages, text: str, limit: int) -> list[RecallHit
     retriever.update(Entry(key=key, name="", description="", body=page.text) for key, page in by_key.items())
     stems = [word[:STEM] for word in re.findall(r"\w+", text.casefold()) if len(word) > 2]
     return [_best(session, by_key[hit.key], stems) for hit in retriever.search(text, limit)]
+
+
+def hits_text(session: str, pages: Pages, query: str, limit: int, skip: int = 0) -> str:
+    """Where a session says something, a line each with its handle: `limit` of them after the first `skip`."""
+    end = skip + limit
+    found = list(islice(search(session, pages, query), end + 1)) or related(session, pages, query, end)
+    rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[skip:end]]
+    if len(found) > end:
+        rows.append(f"(more than {end} lines hold it; recall a handle, or search for more words)")
+    return "\n".join(rows)
 
 
 def _best(session: str, page: Page, stems: list[str]) -> RecallHit:

@@ -1,10 +1,9 @@
 """What tools may do with the session that they run in."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, TypeVar
 
-from outlive.agent.recall import related, search
+from outlive.agent.recall import hits_text
 from outlive.agent.session import Session
 from outlive.context.passes.pinning import Kept, changed, kept, room_to_keep
 from outlive.events import KnownEvent, StateChanged
@@ -38,12 +37,8 @@ class ToolSession:
         return page.text, (page.block,) if isinstance(page.block, Image) else ()
 
     def search(self, query: str, limit: int = 10) -> str:
-        pages = self._session.engine.history.pages
-        found = list(islice(search(self.id, pages, query), limit + 1)) or related(self.id, pages, query, limit)
-        rows = [f"{hit.handle} line {hit.line} ({hit.what}): {hit.text}" for hit in found[:limit]]
-        if len(found) > limit:
-            rows.append(f"(more than {limit} lines hold it; recall a handle, or search for more words)")
-        return "\n".join(rows) or f"nothing in this session holds {query!r}"
+        found = hits_text(self.id, self._session.engine.history.pages, query, limit)
+        return found or f"nothing in this session holds {query!r}"
 
     def user_words(self) -> Iterator[str]:
         """What the user said in this session, the newest first."""

@@ -11,7 +11,7 @@ import msgspec
 
 from outlive.memory.errors import InvalidAnswer
 from outlive.memory.memories import Memories, shown
-from outlive.memory.prompt_block import key_of
+from outlive.memory.prompt_block import block, key_of
 from outlive.memory.refs import read_answer
 from outlive.secrets import mask
 from outlive.stores.memories.records import Memory
@@ -114,6 +114,12 @@ class Finder:
     def _found(self, hits: Iterable["SearchHit"], *, untrusted: bool = False) -> list[tuple[Memory, float]]:
         scores = {hit.key: float(hit.score) for hit in hits}
         return [(memory, scores[key_of(memory)]) for memory in shown(scores, self._held, untrusted=untrusted)]
+
+
+def found_text(finder: Finder, query: str, limit: int) -> str:
+    """What is remembered about something, as a block for a model."""
+    found = finder.look().search(query, limit)
+    return block([memory for memory, _ in found]) or "nothing is remembered about that"
 
 
 # -- a second look by a model at what was found

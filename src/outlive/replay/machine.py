@@ -12,7 +12,10 @@ from outlive.models.anthropic.form import read_blocks
 from outlive.origin import origin_of, user_words
 from outlive.regular import open_to_read
 from outlive.replay.importers.lines import loads
+from outlive.stores.logs.names import followed_id
 
+UUID = 36
+"""Characters at the end of a file's name that are the id of the session."""
 HEAD = 256 * 1024
 """Bytes that are read to know what a session is about."""
 
@@ -39,6 +42,12 @@ def client_sessions(home: Path | None = None) -> list[tuple[float, str, Path]]:
         except OSError:
             continue
     return sorted(found, reverse=True)
+
+
+def ran_here(session: str, home: Path | None = None) -> bool:
+    """Whether a log of ours is of a session that another agent has left on this machine."""
+    ids = ((client, path.stem[-UUID:]) for client, path in _files(home or Path.home()))
+    return any(session in (id, followed_id(client, id)) for client, id in ids)
 
 
 def _files(home: Path) -> Iterator[tuple[str, Path]]:

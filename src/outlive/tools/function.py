@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from outlive.tools.errors import ToolError
 from outlive.tools.protocol import Effect, Tool, ToolContext, ToolOutcome
-from outlive.tools.toolbox import schema
+from outlive.tools.schema import schema
 
 P = ParamSpec("P")
 R = TypeVar("R")

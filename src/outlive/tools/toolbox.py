@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from outlive.messages import ToolCall
 from outlive.models.protocol import UNREADABLE
 from outlive.secrets import mask
 from outlive.tools.protocol import Tool, ToolError
+from outlive.tools.schema import checked_input, schema, takes
 
 LONGEST_NAME = 80
 """Characters that are shown of an unknown tool name."""
@@ -54,40 +54,6 @@ class Toolbox:
         if UNREADABLE in call.input:
             raise ToolError(
                 f"the arguments of {call.name} are not a JSON object: {mask(str(call.input[UNREADABLE]))[:200]!r}; "
-                f"it takes {_takes(tool.input)}"
+                f"it takes {takes(tool.input)}"
             )
-        size = max((len(str(value)) for value in call.input.values()), default=0) if tool.longest else 0
-        if size > tool.longest:
-            raise ToolError(
-                f"{call.name}: a text in its input has {size:,} characters, at most {tool.longest:,} can be"
-            )
-        try:
-            return tool, msgspec.convert(call.input, tool.input, strict=False)
-        except msgspec.ValidationError as error:
-            where = str(error).replace("`$.", "`").replace(" - at `$`", "")
-            raise ToolError(f"{call.name}: {where}; it takes {_takes(tool.input)}") from None
-
-
-def schema(kind: Any) -> dict[str, Any]:
-    """The JSON schema of an input without references, which some servers do not follow."""
-    (main,), parts = msgspec.json.schema_components([kind], ref_template="{name}")
-    whole: dict[str, Any] = _inlined(main, parts)
-    whole.pop("title", None)
-    return whole
-
-
-def _inlined(part: Any, parts: dict[str, Any]) -> Any:
-    if isinstance(part, list):
-        return [_inlined(item, parts) for item in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _inlined(parts[part["$ref"]], parts)
-    return {key: _inlined(value, parts) for key, value in part.items()}
-
-
-def _takes(kind: type[Struct]) -> str:
-    form = schema(kind)
-    required = form.get("required", [])
-    names = [name if name in required else f"{name}?" for name in form.get("properties", {})]
-    return "{" + ", ".join(names) + "}"
+        return tool, checked_input(tool.name, tool.input, call.input, tool.longest)

@@ -18,12 +18,13 @@ from outlive.errors import OutliveError
 from outlive.events import Checkpointed, Event
 from outlive.memory.guard import blocked_reason
 from outlive.memory.index import TITLE
-from outlive.memory.learning.candidate import Candidate, against, asked_for, known_as, learned, short_name
+from outlive.memory.learning.candidate import Candidate, asked_for, short_name
 from outlive.memory.learning.extract import KNOWN, candidates, extraction_request, read_extraction, talk, unheard
+from outlive.memory.learning.keep import keep, near
 from outlive.memory.learning.utterances import attribute
 from outlive.memory.memories import Memories
 from outlive.memory.prompt_block import block, key_of, shown_in
-from outlive.memory.search import CANDIDATES, Finder, read_rerank, rerank_request
+from outlive.memory.search import CANDIDATES, Finder, found_text, read_rerank, rerank_request
 from outlive.secrets import mask
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionBusy
@@ -35,8 +36,6 @@ MOST = 5
 LOOKED_AT = 1_000
 """Memories that are looked at for what must not be shown when a session begins: it must not wait."""
 NAMED = 3
-NEAR = 60
-"""Memories that something new is compared with: those that have most words in common with it."""
 EVERY = 8
 """Runs after which a model looks for what was learned, even if the user said nothing that sounds like it."""
 TRIES = 3
@@ -152,23 +151,10 @@ class SessionMemory:
         return self._keep(asked_for(text, source))
 
     def _keep(self, candidate: Candidate) -> str:
-        """Keep something in its place among what is known; says so."""
-        if candidate.scope not in self.memories.stores:
-            candidate = replace(candidate, scope="project")
-        near = self._near(candidate)
-        placed = against(candidate, near)
-        if placed is None:
-            known = known_as(candidate, near)
-            return f"remembered already as {known.name if known else candidate.name}"
-        if placed.action == "add" and self.memories.called(placed.name):
-            placed = replace(placed, name=short_name(placed.body))  # what is called so is the user's word, and stays
-        old = self.memories.get(placed.target).name if placed.action == "supersede" else ""
-        return learned(self.memories.learn(placed), in_place_of=old)
+        return keep(candidate, self.memories, self._finder)
 
     def _near(self, candidate: Candidate) -> list[Memory]:
-        """What it may say again, say more about or correct: what is called so, and what has most words in common."""
-        words = self._finder.look().near(f"{candidate.name}\n{candidate.body}", NEAR)
-        return list({key_of(memory): memory for memory in (*self.memories.called(candidate.name), *words)}.values())
+        return near(candidate, self.memories, self._finder)
 
     def forget(self, ref: str) -> str:
         """Move a memory to the archive, with what was derived from it."""
@@ -177,8 +163,7 @@ class SessionMemory:
 
     def search(self, query: str, limit: int = MOST) -> str:
         """What is remembered about something."""
-        found = self._finder.look().search(query, limit)
-        return block([memory for memory, _ in found]) or "nothing is remembered about that"
+        return found_text(self._finder, query, limit)
 
     # -- extract
 

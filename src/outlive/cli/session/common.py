@@ -14,7 +14,8 @@ from outlive.cli.echo import echo, store_command
 from outlive.config import Workspace
 from outlive.context.engine import Engine
 from outlive.stores import open_stores
-from outlive.stores.logs.protocol import Damage, LogStore, UnknownSession
+from outlive.stores.logs.protocol import Damage, LogStore
+from outlive.stores.logs.reading import sessions_like
 
 
 @contextmanager
@@ -51,17 +52,10 @@ session_argument = click.argument("session", metavar="SESSION", shell_complete=_
 
 def resolved(store: LogStore, text: str) -> str:
     """Return the session with this id, or the only one whose id (or short id) starts with the text."""
-    try:
-        return store.info(text).id
-    except UnknownSession:
-        known = [info.id for info in store.sessions()]
-        found = [id for id in known if id.startswith(text)]
-        found = found or [id for id in known if id.rpartition("-")[2].startswith(text)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise click.UsageError(f"{text!r} could be {', '.join(found[:5])}") from None
-        raise
+    found = sessions_like(store, text)
+    if len(found) > 1:
+        raise click.UsageError(f"{text!r} could be {', '.join(found[:5])}")
+    return found[0] if found else store.info(text).id
 
 
 def engine_of(events: Iterable[Any]) -> Engine:

@@ -22,7 +22,7 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
     session = session_of(path.name)
     if session and path.absolute().parent.name == TRANSCRIPTS:
         log = full_log(FileLogStore(path.absolute().parent.parent), session)
-        return _recording(session, log.events, tuple(map(str, log.damage)))
+        return recording_of(session, log.events, tuple(map(str, log.damage)))
     lost = list(skipped)
     events: list[Event] = []
     for line in lines:
@@ -34,10 +34,11 @@ def read(path: Path, lines: list[TranscriptLine], skipped: tuple[str, ...]) -> R
         if has_parts_elsewhere(event):
             lost.append(f"{path}, line {line.number}: the text is kept elsewhere; replay an export instead")
         events.append(sketch(event))
-    return _recording(path.name.partition(".jsonl")[0], events, tuple(lost))
+    return recording_of(path.name.partition(".jsonl")[0], events, tuple(lost))
 
 
-def _recording(name: str, events: Iterable[Event], lost: tuple[str, ...]) -> Recording:
+def recording_of(name: str, events: Iterable[Event], lost: tuple[str, ...] = ()) -> Recording:
+    """A session of ours as a recording."""
     joined = Joiner()
     started = SessionStarted(id=0, time=0.0, session=name)
     passes = 0

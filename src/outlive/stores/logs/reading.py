@@ -1,7 +1,18 @@
-"""The whole past of a session: a fork shares the events before it with the log it came from."""
+"""Sessions by the beginning of their id, and the whole past of one: a fork shares the events before it with the log
+it came from."""
 
 from outlive.events import Forked
 from outlive.stores.logs.protocol import Damage, Log, LogStore, SessionTooLarge, UnknownSession
+
+
+def sessions_like(store: LogStore, text: str) -> list[str]:
+    """The session with this id, else those whose id, or its last part, begins with the text."""
+    try:
+        return [store.info(text).id]
+    except UnknownSession:
+        known = [info.id for info in store.sessions()]
+        found = [id for id in known if id.startswith(text)]
+        return found or [id for id in known if id.rpartition("-")[2].startswith(text)]
 
 
 def full_log(store: LogStore, session: str) -> Log:

@@ -10,6 +10,7 @@ from outlive.stores.tasks.protocol import TaskQuery
 from outlive.stores.tasks.records import Status, Task
 from outlive.tasks import rules
 from outlive.tasks.drawing.marks import MARKS, words
+from outlive.tasks.graph import Completion, TaskGraph
 from outlive.tasks.listing import DEFAULT_BUDGET, fits, listing
 from outlive.tasks.lookup import OPEN
 from outlive.tasks.refs import Ref, some
@@ -175,14 +176,19 @@ class TaskList(TaskTool[TaskListInput]):
     effect = "look"
 
     def answer(self, given: TaskListInput, context: ToolContext) -> str:
-        query = TaskQuery(sort="priority") if given.all else OPEN
-        total = context.graph.count(query)
-        if not total:
-            return "there are no tasks" if given.all else "there are no open tasks"
-        tasks = context.graph.find(TaskQuery(statuses=query.statuses, sort=query.sort, limit=fits(given.budget)))
-        legend = ", ".join(f"{mark} {words(state)}" for state, mark in MARKS.items())
-        damaged = [f"(cannot be read: {what})" for what in context.graph.store.left_out()[:5]]
-        return "\n".join([listing(tasks, total=total, budget=given.budget), f"[{legend}]", *damaged])
+        return list_text(context.graph, everything=given.all, budget=given.budget)
+
+
+def list_text(graph: TaskGraph, *, everything: bool, budget: int) -> str:
+    """The open tasks, or all of them, within a token budget; with a legend, and what cannot be read."""
+    query = TaskQuery(sort="priority") if everything else OPEN
+    total = graph.count(query)
+    if not total:
+        return "there are no tasks" if everything else "there are no open tasks"
+    tasks = graph.find(TaskQuery(statuses=query.statuses, sort=query.sort, limit=fits(budget)))
+    legend = ", ".join(f"{mark} {words(state)}" for state, mark in MARKS.items())
+    damaged = [f"(cannot be read: {what})" for what in graph.store.left_out()[:5]]
+    return "\n".join([listing(tasks, total=total, budget=budget), f"[{legend}]", *damaged])
 
 
 class TaskGetInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,20 +206,24 @@ class TaskGet(TaskTool[TaskGetInput]):
     effect = "look"
 
     def answer(self, given: TaskGetInput, context: ToolContext) -> str:
-        task = context.graph.get(resolve(context, given.task_id))
-        rows = [one_line(task)]
-        if task.lease is not None:
-            rows.append(rules.held(task))
-        finished = [number for number in task.depends_on if number not in task.blocked_by]
-        if finished:
-            rows.append(f"finished dependencies: {', '.join(f'#{number}' for number in finished)}")
-        if task.labels:
-            rows.append(f"labels: {', '.join(task.labels)}")
-        if task.description:
-            rows.append(f"description:\n{task.description}")
-        if task.result:
-            rows.append(f"result:\n{task.result}")
-        return "\n".join(rows)
+        return task_text(context.graph.get(resolve(context, given.task_id)))
+
+
+def task_text(task: Task) -> str:
+    """One task whole."""
+    rows = [one_line(task)]
+    if task.lease is not None:
+        rows.append(rules.held(task))
+    finished = [number for number in task.depends_on if number not in task.blocked_by]
+    if finished:
+        rows.append(f"finished dependencies: {', '.join(f'#{number}' for number in finished)}")
+    if task.labels:
+        rows.append(f"labels: {', '.join(task.labels)}")
+    if task.description:
+        rows.append(f"description:\n{task.description}")
+    if task.result:
+        rows.append(f"result:\n{task.result}")
+    return "\n".join(rows)
 
 
 class TaskClaimInput(Struct, frozen=True, forbid_unknown_fields=True):
@@ -262,5 +272,10 @@ class TaskComplete(TaskTool[TaskCompleteInput]):
         token = work_of(context).tokens.get(number)
         done = context.graph.complete(number, result=given.result, owner=context.owner, token=token)
         note_task(context, done.task)
-        ready = some([f"#{task.id} {task.subject}" for task in done.unblocked], 10)
-        return f"completed #{done.task.id} {done.task.subject}" + (f"; now ready: {ready}" if ready else "")
+        return completed_text(done)
+
+
+def completed_text(done: Completion) -> str:
+    """What was completed, and what became ready by it."""
+    ready = some([f"#{task.id} {task.subject}" for task in done.unblocked], 10)
+    return f"completed #{done.task.id} {done.task.subject}" + (f"; now ready: {ready}" if ready else "")

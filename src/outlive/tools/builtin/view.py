@@ -62,10 +62,11 @@ class Recall(Tool[RecallInput]):
         if not handle:
             return ToolOutcome(context.session.search(query) or f"nothing in this session says {query!r}")
         text, pictures = context.session.recall(handle)
-        return ToolOutcome(_matching_lines(text, query, handle) if query else text, images=pictures)
+        return ToolOutcome(matching_lines(text, query, handle) if query else text, images=pictures)
 
 
-def _matching_lines(text: str, query: str, handle: str) -> str:
+def matching_lines(text: str, query: str, handle: str) -> str:
+    """The lines of a page that contain the query, numbered."""
     wanted = query.casefold()
     rows = [f"{n:>5}\t{line}" for n, line in enumerate(text.split("\n"), 1) if wanted in line.casefold()]
     return "\n".join(rows) or f"{handle} does not say {query!r}; leave out the query to see all of it"
