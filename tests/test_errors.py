@@ -14,7 +14,7 @@ from outlive.limits import Limit
 from tests.test_architecture import MODULES, room
 
 FLAG = re.compile(r"(?<![\w-])--[a-z]")
-FACES = ("outlive.cli", "outlive.mcp", "outlive.testing")
+FACES = ("outlive.cli", "outlive.clients", "outlive.mcp", "outlive.testing")
 
 
 def tree() -> dict[str, str]:

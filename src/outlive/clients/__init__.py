@@ -5,3 +5,6 @@ answers.py   what is answered: at the start, after a compaction, to a prompt, to
 mirror.py    the client's own task list in the graph
 setup/       `outlive init`: what is written into the files of each client, and taken out again
 """
+
+KEEP_RESULT = "keep_result"
+"""A tool of our MCP server that is not in its list: hooks of Claude Code call it, models do not."""

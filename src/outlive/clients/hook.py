@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,25 @@ def main(client: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
     os._exit(0)
+
+
+def keep_result(arguments: Mapping[str, Any]) -> str:
+    """The answer to a result of Claude Code that comes as a call of our MCP server: no process has to start for it.
+
+    It takes no other event, so that nothing can speak for the user in this way. Objects arrive as JSON.
+    """
+    event = {name: _object(value) for name, value in arguments.items()} | {"hook_event_name": "PostToolUse"}
+    try:
+        return encoded("claude-code", event, answer(HookCall("claude-code", event)))
+    except Exception as error:  # noqa: BLE001 - nothing of ours may stop the client
+        return _failed(error, event)
+
+
+def _object(value: Any) -> Any:
+    try:
+        return json.loads(value) if isinstance(value, str) and value[:1] in "{[" else value
+    except ValueError:
+        return value
 
 
 def encoded(client: str, event: dict[str, Any], found: ClientAnswer) -> str:

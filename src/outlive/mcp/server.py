@@ -20,6 +20,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from outlive import __version__
+from outlive.clients import KEEP_RESULT
 from outlive.errors import OutliveError
 from outlive.mcp import texts
 from outlive.mcp.backend import Backend
@@ -86,6 +87,11 @@ class OutliveServer:
         return types.ListToolsResult(tools=[_tool(name) for name in TOOLS])
 
     async def _call_tool(self, _: _Context, given: types.CallToolRequestParams) -> types.CallToolResult:
+        if given.name == KEEP_RESULT:
+            from outlive.clients.hook import keep_result
+
+            text = await self._run(keep_result, given.arguments or {})
+            return types.CallToolResult(content=[types.TextContent(text=text)])
         answer = await self._run(self._answer, given.name, given.arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         if answer.image is not None and answer.image.data:

@@ -5,11 +5,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from outlive.clients import KEEP_RESULT
 from outlive.clients.setup.changes import SetupChange, read
 from outlive.clients.setup.merging import merge_json, merge_toml, without_json, without_toml
 
@@ -92,18 +94,43 @@ def _folder(variable: str, name: str) -> Callable[[], Path]:
 
 def _claude_code(folder: Path) -> Files:
     """The plugin of the package, with the command that starts this outlive; Claude Code loads it from there."""
-    program, *arguments = launcher()
     plugin = PACKAGE / "plugin"
     files: Files = {}
     for path in sorted(path for path in plugin.rglob("*") if path.is_file()):
         data = path.read_bytes()
         if path.name in ("hooks.json", ".mcp.json"):
-            text = data.decode().replace('"command": "outlive"', f'"command": {json.dumps(program)}')
-            for first in ("hook", "mcp"):
-                text = text.replace(f'"args": ["{first}"', f'"args": {json.dumps([*arguments, first])[:-1]}')
-            data = text.encode()
+            form = _started(json.loads(data))
+            if path.name == "hooks.json" and find_spec("mcp") is not None:
+                form["hooks"]["PostToolUse"][0]["hooks"] = [_call_of_server()]
+            data = _pretty(form)
         files[folder / "skills" / "outlive" / path.relative_to(plugin)] = _own(data)
     return files
+
+
+def _started(form: Any) -> Any:
+    """The same, with the command of this outlive wherever it says `outlive`."""
+    if isinstance(form, list):
+        return [_started(part) for part in form]
+    if not isinstance(form, dict):
+        return form
+    if form.get("command") == "outlive":
+        program, *arguments = launcher()
+        return form | {"command": program, "args": [*arguments, *form["args"]]}
+    return {key: _started(value) for key, value in form.items()}
+
+
+def _call_of_server() -> dict[str, Any]:
+    """A hook that calls our MCP server, which runs anyway: a process for each result would take several times as
+    long."""
+    names = ("session_id", "transcript_path", "cwd", "tool_name", "tool_use_id", "tool_input", "tool_response")
+    given = {name: f"${{{name}}}" for name in names}
+    return {
+        "type": "mcp_tool",
+        "server": "plugin:outlive:outlive",
+        "tool": KEEP_RESULT,
+        "input": given,
+        "timeout": 10,
+    }
 
 
 def _command_hooks(client: str, events: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
