@@ -45,10 +45,14 @@ def main(client: str) -> None:
 def keep_result(arguments: Mapping[str, Any]) -> str:
     """The answer to a result of Claude Code that comes as a call of our MCP server: no process has to start for it.
 
-    It takes no other event, so that nothing can speak for the user in this way. Objects arrive as JSON.
+    It takes no other event and only transcripts of Claude Code itself, so that nothing can speak for the user in this
+    way. Objects arrive as JSON.
     """
     event = {name: _object(value) for name, value in arguments.items()} | {"hook_event_name": "PostToolUse"}
+    own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude", "projects").resolve()
     try:
+        if own not in Path(str(event.get("transcript_path"))).resolve().parents:
+            return ""
         return encoded("claude-code", event, answer(HookCall("claude-code", event)))
     except Exception as error:  # noqa: BLE001 - nothing of ours may stop the client
         return _failed(error, event)
