@@ -46,7 +46,8 @@ def check_messages(
     for index, message in enumerate(messages):
         if message["role"] == "system" and not _directive_only(message):
             _check_place(messages, index)
-    if messages[0]["role"] != "user" and not starts_with_block(messages):
+    first = next((message for message in messages if not _directive_only(message)), messages[0])
+    if first["role"] != "user" and not starts_with_block(messages):
         raise RuleBroken('messages: first message must use the "user" role')
 
 

@@ -31,13 +31,13 @@ def as_messages(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def tools_of(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return all tools on offer: of the request, of its `additional_tools` items, and those inside of namespaces."""
+    """Return all tools on offer: of the request, of its `additional_tools` items, namespaces and what is inside."""
     given = body["input"]
     added = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
     tools = list(body.get("tools") or [])
     for item in added:
         tools += item["tools"] if item.get("type") == "additional_tools" else []
-    return [one for tool in tools for one in (tool.get("tools") or [tool])]
+    return [one for tool in tools for one in (tool, *(tool.get("tools") or ()))]
 
 
 def _content(content: Any) -> Any:

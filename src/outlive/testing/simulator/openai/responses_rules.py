@@ -37,14 +37,14 @@ COMPACTED = frozenset(
     )
 )
 """The fields of a compaction request."""
+CALL_FIELDS = frozenset({"type", "id", "call_id", "name", "status", "namespace", "caller", "async"})
+OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"})
 ITEMS: dict[str, frozenset[str]] = {
     "message": frozenset({"type", "id", "role", "content", "status", "phase"}),
-    "function_call": frozenset(
-        {"type", "id", "call_id", "name", "arguments", "status", "namespace", "caller", "async"}
-    ),
-    "function_call_output": frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"}),
-    "custom_tool_call": frozenset({"type", "id", "call_id", "name", "input", "status", "namespace", "caller", "async"}),
-    "custom_tool_call_output": frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"}),
+    "function_call": CALL_FIELDS | {"arguments"},
+    "function_call_output": OUTPUT_FIELDS,
+    "custom_tool_call": CALL_FIELDS | {"input"},
+    "custom_tool_call_output": OUTPUT_FIELDS,
     "additional_tools": frozenset({"type", "id", "role", "tools"}),
     "reasoning": frozenset({"type", "id", "summary", "content", "encrypted_content", "status"}),
     "compaction": frozenset({"type", "id", "encrypted_content"}),
@@ -201,7 +201,7 @@ def _check_reasoning_item(item: dict[str, Any], where: str) -> None:
         needed(part, "text", place, str)
     if item.get("encrypted_content") is not None:
         wanted(item["encrypted_content"], f"{where}.encrypted_content", str)
-    if "content" in item:
+    if item.get("content") is not None:
         wanted(item["content"], f"{where}.content", list)
 
 

@@ -1,0 +1,61 @@
+"""A long job in the real clients, plain and with outlive, against the simulator.
+
+python -m bench.clients                          every client that is installed, about five minutes
+python -m bench.clients --client codex           one of them: claude-code, codex, pi, opencode
+python -m bench.clients --turns 200 --keep DIR   a longer job; the homes of the clients are left in DIR
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from bench.clients.clients import CLIENTS
+from bench.clients.job import DONE, INSTRUCTIONS, TASKS, Job
+from bench.clients.measure import RECENT, Result, Skipped, run
+
+HEAD = (
+    *("client", "", "requests", "compactions", f"instructions (of {len(INSTRUCTIONS)})"),
+    *(
+        f"open tasks (of {len(TASKS) - len({DONE})})",
+        f"last {RECENT} facts",
+        "input cost",
+        "against plain",
+        "refused",
+    ),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--client", choices=CLIENTS, action="append", help="may be given several times")
+    parser.add_argument("--turns", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the homes of the clients here")
+    options = parser.parse_args()
+    print(" | ".join(("", *HEAD, "")).strip())
+    print("|" + " --- |" * len(HEAD))
+    job = Job(options.turns, options.seed)
+    for name in options.client or CLIENTS:
+        plain: Result | None = None
+        for arm in ("plain", "outlive"):
+            keep = options.keep / f"{name}-{arm}" if options.keep else None
+            try:
+                result = run(CLIENTS[name], job, outlive=arm == "outlive", keep=keep)
+            except Skipped as reason:
+                print(f"{name}, {arm}: skipped. {reason}", file=sys.stderr)
+                continue
+            print(row(name, arm, result, plain), flush=True)
+            plain = plain or result
+
+
+def row(name: str, arm: str, result: Result, plain: Result | None) -> str:
+    against = f"{result.cost / plain.cost - 1:+.1%}" if plain else ""
+    cells = (
+        *(name, arm, result.requests, result.compactions, result.instructions, result.tasks, result.facts),
+        *(f"{result.cost / 1000:,.0f}k", against, result.refusals),
+    )
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+if __name__ == "__main__":
+    main()
