@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from outlive.origin import user_words
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
-from outlive.replay.importers.lines import TranscriptLine
+from outlive.replay.importers.lines import TranscriptLine, read_lines
 from outlive.stores.logs.files import FileLogStore
 from tests.talk import Ticks, talk
 
@@ -516,3 +517,17 @@ def test_an_attachment_of_any_shape_is_read_or_left_out(kind: str, form: dict[st
     ]
     lines = [TranscriptLine(number, row) for number, row in enumerate(rows, 1)]
     assert read_claude(Path("x"), lines, ()).turns == [1]
+
+
+def test_a_large_file_is_not_copied_again_and_again(tmp_path: Path) -> None:
+    file = tmp_path / "session.jsonl"
+    line = {"type": "user", "uuid": "u1", "message": {"content": "x" * 100_000}}
+    file.write_text("".join(json.dumps(line) + "\n" for _ in range(100)))
+    tracemalloc.start()
+    try:
+        lines, skipped = read_lines(file)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (len(lines), skipped) == (100, ())
+    assert peak < 2.5 * file.stat().st_size  # the bytes and what is read from them
