@@ -2,7 +2,7 @@
 
 python -m bench.clients                          every client that is installed, about five minutes
 python -m bench.clients --client codex           one of them: claude-code, codex, pi, opencode
-python -m bench.clients --turns 200 --keep DIR   a longer job; the homes of the clients are left in DIR
+python -m bench.clients --turns 200 --keep DIR   a longer job; homes and requests are left in DIR
 """
 
 import argparse
@@ -28,9 +28,9 @@ HEAD = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--client", choices=CLIENTS, action="append", help="may be given several times")
-    parser.add_argument("--turns", type=int, default=120)
+    parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the homes of the clients here")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave homes and requests here")
     options = parser.parse_args()
     print(" | ".join(("", *HEAD, "")).strip())
     print("|" + " --- |" * len(HEAD))

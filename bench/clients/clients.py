@@ -81,7 +81,7 @@ class ClaudeCode(Client):
             "IS_SANDBOX": "1",
             "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
             "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000",
-            "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "40",  # of 80,000: it compacts at 32,000
+            "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50",  # of 80,000: it compacts at 40,000
         }
 
     def arguments(self) -> list[str]:
@@ -108,7 +108,7 @@ class Codex(Client):
             f"""model = "{self.model}"
 model_provider = "simulator"
 model_context_window = 60000
-model_auto_compact_token_limit = 24000
+model_auto_compact_token_limit = 36000
 
 [model_providers.simulator]
 name = "simulator"
@@ -145,7 +145,7 @@ class Pi(Client):
     shell = "bash"
 
     def configure(self, sim: Simulator) -> dict[str, str]:
-        model = {"id": self.model, "contextWindow": 22_000, "maxTokens": 4000}
+        model = {"id": self.model, "contextWindow": 30_000, "maxTokens": 4000}
         provider = {"baseUrl": sim.url, "api": "anthropic-messages", "apiKey": sim.key, "models": [model]}
         self._write(".pi/agent/models.json", json.dumps({"providers": {"simulator": provider}}))
         compaction = {"reserveTokens": 4000, "keepRecentTokens": 4000}
@@ -164,7 +164,7 @@ class Opencode(Client):
     shell = "bash"
 
     def configure(self, sim: Simulator) -> dict[str, str]:
-        model = {"name": "simulated", "limit": {"context": 30_000, "output": 4000}, "tool_call": True}
+        model = {"name": "simulated", "limit": {"context": 40_000, "output": 4000}, "tool_call": True}
         options = {"baseURL": f"{sim.url}/v1", "apiKey": sim.key}
         provider = {"npm": "@ai-sdk/anthropic", "options": options, "models": {self.model: model}}
         settings = {

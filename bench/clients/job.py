@@ -32,6 +32,11 @@ SUMMARY = (
     "one after the other. Several were read with cat; no problems so far. Next: go on with the next file.</summary>"
 )
 """What the model answers when it is asked for a summary: it says where the work is and loses what was asked for."""
+LENGTHS = (60, 62, 113, 157, 242, 504, 992, 1862, 3371, 7489, 28_000)
+"""Characters of tool results, every tenth of 11,046 results in 71 recorded sessions (mean 2,845). The last is lower
+than recorded: clients cut the output of a command at 30,000."""
+CRATE = 55
+"""Characters of a line."""
 SYLLABLES = "bren dar fal gim hol jor kel lum mor nev ost pra quil rus tam vex".split()
 
 
@@ -61,8 +66,8 @@ class Job:
         chance = random.Random(self.seed + 1)
         (repository / "parts").mkdir(parents=True)
         for number, owner in enumerate(self.owners, 1):
-            lines = [_crate(f"{number:03d}-{one:02d}", chance) for one in range(1, 61)]
-            lines.insert(chance.randrange(len(lines)), f"bay {number:03d} is rented by {owner}")
+            lines = [_crate(f"{number:03d}-{one:03d}", chance) for one in range(_length(chance) // CRATE)]
+            lines.insert(chance.randrange(len(lines) + 1), f"bay {number:03d} is rented by {owner}")
             (repository / "parts" / f"{number:03d}.txt").write_text("\n".join(lines) + "\n")
         git = ["git", "-C", str(repository), "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
         for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "The bays"]):
@@ -107,6 +112,13 @@ class Worker:
         if self._read == self._job.turns // 2:
             self._steps = list(self._client.task_steps(TASKS, done=DONE))
         return self._client.run(f"cat parts/{self._read:03d}.txt")
+
+
+def _length(chance: random.Random) -> int:
+    """Draw the length of a result from the distribution of recorded sessions."""
+    part, rest = divmod(chance.random() * (len(LENGTHS) - 1), 1)
+    low, high = LENGTHS[int(part)], LENGTHS[int(part) + 1]
+    return int(low * (high / low) ** rest)
 
 
 def _crate(label: str, chance: random.Random) -> str:

@@ -1,5 +1,6 @@
 """One run of the job in a client, and what its requests show."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -60,6 +61,8 @@ def run(kind: type[Client], job: Job, *, outlive: bool, keep: Path | None = None
             sim.verify()
         if keep is not None:
             shutil.copytree(home, keep, symlinks=True)
+            bodies = (json.dumps(request.body) for request in sim.requests)
+            (keep / "requests.jsonl").write_text("\n".join(bodies) + "\n")
         return measured(worker.turns, sim, job)
 
 
