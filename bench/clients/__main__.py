@@ -2,6 +2,7 @@
 
 python -m bench.clients                          every client that is installed, about five minutes
 python -m bench.clients --client codex           one of them: claude-code, codex, pi, opencode
+python -m bench.clients --kills                  with outlive, which is killed again and again, the client too
 python -m bench.clients --turns 200 --keep DIR   a longer job; homes and requests are left in DIR
 """
 
@@ -9,9 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from bench.clients import kills
 from bench.clients.clients import CLIENTS
 from bench.clients.job import DONE, INSTRUCTIONS, TASKS, Job
-from bench.clients.measure import RECENT, Result, Skipped, run
+from bench.clients.measure import RECENT, Result, run
+from bench.clients.place import Skipped
 
 HEAD = (
     *("client", "", "requests", "compactions", f"instructions (of {len(INSTRUCTIONS)})"),
@@ -31,10 +34,15 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave homes and requests here")
+    parser.add_argument("--kills", action="store_true", help="kill clients, hooks and servers at random moments")
     options = parser.parse_args()
+    job = Job(options.turns, options.seed)
+    if options.kills:
+        for name in options.client or ("claude-code", "codex"):
+            kills.measure(CLIENTS[name], job)
+        return
     print(" | ".join(("", *HEAD, "")).strip())
     print("|" + " --- |" * len(HEAD))
-    job = Job(options.turns, options.seed)
     for name in options.client or CLIENTS:
         plain: Result | None = None
         for arm in ("plain", "outlive"):

@@ -23,6 +23,8 @@ class Client:
     argument: ClassVar[str] = "command"
     summary: ClassVar[str] = ""
     """What its request for a summary says; if empty, such a request has no tools."""
+    transcripts: ClassVar[str] = ""
+    """Where its transcripts are, below the home."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -46,6 +48,11 @@ class Client:
 
     def ended(self, stdout: str) -> None:
         """Look at what a prompt printed."""
+
+    def transcript(self) -> Path:
+        """Return the file in which the client keeps the session."""
+        (file,) = self.home.glob(self.transcripts)
+        return file
 
     def run(self, command: str) -> Step:
         return call(self.shell, {self.argument: command})
@@ -72,6 +79,7 @@ class ClaudeCode(Client):
     model = "claude-opus-5-5"
     shell = "Bash"
     summary = "create a detailed summary of the conversation"
+    transcripts = ".claude/projects/*/*.jsonl"
 
     def configure(self, sim: Simulator) -> dict[str, str]:
         return {
@@ -101,6 +109,7 @@ class Codex(Client):
     model = "gpt-5.5"
     shell, argument = "exec_command", "cmd"
     summary = "CONTEXT CHECKPOINT COMPACTION"
+    transcripts = ".codex/sessions/**/*.jsonl"
 
     def configure(self, sim: Simulator) -> dict[str, str]:
         self._write(

@@ -93,6 +93,10 @@ class Worker:
         self._stops = 1
         self._lock = threading.Lock()
 
+    @property
+    def done(self) -> bool:
+        return self._read == self._job.turns and not self._steps
+
     def __call__(self, request: SeenRequest) -> Step:
         with self._lock:
             if self._client.asks_for_summary(request):
