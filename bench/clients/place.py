@@ -53,7 +53,7 @@ class Place:
 
     def outlive_init(self, *options: str) -> None:
         """Run `outlive init` for the client. Raises Skipped if it fails."""
-        command = [OUTLIVE, "init", self.client.name, *options]
+        command = [str(OUTLIVE), "init", self.client.name, *options]
         done = subprocess.run(
             command, cwd=self.repository, env=self._environment, capture_output=True, text=True, timeout=120
         )
