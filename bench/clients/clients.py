@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bench.clients.install import folder
 from outlive.testing import Simulator, call
@@ -143,8 +143,26 @@ enabled = false
         self.session = json.loads(stdout.partition("\n")[0])["thread_id"]
 
     def task_steps(self, tasks: Sequence[str], done: str = "") -> Iterable[Step]:
-        plan = [{"step": task, "status": "completed" if task == done else "pending"} for task in tasks]
-        return [call("update_plan", plan=plan)]
+        return [call("update_plan", plan=self._plan(tasks, done))]
+
+    def _plan(self, tasks: Sequence[str], done: str) -> list[dict[str, str]]:
+        return [{"step": task, "status": "completed" if task == done else "pending"} for task in tasks]
+
+
+class CodexScripts(Codex):
+    """Codex with a newer model, which runs commands from scripts ("code mode")."""
+
+    model = "gpt-6.1-sol"
+    shell = "exec"
+
+    def run(self, command: str) -> Step:
+        return self._script("exec_command", {"cmd": command})
+
+    def task_steps(self, tasks: Sequence[str], done: str = "") -> Iterable[Step]:
+        return [self._script("update_plan", {"plan": self._plan(tasks, done)})]
+
+    def _script(self, tool: str, given: dict[str, Any]) -> Step:
+        return call("exec", input=f"text(await tools.{tool}({json.dumps(given)}))")
 
 
 class Pi(Client):
@@ -203,4 +221,10 @@ class Opencode(Client):
         return [call("todowrite", todos=todos)]
 
 
-CLIENTS: dict[str, type[Client]] = {one.name: one for one in (ClaudeCode, Codex, Pi, Opencode)}
+CLIENTS: dict[str, type[Client]] = {
+    "claude-code": ClaudeCode,
+    "codex": Codex,
+    "codex-scripts": CodexScripts,
+    "pi": Pi,
+    "opencode": Opencode,
+}
