@@ -144,3 +144,20 @@ def test_whatever_a_client_writes_is_read_without_an_error(given: dict[str, Any]
     for name in ("TodoWrite", "update_plan", "TaskCreate", "TaskUpdate"):
         steps = plan_after(("TaskCreate", {"subject": "A"}, "#1"), (name, given, "#1"))
         assert all(text.strip() and status in ("todo", "active", "done") for text, status in steps)
+
+
+def test_the_plan_is_found_in_a_script_of_codex() -> None:
+    script = """const r = await tools.update_plan({ plan: [
+        { step: 'Read it\\'s head', status: 'completed' }, {"step": "Say \\"hi\\"", "status": "in_progress"},
+        { step: `Write`, status: "pending" },
+    ] }); text(r)"""
+    other = "text((await tools.exec_command({cmd: 'ls'})).output)"
+    found = rescued(
+        played(
+            user("Go."),
+            *called(1, "exec", {"input": script}, "Script completed"),
+            *called(2, "exec", {"input": other}, "a.py"),
+        )
+    )
+    steps = [RescuedStep("Read it's head", "done"), RescuedStep('Say "hi"', "active"), RescuedStep("Write", "todo")]
+    assert list(found.plan) == steps

@@ -1,5 +1,6 @@
 """What a recorded session was about and where it stopped, by rule: for people, and for the agent that goes on."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -22,6 +23,9 @@ INTERRUPTED = "[Request interrupted by user"
 FAILURES = 5
 LONGEST_LINE = 200
 _NUMBER = re.compile(r"#(\d+)")
+_STEP = re.compile(
+    r"""\bstep["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)\s*,\s*["']?status["']?\s*:\s*["'`](\w+)"""
+)
 
 
 class RescuedStep(Struct, frozen=True):
@@ -160,6 +164,8 @@ class PlanReader:
         match call.name:
             case "TodoWrite" | "todo_write" | "update_plan":
                 self._replace(given.get("todos") or given.get("plan") or given.get("steps"))
+            case "exec" if isinstance(script := given.get("input"), str) and "update_plan" in script:
+                self._replace(_steps_in(script))
             case "TaskCreate":
                 self._create(given, result.text)
             case "TaskUpdate":
@@ -188,6 +194,18 @@ class PlanReader:
             return
         text = str(given.get("subject") or "").strip() or known.text
         self._tasks[name] = RescuedStep(text, STATUSES.get(status, "todo") if status else known.status)
+
+
+def _steps_in(script: str) -> list[dict[str, str]]:
+    """Find the steps of a plan in a script of Codex, where they are literals of JavaScript."""
+    return [{"step": _unquoted(step), "status": status} for step, status in _STEP.findall(script)]
+
+
+def _unquoted(literal: str) -> str:
+    try:
+        return str(json.loads(literal))
+    except ValueError:
+        return re.sub(r"\\(.)", r"\1", literal[1:-1])
 
 
 def _step(item: Any) -> RescuedStep | None:

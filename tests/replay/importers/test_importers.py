@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from outlive.origin import user_words
 from outlive.replay.importers import ImportRefused, Recording, read_recording
 from outlive.replay.importers.attachments import _TEXTS
 from outlive.replay.importers.claude_code import read as read_claude
-from outlive.replay.importers.lines import TranscriptLine
+from outlive.replay.importers.lines import TranscriptLine, read_lines
 from outlive.stores.logs.files import FileLogStore
 from tests.talk import Ticks, talk
 
@@ -516,3 +517,55 @@ def test_an_attachment_of_any_shape_is_read_or_left_out(kind: str, form: dict[st
     ]
     lines = [TranscriptLine(number, row) for number, row in enumerate(rows, 1)]
     assert read_claude(Path("x"), lines, ()).turns == [1]
+
+
+def test_a_large_file_is_not_copied_again_and_again(tmp_path: Path) -> None:
+    file = tmp_path / "session.jsonl"
+    line = {"type": "user", "uuid": "u1", "message": {"content": "x" * 100_000}}
+    file.write_text("".join(json.dumps(line) + "\n" for _ in range(100)))
+    tracemalloc.start()
+    try:
+        lines, skipped = read_lines(file)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (len(lines), skipped) == (100, ())
+    assert peak < 2.5 * file.stat().st_size  # the bytes and what is read from them
+
+
+def codex_result(tmp_path: Path, output: Any, kind: str = "custom_tool_call") -> ToolResult:
+    """The result of one call in a rollout of Codex."""
+    call = {"type": kind, "call_id": "c1", "name": "exec", "input": "text(1)", "arguments": "{}"}
+    recording = rollout(
+        tmp_path, codex_said("user", "go"), call, {"type": f"{kind}_output", "call_id": "c1", "output": output}
+    )
+    (block,) = recording.messages[-1].message.blocks
+    assert isinstance(block, ToolResult)
+    return block
+
+
+def script(*texts: str, ended: str = "completed") -> list[dict[str, str]]:
+    parts = [f"Script {ended}\nWall time 0.1 seconds\nOutput:\n", *texts]
+    return [{"type": "input_text", "text": part} for part in parts]
+
+
+RAN = json.dumps(
+    {"chunk_id": "4524e5", "wall_time_seconds": 0.5, "exit_code": 2, "output": "a\nb\n"}, separators=(",", ":")
+)
+FRAMED = "Wall time: 0.5000 seconds\nProcess exited with code 2\nOutput:\na\nb\n"
+
+
+def test_what_a_command_printed_in_a_script_of_codex_is_read_as_lines(tmp_path: Path) -> None:
+    assert codex_result(tmp_path, script(RAN)).text == FRAMED
+    both = codex_result(tmp_path, script("first", RAN)).text
+    assert both == "\n".join(["Script completed\nWall time 0.1 seconds\nOutput:\n", "first", FRAMED])
+    assert codex_result(tmp_path, script('{"chunk_id":')).text.endswith('{"chunk_id":')
+    assert not codex_result(tmp_path, script(RAN)).is_error
+    assert codex_result(tmp_path, script("Script error: x", ended="failed")).is_error
+
+
+def test_ids_and_counts_that_codex_writes_around_an_output_are_left_out(tmp_path: Path) -> None:
+    framed = FRAMED.replace("Output", "Original token count: 2\nOutput")
+    assert codex_result(tmp_path, f"Chunk ID: 4524e5\n{framed}", "function_call").text == FRAMED
+    later = f"see:\nChunk ID: 4524e5\n{framed}"
+    assert codex_result(tmp_path, later, "function_call").text == later

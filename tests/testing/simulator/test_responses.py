@@ -83,6 +83,32 @@ CASES: dict[str, tuple[dict[str, Any], str, str | None, str | None]] = {
         "input",
         None,
     ),
+    "output of no call and no name": (
+        body(USER, {"type": "function_call_output", "output": "x"}),
+        "Missing required parameter: 'input[1].call_id'.",
+        "input[1].call_id",
+        "missing_required_parameter",
+    ),
+    "custom call without output": (
+        body(USER, {"type": "custom_tool_call", "call_id": "c1", "name": "exec", "input": "text(1)"}),
+        "No tool output found for function call c1.",
+        "input",
+        None,
+    ),
+    "additional tools of the user": (
+        body({"type": "additional_tools", "role": "user", "tools": TOOLS}, USER),
+        "Invalid value: 'user'. Supported values are: 'developer'.",
+        "input[0].role",
+        "invalid_value",
+    ),
+    "additional tool of the chat API": (
+        body(
+            {"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "function": {}}]}, USER
+        ),
+        "Missing required parameter: 'input[0].tools[0].name'.",
+        "input[0].tools[0].name",
+        "missing_required_parameter",
+    ),
     "call without output": (body(USER, CALL), "No tool output found for function call c1.", "input", None),
     "tool of the chat API": (
         body(tools=[{"type": "function", "function": {"name": "bash"}}]),
@@ -356,3 +382,55 @@ def test_what_codex_sends_is_accepted_and_other_kinds_of_tools_are_not() -> None
         assert ask(sim, body(tools=[*TOOLS, *others], client_metadata=metadata)).status == 200
         assert set(sim.requests[-1].tools) == {"bash", "agents", "web_search"}
         assert "Invalid value: 'poem'." in ask(sim, body(tools=[{"type": "poem"}])).error["message"]
+
+
+EXEC: dict[str, Any] = {"type": "custom", "name": "exec", "description": "Run a script."}
+ADDED: dict[str, Any] = {
+    "type": "additional_tools",
+    "role": "developer",
+    "tools": [{"type": "namespace", "name": "functions", "tools": [EXEC]}],
+}
+"""The tools of Codex in code mode: in an item, in a namespace, with free text as input."""
+
+
+def test_a_custom_tool_is_called_with_plain_text() -> None:
+    with Simulator([think("hm") + call("exec", input="text(1)"), say("Done.")]) as sim:
+        asked = {"model": "gpt-6.1-sol", "include": ENCRYPTED}
+        reasoning, sent = ask(sim, body(ADDED, USER, **asked)).body["output"]
+        assert (sent["type"], sent["name"], sent["input"]) == ("custom_tool_call", "exec", "text(1)")
+        output = {"type": "custom_tool_call_output", "call_id": sent["call_id"], "output": "1"}
+        kept = {**reasoning, "content": None}  # Codex sends the field, and nothing in it
+        assert ask(sim, body(ADDED, USER, kept, sent, output, **asked)).body["output"][0]["type"] == "message"
+    request = sim.requests[1]
+    assert list(request.tools) == ["functions", "exec"]
+    assert [(one.name, one.input) for one in request.calls()] == [("exec", "text(1)")]
+    assert [(one.name, one.text) for one in request.results()] == [("exec", "1")]
+
+
+def test_the_sdk_reads_the_stream_of_a_custom_call() -> None:
+    with (
+        Simulator([call("exec", input="text(1)")]) as sim,
+        openai.OpenAI(base_url=f"{sim.url}/v1", api_key=KEY) as client,
+    ):
+        tools: Any = [EXEC]
+        with client.responses.stream(model=GPT, input="hello", tools=tools, store=False) as stream:
+            (item,) = stream.get_final_response().output
+    assert item.type == "custom_tool_call"
+    assert item.input == "text(1)"
+
+
+def test_additional_tools_take_room_in_the_prompt(sim: Simulator) -> None:
+    def size(*items: dict[str, Any]) -> int:
+        tokens: int = ask(sim, body(*items)).body["usage"]["input_tokens"]
+        return tokens
+
+    assert size({**ADDED, "tools": TOOLS}, USER) == ask(sim, body(tools=TOOLS)).body["usage"]["input_tokens"]
+    assert size(ADDED, USER) > size(USER)
+
+
+def test_an_output_without_a_call_names_what_it_comes_from(sim: Simulator) -> None:
+    goal = {"type": "function_call_output", "name": "goal_objective", "namespace": "agent", "output": "Print all"}
+    assert ask(sim, body(USER, CALL, OUTPUT, goal)).status == 200
+    (request,) = sim.requests
+    assert [one.text for one in request.results()] == ["a.txt"]
+    assert "Print all" in request.text

@@ -116,6 +116,38 @@ def test_it_may_say_when_it_is_cleared(sim: Simulator, clear_at: str | None) -> 
     assert ask_claude(sim, claude(user("x"), system("y", clear_at=clear_at)), beta=CLEAR_AT).status == 200
 
 
+EFFORT = "per-turn-control-2026-07-01"
+LOW: dict[str, Any] = {"output_config": {"effort": "low"}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [user("x"), system("y", **LOW)],
+        [user("x"), system("y", output_config={})],
+        [user("x"), system([], **LOW), user("y")],  # without text it may be anywhere
+        [system([], **LOW), user("x")],
+    ],
+)
+@pytest.mark.parametrize("beta", [EFFORT, "mid-conversation-output-config-2026-07-01"])
+def test_it_may_set_the_effort(sim: Simulator, messages: list[dict[str, Any]], beta: str) -> None:
+    assert ask_claude(sim, claude(*messages), beta=beta).status == 200
+
+
+@pytest.mark.parametrize(
+    ("message", "beta", "words"),
+    [
+        (system("y", **LOW), "", "messages.1.output_config: Extra inputs are not permitted"),
+        (assistant("y") | LOW, EFFORT, "messages.1.output_config: output_config is only permitted on role 'system'"),
+        (system("y", output_config={"effort": "huge"}), EFFORT, "messages.1.output_config.effort: Input should be"),
+        (system("y", output_config={"format": {}}), EFFORT, "messages.1.output_config.format: Extra inputs are not"),
+        (system([], output_config={}), EFFORT, "messages.1: all messages must have non-empty content"),
+    ],
+)
+def test_the_effort_is_checked(sim: Simulator, message: dict[str, Any], beta: str, words: str) -> None:
+    assert ask_claude(sim, claude(user("x"), message), beta=beta).error["message"].startswith(words)
+
+
 def size(sim: Simulator, *messages: dict[str, Any]) -> Any:
     heard = ask_claude(sim, claude(*messages), beta=CLEAR_AT)
     counted = {"model": claude()["model"], "messages": list(messages)}

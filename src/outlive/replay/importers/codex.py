@@ -7,6 +7,7 @@ later ones and the environment are kept in tags.
 """
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ _LEFT_OUT = {
     "compaction": "its own compactions",
     "web_search_call": "searches on the provider's side, of which no result is recorded",
 }
+_FRAME = re.compile(
+    r"(?:Chunk ID: \w+\n)?(Wall time: .*\nProcess exited with code -?\d+\n)(?:Original token count: \d+\n)?"
+)
+"""What Codex writes before an output; the id and the count are of no use later, and differ every time."""
+_SCRIPT = re.compile(r"Script (completed|failed)\nWall time .*\nOutput:\n")
 Item = tuple[dict[str, Any], float | None]
 """A response item and its time."""
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -223,8 +229,33 @@ def _output(item: dict[str, Any]) -> ToolResult:
     if isinstance(output, list):
         blocks = _words(output)
         images = tuple(block for block in blocks if isinstance(block, Image))
-        output = "\n".join(block.text for block in blocks if isinstance(block, Text))
-    return ToolResult(str(item.get("call_id") or ""), str(output or ""), failed, images)
+        texts = [block.text for block in blocks if isinstance(block, Text)]
+        failed = bool(texts) and texts[0].startswith("Script failed\n")
+        output = _script_output(texts)
+    text = str(output or "")
+    if frame := _FRAME.match(text):
+        text = frame[1] + text[frame.end() :]
+    return ToolResult(str(item.get("call_id") or ""), text, failed, images)
+
+
+def _script_output(texts: list[str]) -> str:
+    """Join what a script printed; results of commands, which are JSON there, are written as outside of scripts."""
+    told = [_command_output(text) for text in texts]
+    alone = len(told) == 2 and told[1] != texts[1] and _SCRIPT.fullmatch(told[0])
+    return told[1] if alone else "\n".join(told)
+
+
+def _command_output(text: str) -> str:
+    if not text.startswith('{"chunk_id":'):
+        return text
+    try:
+        form = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    code, output, time = form.get("exit_code"), form.get("output"), form.get("wall_time_seconds")
+    if not isinstance(code, int) or not isinstance(output, str) or not isinstance(time, float | int):
+        return text
+    return f"Wall time: {time:.4f} seconds\nProcess exited with code {code}\nOutput:\n{output}"
 
 
 def _unwrapped(form: dict[str, Any], whole: str) -> tuple[Any, bool]:

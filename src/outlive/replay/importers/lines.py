@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 from io import BytesIO
 from pathlib import Path
@@ -35,7 +36,7 @@ def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
         return [TranscriptLine(1, whole)], ()
     lines: list[TranscriptLine] = []
     skipped: list[str] = []
-    for number, text in enumerate(raw.split(b"\n"), start=1):
+    for number, text in enumerate(BytesIO(raw), start=1):  # unlike split(), without a second copy of the file
         if not text.strip():
             continue
         try:
@@ -52,8 +53,7 @@ def read_lines(path: Path) -> tuple[list[TranscriptLine], tuple[str, ...]]:
 
 def _one_object(raw: bytes) -> dict[str, Any] | None:
     """Return the object if the file is a single one over many lines."""
-    head, _, rest = raw.strip().partition(b"\n")
-    if head.rstrip() == b"{" and rest:
+    if re.match(rb"\s*\{[^\S\n]*\n", raw):
         try:
             value = loads(raw)
         except ValueError:

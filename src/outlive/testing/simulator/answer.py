@@ -15,11 +15,12 @@ CHUNK = 24
 
 @dataclass(frozen=True)
 class WireToolCall:
-    """A call as sent: its arguments are JSON text, perhaps cut off."""
+    """A call as sent: its arguments are JSON text, perhaps cut off; of a custom tool, any text."""
 
     id: str
     name: str
     arguments: str
+    custom: bool = False
 
 
 @dataclass(frozen=True)

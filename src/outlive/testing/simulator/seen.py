@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.testing.simulator.faults import Fault
-from outlive.testing.simulator.openai.items import as_messages
+from outlive.testing.simulator.openai.items import as_messages, tools_of
 from outlive.testing.simulator.tokens import texts
 
 RESPONSES_COMPACT = "/v1/responses/compact"
@@ -90,7 +90,8 @@ class SeenRequest:
     @property
     def tools(self) -> dict[str, Any]:
         """The definitions of the tools on offer, by name."""
-        named = (tool.get("function", tool) for tool in self.body.get("tools") or [])
+        offered = self.body.get("tools") or [] if "messages" in self.body else tools_of(self.body)
+        named = (tool.get("function", tool) for tool in offered)
         return {tool.get("name", tool.get("type")): tool for tool in named}
 
     @property
@@ -150,7 +151,8 @@ def _calls_of(message: dict[str, Any]) -> Iterator[SeenCall]:
         if block.get("type") == "tool_use":
             yield SeenCall(block["id"], block["name"], block["input"])
     for item in message.get("tool_calls") or ():
-        yield SeenCall(item["id"], item["function"]["name"], item["function"]["arguments"])
+        function = item.get("function") or item["custom"]
+        yield SeenCall(item["id"], function["name"], function.get("arguments", function.get("input")))
 
 
 def _results_of(message: dict[str, Any], names: Mapping[str, str]) -> Iterator[SeenResult]:

@@ -5,6 +5,8 @@ from outlive.testing.simulator.refusal import RuleBroken
 BINDING_CONTROLS = "thinking-binding-controls-2026-08-01"
 CLEAR_AT = "mid-conversation-system-clear-at-2026-08-21"
 CONTEXT_MANAGEMENT = "context-management-2025-06-27"
+SYSTEM_OUTPUT_CONFIG = frozenset({"mid-conversation-output-config-2026-07-01", "per-turn-control-2026-07-01"})
+"""Each allows `output_config` on a system message: the first is of the SDK, the second of Claude Code."""
 COMPACT_ON_DEMAND = "compact-2026-09-04"
 COMPACT_AT_THRESHOLD = "compact-2026-01-12"
 OF_THE_SDK = frozenset(

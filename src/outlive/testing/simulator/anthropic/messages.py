@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from outlive.testing.simulator.anthropic.betas import CLEAR_AT, COMPACT_ON_DEMAND
+from outlive.testing.simulator.anthropic.betas import CLEAR_AT, COMPACT_ON_DEMAND, SYSTEM_OUTPUT_CONFIG
 from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
@@ -12,6 +12,7 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 
 NEXT_USER_MESSAGE = "next_user_message"
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
 TURN_SCOPED = f"a turn-scoped system message (clear_at: '{NEXT_USER_MESSAGE}')"
 ELSEWHERE = "; the directive-only form (content: [] with output_config) is accepted at any position"
 
@@ -36,15 +37,17 @@ def check_messages(
     for index, message in enumerate(messages):
         _check_message(message, index, model, version, betas, signer)
         last = index + 1 == len(messages)
-        if not message["content"] and not (last and message["role"] == "assistant"):
+        may_be_empty = (last and message["role"] == "assistant") or _directive_only(message)
+        if not message["content"] and not may_be_empty:
             raise RuleBroken(
                 f"messages.{index}: all messages must have non-empty content except for the optional final "
                 "assistant message"
             )
     for index, message in enumerate(messages):
-        if message["role"] == "system":
+        if message["role"] == "system" and not _directive_only(message):
             _check_place(messages, index)
-    if messages[0]["role"] != "user" and not starts_with_block(messages):
+    first = next((message for message in messages if not _directive_only(message)), messages[0])
+    if first["role"] != "user" and not starts_with_block(messages):
         raise RuleBroken('messages: first message must use the "user" role')
 
 
@@ -55,12 +58,15 @@ def _check_message(
     optional: dict[str, type | None] = {"content": None}
     if CLEAR_AT in betas:
         optional["clear_at"] = None
+    if SYSTEM_OUTPUT_CONFIG.intersection(betas):
+        optional["output_config"] = dict
     check_fields(message, f"{where}.", {"role": str}, optional)
     if message["role"] not in ("user", "assistant", "system"):
         raise RuleBroken(f'messages: Unexpected role "{message["role"]}". Allowed roles are "user" or "assistant"')
     if message["role"] == "system" and not model.system_turns:
         raise RuleBroken(f"{where}: role 'system' is not supported on this model")
     _check_clear_at(message, where)
+    _check_output_config(message, where)
     content = message.get("content")
     if content is None:
         raise RuleBroken(f"{where}.content: Field required")
@@ -83,6 +89,22 @@ def _check_clear_at(message: dict[str, Any], where: str) -> None:
     if message["role"] != "system":
         raise RuleBroken(f"{where}.clear_at: clear_at is only permitted on role 'system' messages")
     one_of(message["clear_at"], f"{where}.clear_at", (NEXT_USER_MESSAGE, "never"))
+
+
+def _check_output_config(message: dict[str, Any], where: str) -> None:
+    config = message.get("output_config")
+    if config is None:
+        return
+    if message["role"] != "system":
+        raise RuleBroken(f"{where}.output_config: output_config is only permitted on role 'system' messages")
+    check_fields(config, f"{where}.output_config.", {}, {"effort": None})
+    if config.get("effort") is not None:
+        one_of(config["effort"], f"{where}.output_config.effort", EFFORTS)
+
+
+def _directive_only(message: dict[str, Any]) -> bool:
+    """Whether a system message has no text, only settings for the turns after it."""
+    return message["role"] == "system" and message["content"] == [] and bool(message.get("output_config"))
 
 
 def _check_texts(message: dict[str, Any], blocks: list[dict[str, Any]], where: str) -> None:

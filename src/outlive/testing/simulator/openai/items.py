@@ -17,12 +17,27 @@ def as_messages(body: dict[str, Any]) -> list[dict[str, Any]]:
                 function = {"name": item["name"], "arguments": item["arguments"]}
                 call = {"id": item["call_id"], "type": "function", "function": function}
                 messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-            case "function_call_output":
-                output = _content(item["output"])
-                messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": output})
+            case "custom_tool_call":
+                custom = {"name": item["name"], "input": item["input"]}
+                call = {"id": item["call_id"], "type": "custom", "custom": custom}
+                messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            case "function_call_output" | "custom_tool_call_output":
+                call_id, output = item.get("call_id"), _content(item["output"])
+                said = {"role": "tool", "tool_call_id": call_id} if call_id else {"role": "developer"}
+                messages.append({**said, "content": output})
             case _:
                 continue
     return messages
+
+
+def tools_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all tools on offer: of the request, of its `additional_tools` items, namespaces and what is inside."""
+    given = body["input"]
+    added = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    tools = list(body.get("tools") or [])
+    for item in added:
+        tools += item["tools"] if item.get("type") == "additional_tools" else []
+    return [one for tool in tools for one in (tool, *(tool.get("tools") or ()))]
 
 
 def _content(content: Any) -> Any:

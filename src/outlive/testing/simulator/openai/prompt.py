@@ -55,7 +55,11 @@ def _item_pieces(item: dict[str, Any]) -> Iterator[CachedPiece]:
             yield CachedPiece(compact(item), len(hidden_text(item.get("encrypted_content") or "")))
         case "function_call":
             yield CachedPiece(compact(item), len(item["name"]) + len(item["arguments"]))
-        case "function_call_output":
+        case "custom_tool_call":
+            yield CachedPiece(compact(item), len(item["name"]) + len(item["input"]))
+        case "additional_tools":
+            yield from tool_pieces(item)
+        case "function_call_output" | "custom_tool_call_output":
             yield from _parts({**item, "output": None}, item["output"], True)
         case _:
             yield from _parts({**item, "content": None}, item["content"], item["role"] == "user")

@@ -24,7 +24,7 @@ class Sealed(msgspec.Struct):
     def fits(self, following: dict[str, Any] | None) -> bool:
         """Whether an item is the one that followed; a call that was sent without an id may have any."""
         kind = following.get("type", "message") if following else None
-        if not following or kind != "function_call":
+        if not following or kind not in ("function_call", "custom_tool_call"):
             return kind == self.next
         return self.next in (f"{kind}:{following['call_id']}", f"{kind}:")
 

@@ -37,12 +37,15 @@ COMPACTED = frozenset(
     )
 )
 """The fields of a compaction request."""
+CALL_FIELDS = frozenset({"type", "id", "call_id", "name", "status", "namespace", "caller", "async"})
+OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"})
 ITEMS: dict[str, frozenset[str]] = {
     "message": frozenset({"type", "id", "role", "content", "status", "phase"}),
-    "function_call": frozenset(
-        {"type", "id", "call_id", "name", "arguments", "status", "namespace", "caller", "async"}
-    ),
-    "function_call_output": frozenset({"type", "id", "call_id", "output", "status", "caller", "name", "namespace"}),
+    "function_call": CALL_FIELDS | {"arguments"},
+    "function_call_output": OUTPUT_FIELDS,
+    "custom_tool_call": CALL_FIELDS | {"input"},
+    "custom_tool_call_output": OUTPUT_FIELDS,
+    "additional_tools": frozenset({"type", "id", "role", "tools"}),
     "reasoning": frozenset({"type", "id", "summary", "content", "encrypted_content", "status"}),
     "compaction": frozenset({"type", "id", "encrypted_content"}),
 }
@@ -55,7 +58,7 @@ TOOL_FIELDS = frozenset(
     )
 )
 OTHER_TOOLS = ("custom", "namespace", "tool_search", "local_shell", "web_search", "image_generation")
-"""Tools that Codex sends, accepted unchecked; the simulated model calls functions only."""
+"""Tools that Codex sends, accepted unchecked; the simulated model calls functions and custom tools."""
 INCLUDABLE = (
     *("web_search_call.action.sources", "code_interpreter_call.outputs", "computer_call_output.output.image_url"),
     *("file_search_call.results", "message.input_image.image_url", "message.output_text.logprobs"),
@@ -164,8 +167,16 @@ def _check_item(item: Any, where: str, model: SimulatedModel) -> None:
             _check_call_id(item, where)
             check_name(item, where)
             needed(item, "arguments", where, str)
-        case "function_call_output":
+        case "custom_tool_call":
             _check_call_id(item, where)
+            check_name(item, where)
+            needed(item, "input", where, str)
+        case "additional_tools":
+            choice(needed(item, "role", where, str), f"{where}.role", ("developer",))
+            _check_tool_list(needed(item, "tools", where), f"{where}.tools")
+        case "function_call_output" | "custom_tool_call_output":
+            if item.get("call_id") is not None or not item.get("name"):  # without a call, it names what it comes from
+                _check_call_id(item, where)
             _check_content(needed(item, "output", where), f"{where}.output", INPUT_PARTS, model)
         case "compaction":
             needed(item, "encrypted_content", where, str)
@@ -190,7 +201,7 @@ def _check_reasoning_item(item: dict[str, Any], where: str) -> None:
         needed(part, "text", place, str)
     if item.get("encrypted_content") is not None:
         wanted(item["encrypted_content"], f"{where}.encrypted_content", str)
-    if "content" in item:
+    if item.get("content") is not None:
         wanted(item["content"], f"{where}.content", list)
 
 
@@ -234,9 +245,9 @@ def _check_pairs(items: list[dict[str, Any]]) -> None:
     answered: set[str] = set()
     for item in items:
         match item.get("type"):
-            case "function_call":
+            case "function_call" | "custom_tool_call":
                 called.append(item["call_id"])
-            case "function_call_output":
+            case "function_call_output" | "custom_tool_call_output" if item.get("call_id") is not None:
                 if item["call_id"] not in called:
                     message = f"No tool call found for function call output with call_id {item['call_id']}."
                     raise RuleBroken(message, param="input")
@@ -249,9 +260,15 @@ def _check_tools(body: dict[str, Any]) -> None:
     tools = body.get("tools")
     if tools is None:
         return
-    wanted(tools, "tools", list)
+    _check_tool_list(tools, "tools")
+    if body.get("tool_choice") is not None:
+        choice(body["tool_choice"], "tool_choice", ("none", "auto", "required", "function", "allowed_tools"))
+
+
+def _check_tool_list(tools: Any, param: str) -> None:
+    wanted(tools, param, list)
     for index, tool in enumerate(tools):
-        where = f"tools[{index}]"
+        where = f"{param}[{index}]"
         wanted(tool, where, dict)
         choice(needed(tool, "type", where, str), f"{where}.type", ("function", *OTHER_TOOLS))
         if tool["type"] in OTHER_TOOLS:
@@ -261,8 +278,6 @@ def _check_tools(body: dict[str, Any]) -> None:
         check_schema(tool, f"{where}.parameters")
         if tool.get("strict"):
             _check_strict(tool, f"{where}.parameters")
-    if body.get("tool_choice") is not None:
-        choice(body["tool_choice"], "tool_choice", ("none", "auto", "required", "function", "allowed_tools"))
 
 
 def _check_strict(tool: dict[str, Any], param: str) -> None:

@@ -1,5 +1,6 @@
 """The Responses API for the simulator."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -58,7 +59,9 @@ class ResponsesSide(OpenAISide):
         body = request.body
         answer = answer_of(step, mark, request.model, prefix=wire.PREFIX, call_prefix="call_")
         reasons = self._models[request.model].reasoning and (body.get("reasoning") or {}).get("effort") != "none"
-        kept = tuple(part for part in answer.parts if reasons or not isinstance(part, Think))
+        kept = tuple(
+            _as_custom(part, request.tools) for part in answer.parts if reasons or not isinstance(part, Think)
+        )
         report = {"reasoning": body["reasoning"]} if body.get("reasoning") else {}
         answer = with_defect(replace(answer, parts=kept, report=report), fault)
         parts = tuple(
@@ -96,10 +99,17 @@ class ResponsesSide(OpenAISide):
         return wire.events(answer)
 
 
+def _as_custom(part: SentPart, tools: Mapping[str, Any]) -> SentPart:
+    """Return a call of a custom tool with its `input` as plain text; any other part as it is."""
+    if not isinstance(part, WireToolCall) or tools.get(part.name, {}).get("type") != "custom":
+        return part
+    return replace(part, arguments=str(json.loads(part.arguments).get("input", "")), custom=True)
+
+
 def _name_of(part: SentPart | None) -> str:
     match part:
         case WireToolCall():
-            return f"function_call:{part.id}"
+            return f"{'custom_tool_call' if part.custom else 'function_call'}:{part.id}"
         case Say():
             return "message"
         case _:

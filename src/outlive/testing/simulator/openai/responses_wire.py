@@ -81,6 +81,9 @@ def item_body(answer: Answer, index: int, status: str) -> dict[str, Any]:
         case Say():
             content = [] if begun else [_text(part.text)]
             return body | {"type": "message", "status": status, "role": "assistant", "content": content}
+        case WireToolCall(custom=True):
+            custom = {"call_id": part.id, "name": part.name, "input": "" if begun else part.arguments}
+            return body | {"type": "custom_tool_call", "status": status, **custom}
         case WireToolCall():
             call = {"call_id": part.id, "name": part.name, "arguments": "" if begun else part.arguments}
             return body | {"type": "function_call", "status": status, **call}
@@ -115,6 +118,8 @@ def _inside(answer: Answer, part: SentPart, where: dict[str, Any]) -> Iterator[E
             yield "response.content_part.added", place | {"part": _text("")}
             yield from _deltas("response.output_text", part.text, place | {"logprobs": []}, "text")
             yield "response.content_part.done", place | {"part": _text(part.text)}
+        case WireToolCall(custom=True):
+            yield from _deltas("response.custom_tool_call_input", part.arguments, where, "input")
         case WireToolCall():
             yield from _deltas("response.function_call_arguments", part.arguments, where, "arguments")
 
@@ -135,7 +140,7 @@ def _summarized(answer: Answer) -> bool:
 
 
 def _prefix(part: SentPart) -> str:
-    return PREFIXES[type(part)]
+    return "ctc" if isinstance(part, WireToolCall) and part.custom else PREFIXES[type(part)]
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Real clients against the simulator, plain and with outlive; see README.md."""
