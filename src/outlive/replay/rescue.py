@@ -158,7 +158,7 @@ class PlanReader:
             return
         given = call.input
         match call.name:
-            case "TodoWrite" | "todo_write" | "update_plan":
+            case "TodoWrite" | "todo_write" | "todowrite" | "update_plan":
                 self._replace(given.get("todos") or given.get("plan") or given.get("steps"))
             case "TaskCreate":
                 self._create(given, result.text)
