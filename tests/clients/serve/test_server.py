@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from outlive.clients.serve import locate, server
-from outlive.clients.serve.locate import ServerUnavailable, ask, end, ensure, lock_path, running, socket_path
+from outlive.clients.serve.locate import ask, end, ensure, lock_path, running, socket_path
 from outlive.clients.serve.server import ClientServer
 from outlive.config import Workspace
+from outlive.errors import OutliveError
 from tests.clients.serve.message_lists import RULES, OpencodeList, PiList
 
 Form = dict[str, Any]
@@ -156,14 +157,14 @@ def test_a_folder_that_is_not_ours_gets_no_socket(workspace: Workspace, tmp_path
     run.parent.mkdir(exist_ok=True)
     (tmp_path / "elsewhere").mkdir()
     run.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ServerUnavailable, match="not a folder of yours"):
+    with pytest.raises(OutliveError, match="not a folder of yours"):
         ensure(workspace)
     assert not any((tmp_path / "elsewhere").iterdir())
 
 
 def test_a_failed_start_says_why(workspace: Workspace) -> None:
     (workspace.root / "outlive.toml").write_text('[store]\nurl = "sqlite:///x.db"\nnonsense')
-    with pytest.raises(ServerUnavailable, match=r"outlive\.toml"):
+    with pytest.raises(OutliveError, match=r"outlive\.toml"):
         ensure(workspace)
 
 

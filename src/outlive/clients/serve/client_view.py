@@ -13,12 +13,11 @@ from outlive.clients.mirror import see_tasks
 from outlive.clients.serve.shapes import shape_of
 from outlive.clients.serve.shapes.protocol import ClientShape, Form
 from outlive.context.brief import brief
-from outlive.context.errors import FloorError
+from outlive.context.errors import FloorError, InvalidRequest
 from outlive.context.layout import layout
 from outlive.context.pieces import call_text
 from outlive.context.policy import RICH, Policy
 from outlive.context.tokens import estimate
-from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, UsageReported
 from outlive.messages import Block, Message, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.follow import Followed
@@ -28,10 +27,6 @@ from outlive.stores.tasks.protocol import TaskStore
 
 GUESS = 8_000
 """Tokens of a client's system prompt and tools, before a provider has counted them."""
-
-
-class OutOfStep(OutliveError):
-    """The log and the client's messages do not match: the view would show the wrong ones."""
 
 
 class _Read(Struct):
@@ -98,7 +93,7 @@ class ClientView:
         read = self._read(messages, parent=parent)
         self.log.take(list(timed(read.messages)))
         if len(read.units) != len(self.log.session.engine.history.units):
-            raise OutOfStep(
+            raise InvalidRequest(
                 f"session {self.log.session.id!r}: the client has {len(read.units)} units and the log "
                 f"{len(self.log.session.engine.history.units)}"
             )

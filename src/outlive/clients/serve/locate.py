@@ -28,10 +28,8 @@ START = 20.0
 """Seconds that a server may take to start."""
 PATIENCE = 30.0
 """Seconds for an answer."""
-
-
-class ServerUnavailable(OutliveError):
-    """There is no server for this workspace, and none could be started."""
+NO_SERVER = "no_server"
+"""The code of errors: there is no server, and none could be started."""
 
 
 def socket_path(workspace: Workspace) -> Path:
@@ -46,12 +44,12 @@ def _short_folder() -> Path:
 
 
 def private_folder(folder: Path) -> None:
-    """Make the folder of the socket, or check that it is ours alone. Raises ServerUnavailable."""
+    """Make the folder of the socket, or check that it is ours alone. Raises OutliveError (`no_server`)."""
     with suppress(FileExistsError):
         make_private(folder)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise ServerUnavailable(f"{folder}: is not a folder of yours, so no socket is put there")
+        raise OutliveError(f"{folder}: is not a folder of yours, so no socket is put there", code=NO_SERVER)
     folder.chmod(0o700)
 
 
@@ -89,7 +87,7 @@ def ask(path: Path, request: dict[str, Any], *, seconds: float = PATIENCE) -> di
 
 
 def ensure(workspace: Workspace) -> Path:
-    """Make sure that a server of this version runs; its socket. Raises ServerUnavailable."""
+    """Make sure that a server of this version runs; its socket. Raises OutliveError (`no_server`)."""
     path = socket_path(workspace)
     if (version := running(path)) == __version__:
         return path
@@ -104,10 +102,12 @@ def ensure(workspace: Workspace) -> Path:
             if code:
                 errors.seek(0)
                 said = errors.read().decode(errors="replace").strip()
-                raise ServerUnavailable(f"the server for {workspace.root} did not start: {said}")
+                raise OutliveError(f"the server for {workspace.root} did not start: {said}", code=NO_SERVER)
             started = 0 if ended else started  # another process was faster, and answers soon
             if time.monotonic() > until:
-                raise ServerUnavailable(f"the server for {workspace.root} did not answer in {START:.0f} seconds")
+                raise OutliveError(
+                    f"the server for {workspace.root} did not answer in {START:.0f} seconds", code=NO_SERVER
+                )
             time.sleep(0.02)
     return path
 
