@@ -30,6 +30,7 @@ from outlive.printable import clean
             "Let a project's outlive.toml and .env count, once you looked at them.",
         ),
         "mcp": ("outlive.mcp.command:mcp", "Serve sessions, tasks and memories to other agents, over MCP."),
+        "serve": ("outlive.cli.serve:serve", "Make requests for pi and opencode: their plugins ask here."),
         "where": ("outlive.cli.where:where", "Which folder, stores and settings files count here, and why."),
         "acp": ("outlive.acp.command:acp", "Work inside of an editor that speaks the Agent Client Protocol."),
         "demo": ("outlive.cli.demo:demo", "Watch an agent outgrow its window and survive a kill -9. No key."),

@@ -11,7 +11,7 @@ from typing import Any, Self
 import msgspec
 
 from outlive.agent.session import Session
-from outlive.events import Checkpointed, PlanChanged, PlanStep, ToolFinished, UserQueued
+from outlive.events import AssistantSaid, Checkpointed, PlanChanged, PlanStep, ToolFinished, UserQueued, UserSaid
 from outlive.messages import ToolResult
 from outlive.origin import user_words
 from outlive.replay.recording import Recorded
@@ -41,14 +41,15 @@ class Followed:
         mask: Callable[[str], str],
         model: str = "",
         window: int = UNBOUNDED,
+        **options: Any,
     ) -> None:
-        """Open the log, or begin one. Raises SessionBusy while another process has it."""
+        """Open the log, or begin one. Raises SessionBusy while another process has it. `options`: of the session."""
         self.compactions = 0
         """How often the client compacted before."""
         self._now = 0.0
         self._store = store
         id = followed_id(client, session)
-        options: dict[str, Any] = {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
+        options |= {"window": window, "clock": lambda: self._now, "mask": mask, "world": None}
         try:
             self.session = Session.resume(store, id, **options)
         except UnknownSession:
@@ -85,14 +86,17 @@ class Followed:
 
     def _in_step(self, hashes: list[str]) -> int:
         """How many messages are in the log; whatever the transcript no longer has is taken back."""
-        marks = [e for e in self.session.events if isinstance(e, Checkpointed) and e.label == FOLLOWED]
+        events = self.session.events
+        marks = [e for e in events if isinstance(e, Checkpointed) and e.label == FOLLOWED]
+        newest = marks[-1].id if marks else 0
+        torn = next((e.id for e in events if e.id > newest and isinstance(e, UserSaid | AssistantSaid)), 0)
         for mark in reversed(marks):
             count = int(mark.data["messages"])
             if count <= len(hashes) and (not count or hashes[count - 1] == mark.data["hash"]):
-                if mark is not marks[-1]:
-                    self.session.undo_to(mark.id)
+                if torn or mark is not marks[-1]:  # torn: the process was killed while it took messages
+                    self.session.undo_to(torn - 1 if mark is marks[-1] else mark.id)
                 return count
-        if marks:
+        if marks or torn:
             self.session.undo_to(1)
         return 0
 

@@ -162,7 +162,7 @@ class PlanReader:
             return
         given = call.input
         match call.name:
-            case "TodoWrite" | "todo_write" | "update_plan":
+            case "TodoWrite" | "todo_write" | "todowrite" | "update_plan":
                 self._replace(given.get("todos") or given.get("plan") or given.get("steps"))
             case "exec" if isinstance(script := given.get("input"), str) and "update_plan" in script:
                 self._replace(_steps_in(script))

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from outlive.clients import KEEP_RESULT
+from outlive.clients.serve.shims import shim
 from outlive.clients.setup.changes import SetupChange, read
 from outlive.clients.setup.merging import merge_json, merge_toml, without_json, without_toml
 
@@ -19,6 +20,8 @@ PACKAGE = Path(__file__).parents[1]
 AFTER_COMPACTION = (
     "your words, instructions, plan, tasks and the best lines after a compaction; tasks, memory, recall"
 )
+OWN_VIEW = "outlive makes the requests, so nothing is lost in a compaction; tasks, recall"
+NEXT_START = "it counts from the next start on"
 Files = dict[Path, Callable[[bytes | None], bytes]]
 """Each file, and what it becomes."""
 
@@ -184,6 +187,18 @@ def _kimi(folder: Path) -> Files:
     return _json(folder / "mcp.json", {"mcpServers": {"outlive": _server()}})
 
 
+def _pi(folder: Path) -> Files:
+    return {folder / "extensions" / "outlive.ts": _own(shim("pi", launcher()))}
+
+
+def _opencode(folder: Path) -> Files:
+    return {folder / "plugin" / "outlive.ts": _own(shim("opencode", launcher()))}
+
+
+def _opencode_folder() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "opencode"
+
+
 def _pretty(form: dict[str, Any]) -> bytes:
     return (json.dumps(form, indent=2) + "\n").encode()
 
@@ -209,6 +224,8 @@ TARGETS = {
             AFTER_COMPACTION,
             "Codex asks you to trust the hooks: open /hooks there once",
         ),
+        Target("pi", "pi", "pi", _folder("PI_CODING_AGENT_DIR", ".pi/agent"), _pi, OWN_VIEW, NEXT_START),
+        Target("opencode", "opencode", "opencode", _opencode_folder, _opencode, OWN_VIEW, NEXT_START),
         Target("gemini", "Gemini CLI", "gemini", _folder("GEMINI_DIR", ".gemini"), _gemini, "tasks, memory, recall"),
         Target("cursor", "Cursor", "cursor", _folder("CURSOR_DIR", ".cursor"), _cursor, "tasks, memory, recall"),
         Target("kimi", "Kimi Code", "kimi", _folder("KIMI_DIR", ".kimi-code"), _kimi, "tasks, memory, recall"),
