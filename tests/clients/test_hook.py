@@ -318,3 +318,26 @@ def test_a_hook_loads_neither_the_command_line_nor_a_provider(folder: Path, tmp_
         env={**os.environ, "HOME": str(tmp_path)},
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_each_client_gets_the_answer_in_its_own_shape(outlive: Outlive, folder: Path) -> None:
+    def ask(client: str, **event: Any) -> str:
+        result = outlive("hook", client, stdin=json.dumps({"session_id": SESSION, **event}))
+        assert (result.code, result.err) == (0, "")
+        return result.out
+
+    start, cwd = {"hook_event_name": "SessionStart", "source": "startup"}, {"cwd": str(folder)}
+    assert ask("gemini", **start, **cwd) == "{}"
+    assert ask("cursor", hook_event_name="sessionStart", workspace_roots=[str(folder)]) == "{}"
+    TaskGraph(open_stores("files:.tasks", base=folder).tasks).create("Design the schema")
+    assert "Design" in json.loads(ask("gemini", **start, **cwd))["hookSpecificOutput"]["additionalContext"]
+    cursor = {"hook_event_name": "sessionStart", "workspace_roots": [str(folder)], "conversation_id": "c"}
+    assert "Design the schema" in json.loads(ask("cursor", **cursor))["additional_context"]
+    assert outlive("memory", "add", "Use tabs", "Makefiles of this project need tabs").code == 0
+    words = "How do I indent the Makefile of this project?"
+    found = json.loads(ask("gemini", hook_event_name="BeforeAgent", prompt=words, **cwd))["hookSpecificOutput"]
+    assert found["hookEventName"] == "BeforeAgent"
+    assert "need tabs" in found["additionalContext"]
+    parts = [{"type": "text", "text": words}, {"type": "image"}, "odd"]
+    assert "need tabs" in ask("kimi", hook_event_name="UserPromptSubmit", prompt=parts, **cwd)
+    assert ask("kimi", hook_event_name="UserPromptSubmit", prompt="Hello", **cwd) == ""

@@ -38,6 +38,10 @@ KEEP = (
 )
 
 
+NAMES = {"BeforeAgent": "UserPromptSubmit", "sessionStart": "SessionStart"}
+"""What Gemini CLI and Cursor call an event, and what the others call it."""
+
+
 class ClientAnswer(NamedTuple):
     """What goes back to the client."""
 
@@ -55,15 +59,18 @@ class HookCall:
     def __init__(self, client: str, event: dict[str, Any]) -> None:
         self.client = client
         self.event = event
-        self.name = str(event.get("hook_event_name"))
-        self.session = str(event.get("session_id", ""))
+        name = str(event.get("hook_event_name"))
+        self.name = NAMES.get(name, name)
+        self.session = str(event.get("session_id") or event.get("conversation_id") or "")
         self._stores: Stores | None = None
 
     @property
     def workspace(self) -> "Workspace":
         from outlive.config import Workspace
 
-        return Workspace.find(Path(str(self.event.get("cwd") or ".")))
+        roots = self.event.get("workspace_roots")
+        folder = self.event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else ".")
+        return Workspace.find(Path(str(folder)))
 
     @property
     def stores(self) -> "Stores":
@@ -201,7 +208,9 @@ def _cold(call: HookCall) -> str:
 
 
 def _prompted(call: HookCall) -> ClientAnswer:
-    words = str(call.event.get("prompt", ""))
+    prompt = call.event.get("prompt")
+    parts = prompt if isinstance(prompt, list) else [{"text": prompt}]
+    words = "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
     if call.event.get("source", "user") != "user" or not words.strip() or words.startswith("/"):
         return ClientAnswer()
     from outlive.replay.follow import queue_words

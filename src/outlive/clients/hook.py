@@ -2,7 +2,7 @@
 
 A client waits for its hooks, so this starts without the command line, loads what an event needs and no more, and ends
 within a time limit. Whatever fails here fails alone: the client gets an empty answer, and the user is told once a
-session. Claude Code and Codex send the same JSON.
+session. The clients send much the same JSON and want the answer in different ones.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 from outlive.clients.answers import ClientAnswer, HookCall, answer
 from outlive.config.home import home
 
-CLIENTS = ("claude-code", "codex")
+CLIENTS = ("claude-code", "codex", "gemini", "cursor", "kimi")
 LARGEST = 64 * 1024 * 1024
 """Bytes of an event that are read."""
 SECONDS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
@@ -68,8 +68,10 @@ def _object(value: Any) -> Any:
 def encoded(client: str, event: dict[str, Any], found: ClientAnswer) -> str:
     """The answer as the client reads it; empty if there is nothing to say."""
     name = str(event.get("hook_event_name"))
-    if name == "PreCompact":
-        return found.context  # instructions for the summary
+    if name == "PreCompact" or client == "kimi":
+        return found.context  # instructions for the summary; Kimi Code adds what is printed to the prompt
+    if client == "cursor":
+        return json.dumps({"additional_context": found.context} if found.context else {})
     form: dict[str, Any] = {}
     if found.message:
         form["systemMessage"] = found.message
@@ -82,7 +84,7 @@ def encoded(client: str, event: dict[str, Any], found: ClientAnswer) -> str:
         more["updatedToolOutput"] = found.replacement
     if more:
         form["hookSpecificOutput"] = {"hookEventName": name, **more}
-    return json.dumps(form) if form else ""
+    return json.dumps(form) if form or client == "gemini" else ""  # Gemini CLI wants JSON in any case
 
 
 def _late(*_: object) -> None:

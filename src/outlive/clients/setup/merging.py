@@ -29,15 +29,15 @@ def without_json(path: Path, data: bytes, ours: Json) -> bytes | None:
 
 
 def merge_toml(path: Path, data: bytes | None, table: str, text: str) -> bytes:
-    """The file with a marked part of ours at its end; refused if the user has such a table already."""
+    """The file with a marked part of ours at its end; refused if the user has such a `table` already."""
     before = _without_part(data or b"")
     try:
         form: Any = tomllib.loads(before.decode())
-        for name in table.split("."):
+        for name in filter(None, table.split(".")):
             form = form.get(name, {}) if isinstance(form, dict) else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SetupRefused(f"{path}: is not valid TOML ({error}); nothing was changed") from None
-    if form:
+    if form and table:
         raise SetupRefused(
             f"{path}: has a table [{table}] that outlive did not write; nothing was changed",
             hint="give it another name, then try again",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -11,12 +12,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from outlive import __version__
 from outlive.clients import KEEP_RESULT
 from outlive.clients.serve.shims import shim
 from outlive.clients.setup.changes import SetupChange, read
 from outlive.clients.setup.merging import merge_json, merge_toml, without_json, without_toml
 
 PACKAGE = Path(__file__).parents[1]
+AT_START = "ready tasks and what is remembered at the start; tasks, memory, recall"
 AFTER_COMPACTION = (
     "your words, instructions, plan, tasks and the best lines after a compaction; tasks, memory, recall"
 )
@@ -138,7 +141,7 @@ def _call_of_server() -> dict[str, Any]:
 
 def _command_hooks(client: str, events: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
     """Hooks in the shape that Claude Code brought up: event, matcher, seconds."""
-    line = " ".join(map(_quoted, [*launcher(), "hook", client]))
+    line = _line(client)
     return {
         event: [
             {
@@ -150,10 +153,9 @@ def _command_hooks(client: str, events: Iterable[tuple[str, str, int]]) -> dict[
     }
 
 
-def _quoted(word: str) -> str:
-    import shlex
-
-    return shlex.quote(word)
+def _line(client: str) -> str:
+    """The command of a hook, for a shell."""
+    return shlex.join([*launcher(), "hook", client])
 
 
 def _codex(folder: Path) -> Files:
@@ -171,20 +173,25 @@ def _server() -> dict[str, Any]:
 
 
 def _gemini(folder: Path) -> Files:
-    extension = {
-        "name": "outlive",
-        "version": "0.1.0",
-        "mcpServers": {"outlive": _server()},
+    extension = {"name": "outlive", "version": __version__, "mcpServers": {"outlive": _server()}}
+    hooks = {"hooks": _command_hooks("gemini", [("SessionStart", "", 10_000), ("BeforeAgent", "", 10_000)])}
+    own = folder / "extensions" / "outlive"
+    return {
+        own / "gemini-extension.json": _own(_pretty(extension)),
+        own / "hooks" / "hooks.json": _own(_pretty(hooks)),
     }
-    return {folder / "extensions" / "outlive" / "gemini-extension.json": _own(_pretty(extension))}
 
 
 def _cursor(folder: Path) -> Files:
-    return _json(folder / "mcp.json", {"mcpServers": {"outlive": _server()}})
+    hooks = {"version": 1, "hooks": {"sessionStart": [{"command": _line("cursor")}]}}
+    servers = {"mcpServers": {"outlive": _server()}}
+    return _json(folder / "mcp.json", servers) | _json(folder / "hooks.json", hooks)
 
 
 def _kimi(folder: Path) -> Files:
-    return _json(folder / "mcp.json", {"mcpServers": {"outlive": _server()}})
+    hook = f'[[hooks]]\nevent = "UserPromptSubmit"\ncommand = {json.dumps(_line("kimi"))}\ntimeout = 10'
+    servers = {"mcpServers": {"outlive": _server()}}
+    return _json(folder / "mcp.json", servers) | _toml(folder / "config.toml", "", hook)
 
 
 def _pi(folder: Path) -> Files:
@@ -226,8 +233,15 @@ TARGETS = {
         ),
         Target("pi", "pi", "pi", _folder("PI_CODING_AGENT_DIR", ".pi/agent"), _pi, OWN_VIEW, NEXT_START),
         Target("opencode", "opencode", "opencode", _opencode_folder, _opencode, OWN_VIEW, NEXT_START),
-        Target("gemini", "Gemini CLI", "gemini", _folder("GEMINI_DIR", ".gemini"), _gemini, "tasks, memory, recall"),
-        Target("cursor", "Cursor", "cursor", _folder("CURSOR_DIR", ".cursor"), _cursor, "tasks, memory, recall"),
-        Target("kimi", "Kimi Code", "kimi", _folder("KIMI_DIR", ".kimi-code"), _kimi, "tasks, memory, recall"),
+        Target("gemini", "Gemini CLI", "gemini", _folder("GEMINI_DIR", ".gemini"), _gemini, AT_START),
+        Target("cursor", "Cursor", "cursor", _folder("CURSOR_DIR", ".cursor"), _cursor, AT_START),
+        Target(
+            "kimi",
+            "Kimi Code",
+            "kimi",
+            _folder("KIMI_CODE_HOME", ".kimi-code"),
+            _kimi,
+            "memories that fit a prompt; tasks, memory, recall",
+        ),
     )
 }
