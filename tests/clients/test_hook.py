@@ -333,7 +333,7 @@ def test_each_client_gets_the_answer_in_its_own_shape(outlive: Outlive, folder: 
     assert "Design" in json.loads(ask("gemini", **start, **cwd))["hookSpecificOutput"]["additionalContext"]
     cursor = {"hook_event_name": "sessionStart", "workspace_roots": [str(folder)], "conversation_id": "c"}
     assert "Design the schema" in json.loads(ask("cursor", **cursor))["additional_context"]
-    assert outlive("memory", "add", "Use tabs", "Makefiles of this project need tabs").code == 0
+    assert outlive("memory", "add", "Use tabs", "Makefiles of this project need tabs for indentation").code == 0
     words = "How do I indent the Makefile of this project?"
     found = json.loads(ask("gemini", hook_event_name="BeforeAgent", prompt=words, **cwd))["hookSpecificOutput"]
     assert found["hookEventName"] == "BeforeAgent"
