@@ -16,7 +16,7 @@ from outlive.clients.serve.locate import ask, end, socket_path
 from outlive.clients.setup.targets import TARGETS
 from outlive.config import Workspace
 from outlive.testing import Simulator, call, say, think
-from outlive.testing.simulator import SeenRequest, Step
+from outlive.testing.simulator import Fault, SeenRequest, Step
 from tests.clients.serve.message_lists import RULES, SECRET
 
 CLIENTS = Path(os.environ.get("OUTLIVE_CLIENTS") or "/opt/clients")
@@ -29,6 +29,7 @@ QUIET = {
     **{f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS")},
 }
 """No network."""
+PI_COMPACTS = {"reserveTokens": 4_000, "keepRecentTokens": 2_000}
 TODO = "Write the list of owners"
 
 
@@ -77,7 +78,7 @@ class RealClient:
             model = {"id": MODEL, "contextWindow": 20_000, "maxTokens": 4_000}
             provider = {"baseUrl": sim.url, "api": "anthropic-messages", "apiKey": sim.key, "models": [model]}
             self.write(self.home / ".pi/agent/models.json", json.dumps({"providers": {"simulator": provider}}))
-            self.write(self.home / ".pi/agent/settings.json", json.dumps({"compaction": {"reserveTokens": 4_000}}))
+            self.write(self.home / ".pi/agent/settings.json", json.dumps({"compaction": PI_COMPACTS}))
             return
         model = {"name": "simulated", "limit": {"context": 26_000, "output": 4_000}, "tool_call": True}
         options = {"baseURL": f"{sim.url}/v1", "apiKey": sim.key}
@@ -125,7 +126,8 @@ def write_bays(folder: Path, count: int) -> None:
 
 
 def test_a_long_session_in_a_small_window(client: RealClient) -> None:
-    """The server is killed in mid-session; nothing is refused, nothing summarized, and the rules are always there."""
+    """The server is killed in mid-session, and later the provider refuses a request as too long, so that the client
+    compacts; the rules are always there."""
     bays = 60 if client.name == "pi" else 24
     write_bays(client.folder, bays)
     subprocess.run([sys.executable, "-m", "outlive", "task", "create", TODO], cwd=client.folder, check=True)
@@ -139,18 +141,23 @@ def test_a_long_session_in_a_small_window(client: RealClient) -> None:
 
     model = Reader(bays, kill)
     with Simulator(brain=model, window=20_000 if client.name == "pi" else 26_000) as sim:
+        sim.faults.add(Fault.too_long(40_000, sim.window), at=bays - 5, times=1)
         client.configure(sim)
         client.install()
         run = client.prompt(f"Look at every bay. {RULES}")
-        assert run.returncode == 0, run.stderr
+        assert run.returncode == (client.name == "opencode"), run.stderr  # it tells the refusal, and goes on
         assert "could not help" not in run.stderr
         assert sim.refusals == []
         assert killed
-    assert len(model.turns) == bays + 2, "no request for a summary, none again"
+    assert len(model.turns) == bays + 2
     for request in model.turns:
         assert "Always write weights in kilograms." in request.text
         assert "Never open the folder sealed/." in request.text
         assert TODO in request.text
+    (log,) = (client.folder / ".transcripts").glob(f"{client.name}.session-*.jsonl")
+    assert '"type":"undone"' not in log.read_text(), (
+        "what the client compacted away was sent to the server all the same"
+    )
     assert "crate 001-03" not in model.turns[-2].text
     assert "the seal of bay 2 is broken, tell Ilse Varga" in model.turns[-1].last_results()[0].text
 
