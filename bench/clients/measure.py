@@ -54,7 +54,7 @@ def run(kind: type[Client], job: Job, *, outlive: bool, keep: Path | None = None
             place.ask(prompt)
         place.sim.verify()
         if keep is not None:
-            shutil.copytree(place.home, keep, symlinks=True)
+            shutil.copytree(place.home, keep, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
             bodies = (json.dumps(request.body) for request in place.sim.requests)
             (keep / "requests.jsonl").write_text("\n".join(bodies) + "\n")
         return measured(place.worker.turns, place.sim, job)
