@@ -3,6 +3,7 @@
 import random
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,8 @@ DONE = TASKS[0]
 """The task that is completed half-way; the others stay open."""
 EACH_PROMPT = 25
 """Turns between two prompts of the user."""
+FIRST_ANSWER = 3.0
+"""Seconds until the model answers a prompt, as real ones do; clients connect their MCP servers meanwhile."""
 SUMMARY = (
     "<analysis>Some bays were seen.</analysis>\n<summary>The user wants the bays of a warehouse to be looked at, "
     "one after the other. Several were read with cat; no problems so far. Next: go on with the next file.</summary>"
@@ -91,6 +94,7 @@ class Worker:
         self._read = 0
         self._steps = list(client.task_steps(TASKS))
         self._stops = 1
+        self._fresh = True
         self._lock = threading.Lock()
 
     @property
@@ -98,6 +102,9 @@ class Worker:
         return self._read == self._job.turns and not self._steps
 
     def __call__(self, request: SeenRequest) -> Step:
+        if self._fresh:
+            self._fresh = False
+            time.sleep(FIRST_ANSWER)
         with self._lock:
             if self._client.asks_for_summary(request):
                 return say(SUMMARY)
@@ -111,6 +118,7 @@ class Worker:
             return self._steps.pop(0)
         if self._read == min(self._stops * EACH_PROMPT, self._job.turns):
             self._stops += 1
+            self._fresh = True
             return say(f"The bays up to {self._read:03d} are read.")
         self._read += 1
         if self._read == self._job.turns // 2:

@@ -32,6 +32,18 @@ class Result:
     cost: float
     refusals: int
 
+    def __add__(self, other: "Result") -> "Result":
+        """Join two runs: the worst of both, and the sums of what is counted."""
+        return Result(
+            requests=self.requests + other.requests,
+            compactions=self.compactions + other.compactions,
+            instructions=min(self.instructions, other.instructions),
+            tasks=min(self.tasks, other.tasks),
+            facts=min(self.facts, other.facts),
+            cost=self.cost + other.cost,
+            refusals=self.refusals + other.refusals,
+        )
+
 
 def run(kind: type[Client], job: Job, *, outlive: bool, keep: Path | None = None) -> Result:
     """Run the job in a fresh home. Raises Skipped if the client or `outlive init` for it is not there."""
@@ -42,7 +54,7 @@ def run(kind: type[Client], job: Job, *, outlive: bool, keep: Path | None = None
             place.ask(prompt)
         place.sim.verify()
         if keep is not None:
-            shutil.copytree(place.home, keep, symlinks=True)
+            shutil.copytree(place.home, keep, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
             bodies = (json.dumps(request.body) for request in place.sim.requests)
             (keep / "requests.jsonl").write_text("\n".join(bodies) + "\n")
         return measured(place.worker.turns, place.sim, job)

@@ -1,6 +1,7 @@
 """A fresh home and repository with a client in them, and the simulator that answers it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -48,8 +49,18 @@ class Place:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._end_processes()
         self.sim.close()
         self._folder.cleanup()
+
+    def _end_processes(self) -> None:
+        """End what was left running for this place, such as `outlive serve`: its command line names the folder."""
+        for entry in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if self._folder.name.encode() in entry.read_bytes():
+                    os.kill(int(entry.parent.name), signal.SIGTERM)
+            except OSError:
+                continue
 
     def outlive_init(self, *options: str) -> None:
         """Run `outlive init` for the client. Raises Skipped if it fails."""

@@ -106,6 +106,20 @@ def test_after_a_compaction_words_instructions_tasks_and_odd_lines_come_back(
     assert "crate" in outlive("recall", handle, "--session", ID).out
 
 
+def test_what_a_client_writes_around_an_output_takes_no_room_in_the_brief(
+    hook: Hook, transcript: ClaudeTranscript
+) -> None:
+    transcript.user("Look at every bay.")
+    for number in range(1, 30):
+        frame = (
+            f"Chunk ID: {number * 7919:06x}\nWall time: 0.{number:04d} seconds\nProcess exited with code 0\nOutput:\n"
+        )
+        transcript.run(f"toolu_{number}", f"cat parts/{number}.txt", frame + crates(number))
+    text = hook.context("SessionStart", source="compact")
+    assert owner(29) in text
+    assert not any(words in text for words in ("Chunk ID", "Wall time", "Process exited", "Output:"))
+
+
 def test_the_brief_is_bounded_whatever_was_said(hook: Hook, transcript: ClaudeTranscript) -> None:
     transcript.user("Never do this. " * 3_000)
     transcript.answer("word " * 50_000)

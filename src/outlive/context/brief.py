@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from outlive.context.history import History
 from outlive.context.ledger import facts
+from outlive.context.ledger.frames import FRAME_LINE
 from outlive.context.pages import handle
 from outlive.context.passes.digest import opening_cost, short_label
 from outlive.context.passes.plan import current_request
@@ -106,6 +107,8 @@ def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
     newer: Counter[str] = Counter()
     for piece in reversed(pieces):
         lines = piece.lines if piece.kind != "call" else piece.lines[1:]  # the label says how a call begins
+        if piece.kind == "result":
+            lines = [line for line in lines if not FRAME_LINE.match(line.text)]
         found = {line.id: density for density, _, line in score(history.index, lines, weigh)}
         if piece.kind == "result":
             shapes = [_NUMBER.sub("0", line.text) for line in lines]

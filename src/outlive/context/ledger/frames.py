@@ -10,6 +10,11 @@ from outlive.messages import ToolCall
 
 HEAD, TAIL = 600, 400
 """Characters at the start and the end of a result that may be a frame."""
+FRAME_LINE = re.compile(
+    r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
+    r"Script \w+$)"
+)
+"""Lines that a harness writes around the output; they never describe an error, nor what was printed."""
 _FIRST_LINES = (
     re.compile(r"Exit code: (-?\d+)\nWall time: "),
     re.compile(r"(?:Chunk ID: .*\n)?Wall time: .*\n(?:Process )?[Ee]xited with code (-?\d+)\n"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from outlive.context.ledger.changes import heredoc_patch, is_work, shell_changes, tool_changes
 from outlive.context.ledger.checks import Run, covers, runs_of
-from outlive.context.ledger.frames import BackgroundCheck, framed_exit, look, notices, started
+from outlive.context.ledger.frames import FRAME_LINE, BackgroundCheck, framed_exit, look, notices, started
 from outlive.context.ledger.outcomes import Outcome, failing_tests, of_line, outcome, passing_tests
 from outlive.context.ledger.shell import CommandLine, command_of, folder_of, read_line
 from outlive.messages import ToolCall
@@ -16,11 +16,6 @@ LONGEST, MANY = 160, 200
 LONGEST_LINE = 400
 """Characters of an output line that are searched for the outcome of a check."""
 _ERROR = re.compile(r"^.*(?:\b[Ee]rror\b[:\[]|\bpanic:|\bTraceback\b|\bfatal:|: command not found).*$", re.MULTILINE)
-_FRAME = re.compile(
-    r"\s*(?:$|Exit code\b|Chunk ID:|Wall time\b|Process (?:exited|running)\b|Original token count:|Output:|"
-    r"Script \w+$)"
-)
-"""Lines that a harness writes around the output; they never describe an error."""
 _COMMIT = re.compile(r"^\[([\w./-]+)(?: \([\w-]+\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
 _REFUSED = ("apply_patch verification failed", "ERROR:\n", "Error: ")
 """First words of results that report a failed edit without being marked as errors."""
@@ -155,7 +150,9 @@ class Ledger:
 
     def _errors(self, event: int, text: str) -> None:
         found = _ERROR.search(text)
-        line = found[0] if found else next((line for line in text[:2000].split("\n") if not _FRAME.match(line)), "")
+        line = (
+            found[0] if found else next((line for line in text[:2000].split("\n") if not FRAME_LINE.match(line)), "")
+        )
         if line.strip():
             self.errors.append((event, line.strip()[:LONGEST]))
             del self.errors[:-MANY]
