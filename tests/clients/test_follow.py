@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from outlive.agent.recall import pages_of, search
+from outlive.clients.words import log_words
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import Text
-from outlive.replay.follow import KEPT, Followed, queue_words
+from outlive.replay.follow import KEPT, Followed
 from outlive.replay.importers import read_recording
 from outlive.stores import open_stores
 from outlive.stores.logs.names import followed_id, is_followed
@@ -165,7 +166,7 @@ def test_the_plan_of_the_client_is_the_plan_of_the_session(transcript: ClaudeTra
 
 def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, logs: LogStore) -> None:
     def queue(words: str) -> None:
-        queue_words(logs, "claude-code", SESSION, words, folder="", mask=str)
+        log_words(logs, "claude-code", SESSION, words, folder="", mask=str)
 
     queue("Plan the beds.")
     with followed(logs) as log:

@@ -3,17 +3,19 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from outlive.config import Workspace
+    from outlive.memory.memories import Memories
     from outlive.replay.follow import Followed
     from outlive.stores import Stores
 
 BRIEF = 10_000
 """Characters: what Claude Code takes from a hook as it is. More of it costs money and compactions."""
-BRIEF_SHARE, SMALLEST_BRIEF = 0.0125, 2_400
+BRIEF_SHARE, SMALLEST_BRIEF = 0.0125, 3_000
 """Of what the client compacts at a time, because each request reads it again; in characters, the least it gets."""
 START = 2_000
 TASKS, MEMORIES = 1_000, 900
@@ -62,9 +64,8 @@ class HookCall:
         name = str(event.get("hook_event_name"))
         self.name = NAMES.get(name, name)
         self.session = str(event.get("session_id") or event.get("conversation_id") or "")
-        self._stores: Stores | None = None
 
-    @property
+    @cached_property
     def workspace(self) -> "Workspace":
         from outlive.config import Workspace
 
@@ -72,19 +73,34 @@ class HookCall:
         folder = self.event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else ".")
         return Workspace.find(Path(str(folder)))
 
-    @property
+    @cached_property
     def stores(self) -> "Stores":
         from outlive.stores import open_stores
 
-        if self._stores is None:
-            self._stores = open_stores(**self.workspace.store)
-        return self._stores
+        return open_stores(**self.workspace.store)
 
     def mask(self) -> Callable[[str], str]:
         from outlive.config.dotenv import DotEnv
         from outlive.secrets import Masker
 
         return Masker(DotEnv(self.workspace).secrets)
+
+    @contextmanager
+    def memories(self) -> Iterator["Memories | None"]:
+        """What is remembered here; None where plainly nothing is, because even looking takes time."""
+        from outlive.config.home import home
+
+        folders = (self.workspace.project / ".memory", home() / "memory")
+        if self.workspace.store_url.startswith("files:") and not any(folder.exists() for folder in folders):
+            yield None
+            return
+        from outlive.memory.memories import Memories
+
+        memories = Memories.open(**self.workspace.store, heal=False)
+        try:
+            yield memories
+        finally:
+            memories.close()
 
     @contextmanager
     def followed(self) -> Iterator["Followed"]:
@@ -178,13 +194,8 @@ def _ready_tasks(call: HookCall) -> str:
 
 
 def _memory_index(call: HookCall) -> str:
-    from outlive.memory.memories import Memories
-
-    memories = Memories.open(**call.workspace.store, heal=False)
-    try:
-        lines = memories.index().strip().splitlines()
-    finally:
-        memories.close()
+    with call.memories() as memories:
+        lines = memories.index().strip().splitlines() if memories else []
     rows: list[str] = []
     for line in lines:
         if sum(map(len, rows)) + len(line) > MEMORIES:
@@ -213,19 +224,16 @@ def _prompted(call: HookCall) -> ClientAnswer:
     words = "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
     if call.event.get("source", "user") != "user" or not words.strip() or words.startswith("/"):
         return ClientAnswer()
-    from outlive.replay.follow import queue_words
+    from outlive.clients.words import log_words
 
-    queue_words(call.stores.logs, call.client, call.session, words, folder=str(call.workspace.root), mask=call.mask())
+    log_words(call.stores.logs, call.client, call.session, words, folder=str(call.workspace.root), mask=call.mask())
     return ClientAnswer(_memories_for(call, words))
 
 
 def _memories_for(call: HookCall, words: str) -> str:
     """The memories that fit, but for those that this session was shown already."""
-    from outlive.memory.memories import Memories
-
-    memories = Memories.open(**call.workspace.store, heal=False)
-    try:
-        if not memories.all():
+    with call.memories() as memories:
+        if memories is None or not memories.all():
             return ""
         from outlive.memory.prompt_block import block, shown_in
         from outlive.memory.search import Finder
@@ -233,8 +241,6 @@ def _memories_for(call: HookCall, words: str) -> str:
         found = [memory for memory, _ in Finder(memories, dense=False).look().select(words, MOST)]
         in_view = _in_view(call) if found else ""
         return block([memory for memory in found if not shown_in(block([memory])) <= shown_in(in_view)])
-    finally:
-        memories.close()
 
 
 def _in_view(call: HookCall) -> str:

@@ -32,8 +32,8 @@ REQUEST, WORDS, STATE = 0.3, 0.3, 0.3
 """Of the whole: what the current request, the user's earlier words and the rest of the state get at most."""
 FACTS = 1_000
 """Characters of what was done."""
-LIST = 4
-"""Lines of one shape that make a list of a result."""
+LIST, FEW = 4, 8
+"""Lines of one shape that make a list of a result; lines of a result that has little to say besides."""
 TRIES = 4
 _NUMBER = re.compile(r"\b[0-9a-f]*[0-9][0-9a-f]*\b|\d+")
 
@@ -101,7 +101,8 @@ def _lines(history: History, room: float) -> str:
 
 def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
     """As in a pass, with two rules about results. Lines that look alike share one value, and the newest of several
-    results takes it. A line that is unlike the others of a list counts as much as a name, while it is recent."""
+    results takes it. A line that is unlike the others of a list, or is one of few, counts as much as a name while it is
+    recent."""
     weigh = weigher(guarded(history.state, history.ledger))
     scored: Scored = []
     newer: Counter[str] = Counter()
@@ -113,8 +114,8 @@ def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
         if piece.kind == "result":
             shapes = [_NUMBER.sub("0", line.text) for line in lines]
             alike = Counter(shapes)
-            is_list = max(alike.values(), default=0) >= LIST
-            odd = -(piece_odds(history.index, piece) ** 2) * weigh(piece) if is_list else 0.0
+            tells = len(lines) <= FEW or max(alike.values()) >= LIST
+            odd = -(piece_odds(history.index, piece) ** 2) * weigh(piece) if tells else 0.0
             for line, shape in zip(lines, shapes, strict=True):
                 density = found.get(line.id) or (odd / line.cost if alike[shape] == 1 else 0.0)
                 found[line.id] = density / (alike[shape] + newer[shape])

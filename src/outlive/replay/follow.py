@@ -4,14 +4,13 @@ What the client took back (a rewind, another branch) is taken back here too; han
 """
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import msgspec
 
 from outlive.agent.session import Session
-from outlive.events import AssistantSaid, Checkpointed, PlanChanged, PlanStep, ToolFinished, UserQueued, UserSaid
+from outlive.events import AssistantSaid, Checkpointed, PlanChanged, PlanStep, ToolFinished, UserSaid
 from outlive.messages import ToolResult
 from outlive.origin import user_words
 from outlive.replay.recording import Recorded
@@ -136,20 +135,6 @@ class Followed:
             done = tuple(n for n, step in enumerate(steps, 1) if step.done)
             undone = tuple(n for n, step in enumerate(steps, 1) if not step.done)
             self.session.log(PlanChanged, steps=steps, done=done, not_done=undone, current_step=active)
-
-
-def queue_words(
-    store: LogStore, client: str, session: str, words: str, *, folder: str, mask: Callable[[str], str]
-) -> None:
-    """Log what the user just said. The client's transcript has it later; the log is not read for this."""
-    id = followed_id(client, session)
-    try:
-        last = store.info(id).last_event
-    except UnknownSession:
-        with Session.start(store, id=id, folder=folder, mask=mask, world=None) as begun:
-            last = begun.last_event
-    with store.writer(id) as writer:
-        writer.append([UserQueued(id=last + 1, time=time.time(), parent=last, text=mask(words))])
 
 
 def _hashes(messages: Iterable[Recorded]) -> Iterator[str]:
