@@ -101,8 +101,8 @@ def _lines(history: History, room: float) -> str:
 
 def _scored(history: History, pieces: Sequence[Piece]) -> Scored:
     """As in a pass, with two rules about results. Lines that look alike share one value, and the newest of several
-    results takes it. A line that is unlike the others of a list, or is one of few, counts as much as a name while it is
-    recent."""
+    results takes it. A line that is unlike the others of a list, or is one of few, counts as much as a name, while it
+    is recent."""
     weigh = weigher(guarded(history.state, history.ledger))
     scored: Scored = []
     newer: Counter[str] = Counter()
