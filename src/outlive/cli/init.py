@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -53,6 +54,8 @@ def init(client: str | None, yes: bool, undo: bool, check: bool, as_json: bool) 
         f"{target.title}: {'taken out of' if undo else 'wrote'} {len(names)} {'file' if len(names) == 1 else 'files'}"
     )
     after = f"\n{target.after}" if target.after and not undo else ""
+    if find_spec("mcp") is None and not undo:
+        after += "\nthe tools (recall, tasks, memory) need an extra: pip install 'outlive[mcp]'"
     _said({"client": client, "changed": names}, f"{done}{after}", as_json=as_json)
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -26,13 +27,14 @@ Form = dict[str, Any]
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
-    monkeypatch.setenv("OUTLIVE_HOME", str(tmp_path / "home"))
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / ".transcripts").mkdir(mode=0o700)
-    found = Workspace.find(folder)
-    yield found
-    end(socket_path(found))
+    with TemporaryDirectory(prefix="outlive-") as home:  # a short path: that of a test can be too long for a socket
+        monkeypatch.setenv("OUTLIVE_HOME", f"{home}/home")
+        found = Workspace.find(folder)
+        yield found
+        end(socket_path(found))
 
 
 def session(steps: int = 30) -> PiList:
