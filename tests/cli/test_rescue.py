@@ -72,7 +72,7 @@ def test_without_sessions_it_says_so(outlive: Outlive, home: Path) -> None:
     shutil.rmtree(home / ".claude")
     shutil.rmtree(home / ".codex")
     result = outlive("rescue")
-    assert (result.code, result.err) == (1, "no sessions of Claude Code or Codex are on this machine\n")
+    assert (result.code, result.err) == (1, "no sessions of Claude Code, Codex or pi are on this machine\n")
 
 
 def test_a_session_is_told_by_the_beginning_of_its_id_and_nothing_is_changed(outlive: Outlive, home: Path) -> None:

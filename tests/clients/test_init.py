@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from outlive import __version__
 from outlive.clients.setup import TARGETS
 from outlive.clients.setup.targets import PACKAGE
 from tests.cli.command import Outlive
@@ -161,6 +162,7 @@ def test_the_plugin_starts_this_outlive(outlive: Outlive, home: Path) -> None:
 def test_the_plugin_of_the_package_needs_no_machine() -> None:
     for path in (PACKAGE / "plugin").rglob("*"):
         assert not path.is_file() or b"/work" not in path.read_bytes()
+    assert json.loads((PACKAGE / "plugin" / ".claude-plugin" / "plugin.json").read_text())["version"] == __version__
     assert (PACKAGE / "plugin" / "LICENSE").read_bytes() == (PACKAGE.parents[2] / "LICENSE").read_bytes()
 
 

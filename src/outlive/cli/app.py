@@ -22,7 +22,10 @@ from outlive.printable import clean
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print the exact text behind a handle, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
-        "rescue": ("outlive.cli.rescue:rescue", "Go on with a session of Claude Code or Codex, here or elsewhere."),
+        "rescue": (
+            "outlive.cli.rescue:rescue",
+            "Go on with a session of Claude Code, Codex or pi, here or elsewhere.",
+        ),
         "init": ("outlive.cli.init:init", "Put outlive into Claude Code, Codex or another agent, or take it out."),
         "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (

@@ -53,7 +53,7 @@ def rescue(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what a session of Claude Code or Codex was about and where it stopped, and go on with it.
+    """Tell what a session of Claude Code, Codex or pi was about and where it stopped, and go on with it.
 
     FILE is the transcript as it lies on disk, be it torn, damaged or compacted many times; ID is the beginning of a
     session id from --list. Nothing of the other agent is changed. All of it is by rule, no model is asked.
@@ -105,7 +105,7 @@ def _list(limit: int, *, as_json: bool) -> None:
         print_json(found)
         return
     if not found:
-        click.echo("no sessions of Claude Code or Codex are on this machine", err=True)
+        click.echo("no sessions of Claude Code, Codex or pi are on this machine", err=True)
         sys.exit(1)
     for session in found:
         echo(_row(session))

@@ -56,6 +56,8 @@ def _files(home: Path) -> Iterator[tuple[str, Path]]:
     for path in (claude / "projects").glob("*/*.jsonl"):
         if not path.name.startswith("agent-"):  # sub-agents have files of their own
             yield "claude-code", path
+    pi = Path(os.environ.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent")
+    yield from (("pi", path) for path in (pi / "sessions").glob("*/*.jsonl"))
     for folder in ("sessions", "archived_sessions"):
         yield from (("codex", path) for path in (codex / folder).rglob("rollout-*.jsonl"))
 
@@ -78,9 +80,9 @@ def look_at(changed: float, client: str, path: Path) -> ClientSession | None:
             continue
         payload = value.get("payload")
         facts = payload if isinstance(payload, dict) else value
-        id = id or _text(facts.get("sessionId")) or (_text(facts.get("id")) if client == "codex" else "")
+        id = id or _text(facts.get("sessionId")) or (_text(facts.get("id")) if client != "claude-code" else "")
         folder = folder or _text(facts.get("cwd"))
-        about = about or _said(value if client == "claude-code" else facts)
+        about = about or _said(facts if client == "codex" else value)
     return ClientSession(client, id or path.stem, str(path), folder, changed, size, about)
 
 
@@ -90,7 +92,9 @@ def _text(value: Any) -> str:
 
 def _said(value: dict[str, Any]) -> str:
     """The user's own words in a line."""
-    message = value.get("message") if value.get("type") == "user" and not value.get("isMeta") else value
+    inner = value.get("message")
+    own = value.get("type") in ("user", "message") and isinstance(inner, dict) and not value.get("isMeta")
+    message = inner if own else value
     if not isinstance(message, dict) or message.get("role") != "user":
         return ""
     try:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from outlive.clients.serve.shapes import shape_of
-from outlive.clients.serve.shapes.protocol import ClientShape
 from outlive.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.origin import user_words
+from outlive.replay.shapes import shape_of
+from outlive.replay.shapes.protocol import ClientShape
 
 Form = dict[str, Any]
 PI, OPENCODE = shape_of("pi"), shape_of("opencode")

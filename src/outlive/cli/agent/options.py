@@ -28,7 +28,7 @@ run_options = together(
         "--from",
         "rescued",
         metavar="FILE|ID",
-        help="Go on with a session of Claude Code or Codex: its transcript, or how its id begins (see rescue).",
+        help="Go on with a session of Claude Code, Codex or pi: its transcript, or how its id begins (see rescue).",
     ),
     agent_options,
 )

@@ -10,8 +10,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from outlive.clients.mirror import see_tasks
-from outlive.clients.serve.shapes import shape_of
-from outlive.clients.serve.shapes.protocol import ClientShape, Form
 from outlive.context.brief import brief
 from outlive.context.errors import FloorError, InvalidRequest
 from outlive.context.layout import layout
@@ -22,6 +20,8 @@ from outlive.events import AssistantSaid, UsageReported
 from outlive.messages import Block, Message, Text, Thinking, ToolCall, ToolResult
 from outlive.replay.follow import Followed
 from outlive.replay.recording import timed
+from outlive.replay.shapes import shape_of
+from outlive.replay.shapes.protocol import ClientShape, Form
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.tasks.protocol import TaskStore
 

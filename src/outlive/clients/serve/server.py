@@ -33,11 +33,11 @@ from outlive.agent.session import Session
 from outlive.agent.tool_session import ToolSession
 from outlive.clients.serve.client_view import ClientView, measured_reserve
 from outlive.clients.serve.locate import lock, lock_path, private_folder, socket_path
-from outlive.clients.serve.shapes.protocol import Form
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.errors import OutliveError
 from outlive.replay.player import Buffer
+from outlive.replay.shapes.protocol import Form
 from outlive.secrets import Masker
 from outlive.stores import open_stores
 from outlive.stores.logs.names import followed_id

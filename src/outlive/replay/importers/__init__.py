@@ -5,6 +5,7 @@ trajectory.py   our exchange format: one JSON object with Anthropic-style messag
 claude_code.py  ~/.claude/projects/*/*.jsonl
 attachments.py  what Claude Code showed the model besides words, calls and results
 codex.py        ~/.codex/sessions/**/rollout-*.jsonl
+pi.py           ~/.pi/agent/sessions/*/*.jsonl
 own.py          .transcripts/*.jsonl and `outlive session export`
 """
 
@@ -31,11 +32,13 @@ def read_recording(path: Path) -> Recording:
         from outlive.replay.importers.claude_code import read
     elif kind == "codex":
         from outlive.replay.importers.codex import read
+    elif kind == "pi":
+        from outlive.replay.importers.pi import read
     elif kind == "outlive":
         from outlive.replay.importers.own import read
     else:
         raise ImportRefused(
-            f"{path}: no format that is known; it takes a trajectory, a Claude Code session, a Codex rollout or an "
+            f"{path}: no format that is known; it takes a trajectory, a session of Claude Code, Codex or pi, or an "
             "outlive transcript" + (f" ({skipped[0]})" if skipped else "")
         )
     recording = read(path, lines, skipped)
@@ -54,6 +57,12 @@ def _kind(lines: list[TranscriptLine]) -> str:
             return "outlive"
         if (kind in _CODEX and "payload" in value) or "record_type" in value or _bare_codex(value):
             return "codex"
+        if (
+            kind in ("session", "message")
+            and {"id", "timestamp"} <= value.keys()
+            and {"cwd", "parentId"} & value.keys()
+        ):
+            return "pi"
         if isinstance(kind, str) and _CLAUDE_KEYS & value.keys():
             return "claude-code"
     return ""

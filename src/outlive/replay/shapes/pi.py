@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from outlive.clients.serve.shapes.protocol import Form
 from outlive.messages import Block, Image, Message, Opaque, Origin, Text, Thinking, ToolCall, ToolResult
+from outlive.replay.shapes.protocol import Form
 
 FAILED = ("error", "aborted")
 """Answers that pi leaves out of its requests."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outlive.clients.serve.shapes.protocol import Form
 from outlive.messages import Block, Image, Message, Opaque, Origin, Text, Thinking, ToolCall, ToolResult
+from outlive.replay.shapes.protocol import Form
 
 _REMINDER = "<system-reminder>"
 """How a text begins that opencode adds to the user's newest message, and takes away when there is a newer one."""
