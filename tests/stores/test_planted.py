@@ -14,8 +14,9 @@ from outlive.errors import OutliveError, StoreUnavailable
 from outlive.events import UserSaid
 from outlive.memory.retrieval import retriever
 from outlive.messages import Text
-from outlive.regular import UnusableFile, open_regular, open_to_read, read_named, read_regular
+from outlive.regular import MIB, UnusableFile, open_regular, open_to_read, read_named, read_regular
 from outlive.stores import open_stores
+from outlive.stores.memories import files
 from outlive.tasks.graph import TaskGraph
 from tests.planted import PLANTS, endless, ends, fifo, huge, link, plant, untouched
 
@@ -214,6 +215,7 @@ def test_a_planted_memory_file_is_contained(
     name: str, kind: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retriever, "missing", lambda: ["onnxruntime"])  # the model takes 400 MB and is not the point
+    monkeypatch.setattr(files, "_LONGEST", MIB)  # as many again
     for word in ("one", "two"):
         assert outlive("memory", "add", word, f"about {word}")[0] == 0
     path = Path.cwd() / ".memory" / name
