@@ -122,6 +122,7 @@ def test_a_result_that_was_kept_stands_in_the_log_whole_whatever_the_client_show
     with followed(logs) as log:
         (piece,) = [p for unit in log.session.engine.history.units for p in unit.pieces if p.kind == "result"]
         assert piece.text == whole
+        assert log.session.engine.history.notes == []
 
 
 def test_a_kept_result_stays_whole_when_its_answer_turns_out_longer(
@@ -184,6 +185,9 @@ def test_secrets_do_not_reach_the_log(transcript: ClaudeTranscript, logs: LogSto
     transcript.user("The password is hunter2.")
     transcript.run("toolu_1", "echo hunter2", "hunter2")
     take(logs, transcript)
+    log_words(
+        logs, "claude-code", SESSION, "It is hunter2.", folder="", mask=lambda text: text.replace("hunter2", "*")
+    )
     assert all(
         b"hunter2" not in path.read_bytes() for path in (tmp_path / ".transcripts").rglob("*") if path.is_file()
     )

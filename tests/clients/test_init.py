@@ -29,6 +29,7 @@ def home(tmp_path: Path) -> Path:
     (home / ".codex/hooks.json").write_text(json.dumps(MINE, indent=3, ensure_ascii=False))
     (home / ".codex/config.toml").write_text('# mine\nmodel = "x"\n[mcp_servers.other]\ncommand = "y"')
     (home / ".codex/config.toml").chmod(0o600)
+    (home / ".codex/hooks.json").chmod(0o666)
     (home / "dotfiles.json").write_text('{"mcpServers": {"theirs": {"command": "z"}}}\n')
     (home / ".cursor/mcp.json").symlink_to(home / "dotfiles.json")
     (home / ".claude/settings.json").write_text("{}")
@@ -145,6 +146,18 @@ def test_an_outdated_set_up_is_seen_and_renewed(outlive: Outlive, home: Path) ->
     )
     outlive("init", "claude-code", "--yes")
     assert outlive("init", "claude-code", "--check").code == 0
+
+
+def test_undo_goes_back_to_before_the_first_time(outlive: Outlive, home: Path) -> None:
+    before = snapshot(home)
+    outlive("init", "codex", "--yes")
+    hooks = home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text().replace("SessionEnd", "Stop"))
+    assert outlive("init", "codex", "--yes").code == 0
+    assert outlive("init", "codex", "--check").code == 0
+    assert "Stop" not in hooks.read_text(), "what an earlier version had written goes"
+    outlive("init", "codex", "--undo", "--yes")
+    assert snapshot(home) == before
 
 
 def test_the_plugin_starts_this_outlive(outlive: Outlive, home: Path) -> None:

@@ -69,18 +69,16 @@ def _merge(path: Path, form: Json, ours: Json) -> None:
 
 
 def _prune(form: Json, ours: Json) -> None:
-    """Take out of `form` what an earlier or the present version of `ours` put there."""
-    for key, value in ours.items():
-        had = form.get(key)
+    """Take out what this or an earlier version put into `form`: our hooks in any list, and what has our name."""
+    for key, had in list(form.items()):
         if not had:
             continue
-        if isinstance(value, list) and isinstance(had, list):
+        if isinstance(had, list):
             had[:] = [entry for entry in had if not _is_ours(entry)]
-        elif isinstance(value, dict) and isinstance(had, dict):
-            if key == "outlive":
-                had.clear()
-            else:
-                _prune(had, value)
+        elif isinstance(had, dict) and key == "outlive":
+            had.clear()
+        elif isinstance(had, dict) and isinstance(ours.get(key), dict):
+            _prune(had, ours[key])
         if not had:
             del form[key]
 
