@@ -1,5 +1,7 @@
 """Fixtures for all tests: the three engines, one of them with a real PostgreSQL server."""
 
+import ctypes
+import gc
 import os
 import re
 import resource
@@ -50,9 +52,28 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+_settled = 0
+"""Bytes in use when memory was given back last."""
+
+
+def give_back() -> None:
+    """Return what was freed to the system, whenever a good deal more is in use: the next test need not pay for it."""
+    global _settled
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only the C library of most Linux systems has it
+    if trim is not None and memory_in_use() - _settled > 100 * 2**20:
+        gc.collect()
+        trim(0)
+        _settled = memory_in_use()
+
+
+def memory_in_use() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[PEAKS] = {"main": (0, "")}
     if not hasattr(config, "workerinput"):
+        os.environ["MALLOC_ARENA_MAX"] = "2"  # for the workers: with an arena for each thread, freed memory stays
         # Hypothesis keeps its table of characters in a file; making it takes 200 MB, which no worker has to spare.
         made = "from hypothesis import strategies; strategies.text().example()"
         subprocess.run([sys.executable, "-W", "ignore", "-c", made], check=True)
@@ -62,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     before = peak_memory()
     result = yield
+    give_back()
     peaks = item.config.stash[PEAKS]
     peaks["main"] = max(peaks["main"], (peak_memory() - before, item.nodeid))
     return result
