@@ -52,6 +52,7 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+EMBEDDING = "outlive.memory.retrieval.dense.model"
 _settled = 0
 """Bytes in use when memory was given back last."""
 
@@ -80,9 +81,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     before = peak_memory()
     result = yield
+    if (nextitem is None or nextitem.path != item.path) and (dense := sys.modules.get(EMBEDDING)):
+        dense._held.clear()  # the model takes 250 MB, and the tests of another file seldom ask for it
     give_back()
     peaks = item.config.stash[PEAKS]
     peaks["main"] = max(peaks["main"], (peak_memory() - before, item.nodeid))
