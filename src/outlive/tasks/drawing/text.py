@@ -57,7 +57,8 @@ def _fitting(text: str, room: float, measure: Measure) -> str:
     for place, char in enumerate(text):
         if char == " ":
             word_end = place
-        used += measure(char)
+        before = text[max(place - 1, 0) : place]  # what a character adds depends on the one before it
+        used += measure(before + char) - measure(before)
         if used > room:
             return text[: word_end or max(place, 1)]
     return text
