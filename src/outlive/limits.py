@@ -208,7 +208,7 @@ class Nudges:
     def after(self, reply: Reply) -> str:
         """What to tell the model after this answer, or nothing."""
         if reply.stop == "length":
-            return CUT_CALL.format(name=valid_name(reply.cut_call, 64)) if reply.cut_call else CONTINUE
+            return CUT_CALL.format(name=valid_name(str(reply.cut_call), 64)) if reply.cut_call else CONTINUE
         self._empty = 0 if plain_text(reply.blocks).strip() else self._empty + 1
         if 0 < self._empty <= EMPTY_ANSWERS:
             return NOTHING_SAID
