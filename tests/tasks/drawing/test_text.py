@@ -44,5 +44,5 @@ def test_lines_break_between_words_and_inside_words_that_are_too_long() -> None:
 def test_a_wrapped_line_has_room_for_what_widens_its_last_character() -> None:
     text = "00000\N{VARIATION SELECTOR-16}"
     assert cells(text) == 6
-    assert [cells(line) for line in wrap(text, 5, 2)] == [5, 0]
+    assert [cells(line) for line in wrap(text, 5, 2)] == [4, 2]
     assert wrap(text, 6, 2) == [text]

@@ -60,6 +60,7 @@ def _fitting(text: str, room: float, measure: Measure) -> str:
         before = text[max(place - 1, 0) : place]  # what a character adds depends on the one before it
         used += measure(before + char) - measure(before)
         if used > room:
+            place -= char == _EMOJI_FORM  # it belongs to the character before it
             return text[: word_end or max(place, 1)]
     return text
 
