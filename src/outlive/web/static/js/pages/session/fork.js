@@ -1,0 +1,39 @@
+// Fork a session: a new one that shares the past up to an event.
+import { html, useState } from "../../html.js";
+import { post } from "../../api.js";
+import { navigate } from "../../router.js";
+import { Panel } from "../../ui/parts.js";
+import { usePlace } from "./place.js";
+
+export function ForkButton({ at, label, small = false }) {
+  const { control } = usePlace();
+  const [open, setOpen] = useState(false);
+  if (!control) return null;
+  return html`<button class=${`button ${small ? "plain small-button" : ""}`} onClick=${() => setOpen(true)}>${label}</button>
+    ${open && html`<${ForkPanel} at=${at} close=${() => setOpen(false)} />`}`;
+}
+
+function ForkPanel({ at, close }) {
+  const { base, workspace } = usePlace();
+  const [name, setName] = useState("");
+  const [error, setError] = useState(null);
+  const fork = async (event) => {
+    event.preventDefault();
+    try {
+      const { session } = await post(`${base}/fork`, { at, name });
+      navigate(`/w/${workspace}/sessions/${encodeURIComponent(session)}`);
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return html`<${Panel} title=${at ? `Fork at event ${at}` : "Fork this session"} close=${close}>
+    <form class="stack" onSubmit=${fork}>
+      <p>The new session goes on from ${at ? `event ${at}` : "the last event"}. Nothing is copied, and neither disturbs the other.</p>
+      <label class="stack small">Name (may be left empty)
+        <input class="field" value=${name} onInput=${(event) => setName(event.target.value)} maxlength="120" />
+      </label>
+      ${error && html`<p class="notice bad" role="alert">${error.message} ${error.hint}</p>`}
+      <div class="row"><button class="button primary">Fork</button></div>
+    </form>
+  </${Panel}>`;
+}

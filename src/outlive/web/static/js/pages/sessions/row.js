@@ -1,0 +1,30 @@
+// A session in one row.
+import { html } from "../../html.js";
+import { useChanges, useData } from "../../api.js";
+import { dollars, plural, short } from "../../format.js";
+import { Link } from "../../router.js";
+import { Ago, Gauge } from "../../ui/parts.js";
+import { StatusBadge } from "./status.js";
+
+export function SessionRow({ workspace, info }) {
+  const id = encodeURIComponent(info.id);
+  const summary = useData(`/api/w/${workspace}/sessions/${id}/summary`);
+  useChanges(workspace, "sessions", summary.reload);
+  const known = summary.data;
+  return html`<div role="listitem"><${Link} to=${`/w/${workspace}/sessions/${id}`} class="session-row">
+    <span class="status">${known && html`<${StatusBadge} status=${known.status} />`}</span>
+    <span class="grow stack">
+      <b class="clip">${known?.goal || info.title || "(nothing was said yet)"}</b>
+      <span class="clip muted small">${known?.action || " "}</span>
+    </span>
+    <span class="facts small muted">${known ? html`<${Facts} known=${known} />` : null}<${Ago} at=${info.updated} /></span>
+  </${Link}></div>`;
+}
+
+const Facts = ({ known: { context, window, passes, cost } }) => html`
+  <span class="context">
+    ${context > 0 && window > 0 && html`<${Gauge} value=${context} most=${window} />`}
+    ${context > 0 ? `${short(context)}${window ? "" : " tokens"}` : ""}
+  </span>
+  <span>${passes ? plural(passes, "pass", "passes") : ""}</span>
+  <span>${dollars(cost)}</span>`;

@@ -1,0 +1,43 @@
+// The answer as it arrives, and the output of commands that run.
+import { html, useEffect, useLayoutEffect, useRef } from "../../html.js";
+
+const UNTIL_LOGGED = 1500; // milliseconds after which the log surely shows what was said
+
+export function Draft({ draft, working, lastEvent, settle }) {
+  useEffect(() => {
+    if (!draft.said) return undefined;
+    if (lastEvent !== undefined && lastEvent >= draft.said) {
+      settle();
+      return undefined;
+    }
+    const timer = setTimeout(settle, UNTIL_LOGGED);
+    return () => clearTimeout(timer);
+  }, [draft.said, lastEvent]);
+  const outputs = Object.entries(draft.outputs);
+  const helpers = Object.entries(draft.helpers);
+  if (!working && !draft.text && !draft.thinking) return null;
+  return html`<div class="draft" aria-label="Arriving now" role="region">
+    ${draft.thinking &&
+    html`<details class="thinking"><summary>Thinking</summary><pre>${draft.thinking}</pre></details>`}
+    ${draft.text && html`<div class="arriving" dir="auto">${draft.text}</div>`}
+    ${outputs.map(([call, text]) => html`<${Output} key=${call} text=${text} />`)}
+    ${helpers.map(([session, text]) => html`<p key=${session} class="small muted clip">sub-agent: ${text}</p>`)}
+    <p class="small muted" role="status">${doing(draft, working)}</p>
+  </div>`;
+}
+
+function doing(draft, working) {
+  if (draft.waits) return draft.waits;
+  if (draft.call) return `writing a call to ${draft.call} …`;
+  if (!working || draft.text) return "";
+  return Object.keys(draft.outputs).length ? "running …" : "working …";
+}
+
+// The end of what a command has printed; it follows the newest line.
+function Output({ text }) {
+  const box = useRef(null);
+  useLayoutEffect(() => {
+    box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
+  return html`<pre class="output" ref=${box} tabindex="0" aria-label="Output of the running command">${text}</pre>`;
+}

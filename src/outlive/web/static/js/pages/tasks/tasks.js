@@ -1,0 +1,72 @@
+// Tasks: the graph, a board, a table, the history, and one task beside them.
+import { html, useLayoutEffect, useState } from "../../html.js";
+import { useQuery } from "../../router.js";
+import { PageHead, Tabs } from "../../ui/parts.js";
+import { Board } from "./board.js";
+import { Editor } from "./editor.js";
+import { Graph } from "./graph/graph.js";
+import { History } from "./history.js";
+import { TaskPanel } from "./panel.js";
+import { Table } from "./table.js";
+
+const VIEWS = { graph: "Graph", board: "Board", table: "Table", history: "History" };
+const SHOWN = { graph: Graph, board: Board, table: Table, history: History };
+
+export function Tasks({ workspace, about }) {
+  const [values, go] = useQuery();
+  const change = (changes) => go(changes, { replace: true });
+  const [creating, setCreating] = useState(false);
+  const view = VIEWS[values.view] ? values.view : "graph";
+  const selected = /^\d+$/.test(values.task ?? "") ? Number(values.task) : null;
+  const open = (task) => task !== shown() && go({ task });
+  const close = () => open(null);
+  useLayoutEffect(() => {
+    if (selected === null) return undefined;
+    const leave = (event) => event.key === "Escape" && !document.querySelector("dialog[open]") && close();
+    addEventListener("keydown", leave);
+    return () => removeEventListener("keydown", leave);
+  });
+
+  // The attributes of a link that opens a task beside the view.
+  const link = (task) => ({
+    href: addressOf(task),
+    onClick: (event) => {
+      if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      open(task);
+    },
+  });
+  const View = SHOWN[view];
+  return html`<div class="page tasks-page ${selected === null ? "" : "with-panel"}">
+    <${PageHead} title="Tasks">
+      ${about.control
+        ? html`<button class="button primary" onClick=${() => setCreating(true)}>New task</button>`
+        : html`<span class="small muted read-only">Read only. Start with <code>outlive web --control</code> to change tasks here.</span>`}
+    </${PageHead}>
+    <${Tabs} names=${VIEWS} chosen=${view} choose=${(key) => go({ view: key === "graph" ? "" : key })} label="Views" />
+    <div class="tasks-split">
+      <div class="tasks-view stack" key=${view}>
+        <${View} workspace=${workspace} values=${values} change=${change} link=${link} open=${open} selected=${selected} />
+      </div>
+      ${selected !== null &&
+      html`<${TaskPanel} key="panel" workspace=${workspace} id=${selected} control=${about.control} close=${close} link=${link} />`}
+    </div>
+    ${creating &&
+    html`<${Editor} workspace=${workspace} close=${() => setCreating(false)} saved=${(task) => {
+      setCreating(false);
+      open(task.id);
+    }} />`}
+  </div>`;
+}
+
+// The task that the address names now; a dialog may tell twice that it closes.
+function shown() {
+  const task = new URLSearchParams(location.search).get("task");
+  return task === null ? null : Number(task);
+}
+
+function addressOf(task) {
+  const query = new URLSearchParams(location.search);
+  query.set("task", task);
+  return `${location.pathname}?${query}`;
+}

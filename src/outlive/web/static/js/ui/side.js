@@ -1,0 +1,37 @@
+// Something beside a view, or over it on a narrow screen.
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { Panel } from "./parts.js";
+
+const NARROW = "(max-width: 1000px)";
+
+export function SidePanel({ title, close, children }) {
+  const narrow = useMedia(NARROW);
+  const Shown = narrow ? Panel : Beside;
+  return html`<${Shown} title=${title} close=${close}>${children}</${Shown}>`;
+}
+
+// Focus moves here when it opens, and back to where it was when it closes.
+function Beside({ title, close, children }) {
+  const heading = useRef(null);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    heading.current.focus({ preventScroll: true });
+    return () => before?.isConnected && before.focus({ preventScroll: true });
+  }, []);
+  return html`<aside class="card side-panel" aria-label=${title}>
+    <header class="row"><h2 class="grow clip" tabindex="-1" ref=${heading}>${title}</h2>
+      <button class="button" onClick=${close}>Close</button></header>
+    ${children}
+  </aside>`;
+}
+
+function useMedia(query) {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const listener = () => setMatches(list.matches);
+    list.addEventListener("change", listener);
+    return () => list.removeEventListener("change", listener);
+  }, [query]);
+  return matches;
+}

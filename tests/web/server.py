@@ -1,0 +1,102 @@
+"""A real `outlive web` process for tests."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from tests.engines import worker_environment
+
+
+class WebServer:
+    """Runs in a folder until it is stopped. `home` is the user's folder of outlive."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        home: Path | None = None,
+        port: int = 0,
+        command: str = "web",
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.home = home or folder / ".home"
+        arguments = [sys.executable, "-m", "outlive", command, "--no-open", "--json", "--port", str(port), *options]
+        self.process = subprocess.Popen(
+            arguments,
+            cwd=folder,
+            env=worker_environment() | {"OUTLIVE_HOME": str(self.home)} | (environment or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self._errors()
+        self.url: str = json.loads(line)["url"]
+        """With the token in its fragment, as a person opens it."""
+        parts = urlsplit(self.url)
+        self.origin = f"{parts.scheme}://{parts.netloc}"
+        self.token = parts.fragment.removeprefix("token=")
+        self.port = parts.port or 0
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        """Ask as a program that has the token."""
+        headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
+        return httpx2.get(self.origin + path, headers=headers, **options)
+
+    def post(self, path: str, body: object = None, **options: Any) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self.token}"} | options.pop("headers", {})
+        return httpx2.post(self.origin + path, json=body or {}, headers=headers, **options)
+
+    def json(self, path: str) -> Any:
+        response = self.get(path)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    @property
+    def workspace(self) -> str:
+        """The id of the first workspace."""
+        return str(self.json("/api/about")["workspaces"][0]["id"])
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        self.process.send_signal(signal.SIGKILL)
+        self._reap()
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; its exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self._reap()
+
+    def _reap(self) -> int:
+        code = self.process.wait()
+        for pipe in (self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+        return code
+
+    def _errors(self) -> str:
+        assert self.process.stderr is not None
+        return self.process.stderr.read()
+
+
+def closed(server: WebServer) -> bool:
+    """Whether its port answers no more."""
+    try:
+        httpx2.get(server.origin)
+    except httpx2.TransportError:
+        return True
+    return False
+
+
+PATH_OF_BROWSER = next(
+    (path for path in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if os.path.exists(path)), ""
+)

@@ -1,0 +1,142 @@
+"""Who may ask the server: strangers, other sites and rebound names are refused; nothing is bound but loopback."""
+
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.engines import worker_environment
+from tests.web.server import WebServer
+
+CHANGES = "/api/enter"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    server = WebServer(tmp_path_factory.mktemp("project"))
+    yield server
+    assert server.stop() == 0
+
+
+def test_the_token_is_long_and_in_the_fragment_only(server: WebServer) -> None:
+    assert len(server.token) >= 43  # 32 bytes
+    assert "?" not in server.url
+    file = server.home / "web-token"
+    assert file.read_text().strip() == server.token
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("path", ["/api/about", "/api/w/x/sessions", "/api/w/x/changes", "/api/nothing"])
+def test_the_api_needs_the_token(server: WebServer, path: str) -> None:
+    assert httpx2.get(server.origin + path).status_code == 401
+    assert httpx2.get(server.origin + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+
+
+def test_files_of_the_page_hold_no_data_and_need_no_token(server: WebServer) -> None:
+    assert httpx2.get(server.origin + "/").status_code == 200
+    assert httpx2.get(server.origin + "/static/js/main.js").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/static/../access.py", "/static/%2e%2e/access.py", "/static/..%2faccess.py"])
+def test_files_beside_the_page_are_not_served(server: WebServer, path: str) -> None:
+    with httpx2.Client() as client:
+        answer = client.send(client.build_request("GET", server.origin + path))
+    assert "LARGEST_TOKEN_FILE" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}"])
+def test_another_name_for_this_machine_is_refused(server: WebServer, host: str) -> None:
+    host = host.format(port=server.port)
+    assert server.get("/api/about", headers={"Host": host}).status_code == 421
+    assert httpx2.get(server.origin, headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused(server: WebServer, headers: dict[str, str]) -> None:
+    assert server.get("/api/about", headers=headers).status_code == 403
+    assert server.post(CHANGES, {"token": server.token}, headers=headers).status_code == 403
+
+
+def test_a_change_without_an_origin_needs_the_token(server: WebServer) -> None:
+    assert httpx2.post(server.origin + CHANGES, json={"token": server.token}).status_code == 403
+
+
+def test_the_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(server: WebServer) -> None:
+    with httpx2.Client(base_url=server.origin, headers={"Origin": server.origin}) as client:
+        assert client.post(CHANGES, json={"token": "wrong"}).status_code == 401
+        assert client.get("/api/about").status_code == 401
+        answer = client.post(CHANGES, json={"token": server.token})
+        assert answer.status_code == 204
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert client.get("/api/about").status_code == 200
+
+
+def test_every_answer_has_the_security_headers(server: WebServer) -> None:
+    for path in ("/", "/static/js/main.js", "/api/about", "/api/nothing"):
+        headers = server.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+        assert "server" not in headers
+
+
+def test_a_large_body_is_refused(server: WebServer) -> None:
+    answer = server.post(CHANGES, {"token": "x" * 300_000})
+    assert answer.status_code == 413
+    assert answer.json()["error"]["code"] == "too_large"
+
+
+def test_a_new_token_signs_browsers_out(tmp_path: Path) -> None:
+    first = WebServer(tmp_path)
+    first.stop()
+    second = WebServer(tmp_path, port=first.port)
+    assert second.token == first.token
+    second.stop()
+    third = WebServer(tmp_path, "--new-token")
+    assert third.token != first.token
+    third.stop()
+
+
+def test_it_listens_on_loopback_only(server: WebServer) -> None:
+    with socket.socket() as probe:
+        probe.settimeout(5)
+        assert probe.connect_ex((_outer_address(), server.port))
+
+
+def _outer_address() -> str:
+    """An address of this machine that is not loopback, else one that nobody has."""
+    found = {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+    return next((address for address in found if not address.startswith("127.")), "127.1.2.3")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_a_host_that_others_reach_needs_a_token_of_the_users_own(tmp_path: Path, host: str) -> None:
+    arguments = [sys.executable, "-m", "outlive", "web", "--no-open", "--json", "--host", host, "--port", "0"]
+    environment = worker_environment() | {"OUTLIVE_HOME": str(tmp_path / "home")}
+    refused = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "OUTLIVE_WEB_TOKEN" in refused.stderr
+    short = subprocess.run(
+        arguments, cwd=tmp_path, env=environment | {"OUTLIVE_WEB_TOKEN": "short"}, capture_output=True
+    )
+    assert short.returncode == 1
