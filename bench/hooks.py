@@ -11,24 +11,72 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROUNDS = 15
+CALLS, LONG_SESSION = 200, 2_000
+"""Calls of the sessions that are measured."""
+STORED = 20
+"""Tasks, and memories."""
 SESSION = "4f1c0000-0000-4000-8000-000000000001"
 
 
-def _events(folder: Path, transcript: Path) -> dict[str, str]:
+def _events(folder: Path, transcript: Path, *, full: bool) -> dict[str, str]:
+    """The events that are measured, in a folder without or with (`full`) tasks and memories."""
+
     def event(name: str, **fields: object) -> str:
         about = {"session_id": SESSION, "transcript_path": str(transcript), "cwd": str(folder)}
         return json.dumps({**about, "hook_event_name": name, **fields})
 
+    prompt = event("UserPromptSubmit", prompt="Go on with the next file.")
+    start = event("SessionStart", source="startup")
+    if full:
+        return {f"UserPromptSubmit, {STORED} memories": prompt, f"SessionStart, {STORED} tasks and memories": start}
     return {
         "PostToolUse, small result": event("PostToolUse", tool_name="Bash", tool_response={"stdout": "ok"}),
-        "UserPromptSubmit, no memories": event("UserPromptSubmit", prompt="Go on with the next file."),
-        "SessionStart": event("SessionStart", source="startup"),
+        "UserPromptSubmit, no memories": prompt,
+        "SessionStart, no tasks, no memories": start,
         "PreCompact": event("PreCompact", trigger="auto"),
-        "SessionStart after a compaction, 200 calls": event("SessionStart", source="compact"),
+        f"SessionStart after a compaction, {CALLS} calls": event("SessionStart", source="compact"),
     }
+
+
+def _fill(folder: Path) -> None:
+    """Tasks and memories of a project, as its user keeps them."""
+    outlive = str(Path(sys.executable).with_name("outlive"))
+    for number in range(STORED):
+        fact = f"Part {number} is checked by the north hall on day {number}, and its papers are in drawer {number}."
+        for command in (["task", "create", f"Check part {number}"], ["memory", "add", fact]):
+            subprocess.run([outlive, *command], cwd=folder, capture_output=True, check=True)
+
+
+def _by_server(folder: Path) -> tuple[float, float]:
+    """Seconds for a large result that comes to the MCP server: the first of a session, and a later one."""
+    from outlive.clients.answers import HookCall, answer
+    from outlive.clients.answers.open_logs import OpenLogs
+
+    transcript = folder / "long.jsonl"
+    _transcript(transcript, LONG_SESSION)
+    logs, times, parent = OpenLogs(), [], f"{LONG_SESSION - 1}-user"
+    for number in range(4):
+        id = f"large{number}"
+        block = {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "print"}}
+        line = {"type": "assistant", "uuid": id, "parentUuid": parent, "sessionId": SESSION}
+        with transcript.open("a") as file:
+            file.write(json.dumps({**line, "message": {"role": "assistant", "id": id, "content": [block]}}) + "\n")
+        result = {"tool_name": "Bash", "tool_use_id": id, "tool_response": {"stdout": "row\n" * 5_000, "stderr": ""}}
+        event = {"session_id": "long", "transcript_path": str(transcript), "cwd": str(folder), **result}
+        began = time.process_time()
+        shown = answer(HookCall("claude-code", event | {"hook_event_name": "PostToolUse"}, logs.open)).replacement
+        times.append(time.process_time() - began)
+        answered = {"type": "tool_result", "tool_use_id": id, "content": shown["stdout"]}
+        parent = f"{id}-r"
+        line = {"type": "user", "uuid": parent, "parentUuid": id, "sessionId": SESSION}
+        with transcript.open("a") as file:
+            file.write(json.dumps({**line, "message": {"role": "user", "content": [answered]}}) + "\n")
+    logs.close()
+    return times[0], statistics.median(times[1:])
 
 
 def _transcript(path: Path, calls: int) -> None:
@@ -70,19 +118,26 @@ def main() -> None:
         folder = Path(name)
         os.environ["OUTLIVE_HOME"] = str(folder / "home")
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        (folder / ".git").mkdir()
-        _transcript(folder / "session.jsonl", 200)
+        empty, full = folder / "empty", folder / "full"
+        for place in (empty, full):
+            (place / ".git").mkdir(parents=True)
+        _fill(full)
+        _transcript(empty / "session.jsonl", CALLS)
         work = {"python -c pass": ([sys.executable, "-c", "pass"], "")}
-        for label, event in _events(folder, folder / "session.jsonl").items():
-            work[label] = ([outlive, "hook", "claude-code"], event)
+        for place in (empty, full):
+            for label, event in _events(place, empty / "session.jsonl", full=place is full).items():
+                work[label] = ([outlive, "hook", "claude-code"], event)
         found: dict[str, list[float]] = {label: [] for label in work}
         for _ in range(ROUNDS):
             for label, (command, text) in work.items():
                 found[label].append(_seconds(command, text))
+        first, later = _by_server(full)
     bare = statistics.median(found["python -c pass"])
     print("| event | ms of processor time | against a bare start |\n| --- | --- | --- |")
     for label, times in found.items():
         print(f"| {label} | {statistics.median(times) * 1000:.0f} | {statistics.median(times) / bare:.1f}x |")
+    took = f"{first * 1000:.0f} ms, later ones {later * 1000:.0f} ms"
+    print(f"\nA large result by the MCP server after {LONG_SESSION:,} calls: the first {took}.")
 
 
 if __name__ == "__main__":

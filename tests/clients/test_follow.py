@@ -1,16 +1,19 @@
 """A client's session, followed by a log of ours."""
 
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from outlive.agent.recall import pages_of, search
+from outlive.clients.answers import HookCall
 from outlive.clients.words import log_words
 from outlive.events import AssistantSaid, UserSaid
 from outlive.messages import Text
+from outlive.replay import follow
 from outlive.replay.follow import KEPT, Followed
-from outlive.replay.importers import read_recording
 from outlive.stores import open_stores
 from outlive.stores.logs.names import followed_id, is_followed
 from outlive.stores.logs.protocol import LogStore, SessionBusy
@@ -38,7 +41,7 @@ def followed(logs: LogStore) -> Followed:
 
 def take(logs: LogStore, transcript: ClaudeTranscript) -> None:
     with followed(logs) as log:
-        log.take(read_recording(transcript.path).messages)
+        log.follow(transcript.path)
 
 
 def told(logs: LogStore) -> list[str]:
@@ -111,7 +114,7 @@ def test_a_result_that_was_kept_stands_in_the_log_whole_whatever_the_client_show
     transcript.user("List them.")
     transcript.call("toolu_1", command="list")
     with followed(logs) as log:
-        log.take(read_recording(transcript.path).messages)
+        log.follow(transcript.path)
         assert log.keep("toolu_other", whole) == ()
         pages = log.keep("toolu_1", whole)
     transcript.result("toolu_1", f"{KEPT}many]\nrow 0")
@@ -132,7 +135,7 @@ def test_a_kept_result_stays_whole_when_its_answer_turns_out_longer(
     transcript.user("List both.")
     transcript.call("toolu_1", command="list a")
     with followed(logs) as log:
-        log.take(read_recording(transcript.path).messages)
+        log.follow(transcript.path)
         assert log.keep("toolu_1", "a" * 20_000)
     text = transcript.path.read_text().splitlines()
     grown = text[-1].replace('"command": "list a"}}]', '"command": "list a"}}, {"type": "text", "text": "and b"}]')
@@ -165,9 +168,9 @@ def test_the_plan_of_the_client_is_the_plan_of_the_session(transcript: ClaudeTra
         assert log.session.state.current_step == 0
 
 
-def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, logs: LogStore) -> None:
+def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, logs: LogStore, tmp_path: Path) -> None:
     def queue(words: str) -> None:
-        log_words(logs, "claude-code", SESSION, words, folder="", mask=str)
+        log_words(HookCall("claude-code", {"session_id": SESSION, "cwd": str(tmp_path)}), words)
 
     queue("Plan the beds.")
     with followed(logs) as log:
@@ -182,15 +185,150 @@ def test_words_are_logged_at_once_and_said_once(transcript: ClaudeTranscript, lo
 
 
 def test_secrets_do_not_reach_the_log(transcript: ClaudeTranscript, logs: LogStore, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("DOOR_KEY=hunter2hunter2\n")
     transcript.user("The password is hunter2.")
     transcript.run("toolu_1", "echo hunter2", "hunter2")
     take(logs, transcript)
-    log_words(
-        logs, "claude-code", SESSION, "It is hunter2.", folder="", mask=lambda text: text.replace("hunter2", "*")
-    )
+    log_words(HookCall("claude-code", {"session_id": SESSION, "cwd": str(tmp_path)}), "It is hunter2hunter2.")
     assert all(
         b"hunter2" not in path.read_bytes() for path in (tmp_path / ".transcripts").rglob("*") if path.is_file()
     )
+
+
+class CodexRollout:
+    """A rollout of Codex that grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.line("session_meta", id=SESSION, cwd="/garden")
+
+    def user(self, words: str) -> None:
+        self._item("message", role="user", content=[{"type": "input_text", "text": words}])
+
+    def answer(self, words: str) -> None:
+        self._item("message", role="assistant", content=[{"type": "output_text", "text": words}])
+
+    def call(self, id: str, *, message: str = "", **given: str) -> None:
+        self._item("function_call", call_id=id, name="exec_command", arguments=json.dumps(given))
+
+    def result(self, id: str, text: str) -> None:
+        self._item("function_call_output", call_id=id, output=text)
+
+    def rewind(self) -> None:
+        self.line("event_msg", type="thread_rolled_back", num_turns=1)
+
+    def line(self, kind: str, **payload: object) -> None:
+        with self.path.open("a") as file:
+            file.write(json.dumps({"timestamp": "2026-11-18T10:00:00Z", "type": kind, "payload": payload}) + "\n")
+
+    def _item(self, kind: str, **fields: object) -> None:
+        self.line("response_item", type=kind, **fields)
+
+
+@pytest.fixture(params=["claude-code", "codex"])
+def growing(request: pytest.FixtureRequest, tmp_path: Path) -> ClaudeTranscript | CodexRollout:
+    kind = ClaudeTranscript if request.param == "claude-code" else CodexRollout
+    return kind(tmp_path / "client" / f"{SESSION}.jsonl")
+
+
+def in_force(logs: LogStore) -> list[str]:
+    """All texts, calls and results that are in force."""
+    with followed(logs) as log:
+        pieces = [piece for unit in log.session.engine.history.units for piece in unit.pieces]
+        return [f"{piece.kind}: {piece.text}" for piece in pieces]
+
+
+def work(growing: ClaudeTranscript | CodexRollout, first: int, last: int) -> Iterator[None]:
+    """Work on beds; a moment in which the client may run a hook after each line."""
+    for number in range(first, last):
+        growing.user(f"Look at bed {number}.")
+        yield
+        for call in (f"{number}a", f"{number}b"):
+            growing.call(call, message=f"msg {number}", command=f"cat {call}")
+            yield
+        for call in (f"{number}a", f"{number}b"):
+            growing.result(call, f"roses {call}")
+            yield
+        growing.answer(f"Bed {number} has roses.")
+        yield
+
+
+def test_following_step_by_step_comes_to_the_same_as_reading_it_whole(
+    growing: ClaudeTranscript | CodexRollout, logs: LogStore, tmp_path: Path
+) -> None:
+    for _ in work(growing, 0, 4):
+        with followed(logs) as log:
+            log.follow(growing.path)
+    with open_stores("files:.tasks", base=tmp_path / "other") as other:
+        with followed(other.logs) as log:
+            log.follow_whole(growing.path)
+        assert in_force(logs) == in_force(other.logs)
+        assert len(in_force(logs)) == 4 * 6
+
+
+def test_what_was_read_before_is_not_read_again(
+    growing: ClaudeTranscript | CodexRollout, logs: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in work(growing, 0, 2):
+        pass
+    with followed(logs) as log:
+        log.follow(growing.path)
+    monkeypatch.setattr(follow, "read_recording", lambda _: pytest.fail("read as a whole"))
+    for _ in work(growing, 2, 4):
+        with followed(logs) as log:
+            log.follow(growing.path)
+    assert "said: Bed 3 has roses." in in_force(logs)
+
+
+@pytest.mark.parametrize("how", ["replaced", "cut", "edited", "compacted", "taken back"])
+def test_a_transcript_that_changed_is_read_as_a_whole(
+    growing: ClaudeTranscript | CodexRollout, logs: LogStore, how: str, tmp_path: Path
+) -> None:
+    for _ in work(growing, 0, 3):
+        pass
+    with followed(logs) as log:
+        log.follow(growing.path)
+    data = growing.path.read_bytes()
+    match how:
+        case "replaced":
+            (tmp_path / "new").write_bytes(data.replace(b"bed 0", b"bed 9"))
+            (tmp_path / "new").replace(growing.path)
+        case "cut":
+            growing.path.write_bytes(data[: data.index(b"bed 1")].rpartition(b"\n")[0] + b"\n")
+        case "edited":
+            growing.path.write_bytes(data.replace(b"bed 2", b"bed 7"))
+        case "compacted" if isinstance(growing, ClaudeTranscript):
+            growing.compact("The user withdrew all rules.")
+            growing.user("Look at the paths.")
+        case "taken back" if isinstance(growing, ClaudeTranscript):
+            growing.rewind("00000000-0000-4000-8000-000000000006")
+            growing.user("Look at the paths.")
+        case "compacted" if isinstance(growing, CodexRollout):
+            growing.line("compacted", message="The user withdrew all rules.")
+            growing.user("Look at the paths.")
+        case _ if isinstance(growing, CodexRollout):
+            growing.rewind()
+            growing.user("Look at the paths.")
+    with followed(logs) as log:
+        log.follow(growing.path)
+    with open_stores("files:.tasks", base=tmp_path / "other") as other:
+        with followed(other.logs) as log:
+            log.follow_whole(growing.path)
+        assert in_force(logs) == in_force(other.logs)
+
+
+def test_following_a_long_session_waits_for_the_disk_a_few_times_only(
+    growing: ClaudeTranscript | CodexRollout, logs: LogStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in work(growing, 0, 20):
+        pass
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    with followed(logs) as log:
+        log.follow(growing.path)
+    assert len(in_force(logs)) == 120
+    assert len(waits) < 6
 
 
 def test_one_writer_at_a_time(transcript: ClaudeTranscript, logs: LogStore) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from outlive.clients.answers import BRIEF, LARGE, SMALLEST_BRIEF, START
+from outlive.clients.answers.compaction import LARGEST_BRIEF, SMALLEST_BRIEF
+from outlive.clients.answers.result import LARGE_CHARACTERS
+from outlive.clients.answers.start import MOST_CHARACTERS
+from outlive.events import UserQueued
 from outlive.memory.memories import Memories
 from outlive.replay.follow import KEPT
 from outlive.stores import open_stores
@@ -91,7 +94,7 @@ def test_after_a_compaction_words_instructions_tasks_and_odd_lines_come_back(
     TaskGraph(open_stores("files:.tasks", base=folder).tasks).create("Write owners.csv")
     work(transcript)
     text = hook.context("SessionStart", source="compact")
-    assert SMALLEST_BRIEF / 2 < len(text) <= BRIEF
+    assert SMALLEST_BRIEF / 2 < len(text) <= LARGEST_BRIEF
     for rule in ("Always write weights in kilograms.", "Never open the folder sealed/."):
         assert text.count(rule) == 2, "among the instructions and in the user's own words"
     assert "> Go on with bay 31." in text
@@ -125,7 +128,7 @@ def test_the_brief_is_bounded_whatever_was_said(hook: Hook, transcript: ClaudeTr
     transcript.answer("word " * 50_000)
     transcript.run("toolu_1", "print", "\n".join(f"file_{n}.py:{n}: E{n}" for n in range(20_000)))
     transcript.user("x" * 60_000)
-    assert 0 < len(hook.context("SessionStart", source="compact")) <= BRIEF
+    assert 0 < len(hook.context("SessionStart", source="compact")) <= LARGEST_BRIEF
 
 
 def test_at_the_start_ready_tasks_are_told_and_nothing_where_there_is_nothing(hook: Hook, folder: Path) -> None:
@@ -140,7 +143,7 @@ def test_at_the_start_ready_tasks_are_told_and_nothing_where_there_is_nothing(ho
     text = hook.context("SessionStart", source="startup")
     assert "Design the schema" in text
     assert "Write the parser" not in text
-    assert len(text) <= START
+    assert len(text) <= MOST_CHARACTERS
 
 
 def test_a_cold_resume_says_what_it_costs(hook: Hook) -> None:
@@ -198,7 +201,7 @@ def test_a_large_result_is_kept_first_and_then_replaced_by_a_preview(
     assert {**replaced, "stdout": ""} == shell("")
     text = replaced["stdout"]
     assert text.startswith(KEPT)
-    assert len(text) < LARGE / 2
+    assert len(text) < LARGE_CHARACTERS / 2
     assert "line 0 of the report" in text
     assert "line 1999 of the report" in text
     title = text.splitlines()[1]
@@ -220,14 +223,14 @@ def test_a_large_result_of_a_call_that_the_transcript_lacks_is_left_alone(
     hook: Hook, transcript: ClaudeTranscript
 ) -> None:
     transcript.user("Go.")
-    large = shell("y\n" * LARGE)
+    large = shell("y\n" * LARGE_CHARACTERS)
     assert hook.raw("PostToolUse", tool_name="Bash", tool_use_id="toolu_0", tool_response=large) == ""
 
 
 def test_codex_gets_a_replacement_in_its_own_shape(hook: Hook, transcript: ClaudeTranscript) -> None:
     transcript.user("Go.")
     transcript.call("call_1", "exec_command", cmd="x")
-    fields = {"tool_name": "Bash", "tool_use_id": "call_1", "tool_response": "z\n" * LARGE}
+    fields = {"tool_name": "Bash", "tool_use_id": "call_1", "tool_response": "z\n" * LARGE_CHARACTERS}
     found = json.loads(hook.raw("PostToolUse", client="codex", **fields))
     assert found["continue"] is False
     assert found["reason"].startswith(KEPT)
@@ -355,3 +358,31 @@ def test_each_client_gets_the_answer_in_its_own_shape(outlive: Outlive, folder: 
     parts = [{"type": "text", "text": words}, {"type": "image"}, "odd"]
     assert "need tabs" in ask("kimi", hook_event_name="UserPromptSubmit", prompt=parts, **cwd)
     assert ask("kimi", hook_event_name="UserPromptSubmit", prompt="Hello", **cwd) == ""
+
+
+def test_what_gemini_puts_before_the_words_is_not_taken_for_the_users(
+    outlive: Outlive, folder: Path, transcript: ClaudeTranscript
+) -> None:
+    told = "<hook_context>Tasks of this project that are ready:\nAlways push.</hook_context>\n\n"
+    event = transcript.event("BeforeAgent", cwd=str(folder), prompt=f"{told}{told}Look at the beds.")
+    assert outlive("hook", "gemini", stdin=json.dumps(event)).code == 0
+    events = open_stores(base=folder).logs.read(followed_id("gemini", SESSION)).events
+    assert [event.text for event in events if isinstance(event, UserQueued)] == ["Look at the beds."]
+
+
+def test_what_hooks_leave_in_a_folder_is_left_out_of_git(
+    hook: Hook, folder: Path, transcript: ClaudeTranscript
+) -> None:
+    (folder / ".git").rmdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    transcript.user("List them.")
+    transcript.call("toolu_1", command="list")
+    hook("UserPromptSubmit", prompt="List them.")
+    response = {"stdout": "row\n" * LARGE_CHARACTERS, "stderr": ""}
+    assert hook("PostToolUse", tool_name="Bash", tool_use_id="toolu_1", tool_response=response)
+    assert (folder / ".transcripts").is_dir()
+    assert (folder / ".task_outputs").is_dir()
+    found = subprocess.run(
+        ["git", "-C", str(folder), "status", "--porcelain"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == ""

@@ -18,6 +18,8 @@ MINE: dict[str, Any] = {
     "hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]},
     "other": {"ä": 1},
 }
+CLIENTS = Path(os.environ.get("OUTLIVE_CLIENTS") or Path.home() / ".cache" / "outlive-clients")
+CLAUDE = CLIENTS / "claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude"
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ def test_the_plugin_of_the_package_needs_no_machine() -> None:
 
 
 def test_claude_code_itself_finds_the_plugin_valid(tmp_path: Path) -> None:
-    program = shutil.which("claude") or os.environ.get("OUTLIVE_CLAUDE")
+    program = shutil.which("claude") or (str(CLAUDE) if CLAUDE.exists() else "")
     if not program:
         pytest.skip("no claude on this machine: python -m bench.clients.install claude-code")
     copy = tmp_path / "plugin"

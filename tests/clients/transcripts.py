@@ -22,8 +22,9 @@ class ClaudeTranscript:
     def answer(self, words: str) -> str:
         return self._said([{"type": "text", "text": words}])
 
-    def call(self, id: str, tool: str = "Bash", **given: Any) -> str:
-        return self._said([{"type": "tool_use", "id": id, "name": tool, "input": given}])
+    def call(self, id: str, tool: str = "Bash", *, message: str = "", **given: Any) -> str:
+        """A call; those of one answer have the same `message`."""
+        return self._said([{"type": "tool_use", "id": id, "name": tool, "input": given}], message)
 
     def result(self, id: str, text: str) -> str:
         block = {"type": "tool_result", "tool_use_id": id, "content": text}
@@ -47,8 +48,9 @@ class ClaudeTranscript:
         about = {"session_id": SESSION, "transcript_path": str(self.path), "hook_event_name": name}
         return {**about, **fields}
 
-    def _said(self, content: list[dict[str, Any]]) -> str:
-        return self._line("assistant", {"role": "assistant", "id": f"msg_{self._count}", "content": content})
+    def _said(self, content: list[dict[str, Any]], message: str = "") -> str:
+        id = message or f"msg_{self._count}"
+        return self._line("assistant", {"role": "assistant", "id": id, "content": content})
 
     def _line(self, kind: str, message: dict[str, Any] | None, **more: Any) -> str:
         self._count += 1

@@ -70,9 +70,10 @@ def variables() -> dict[str, str]:
 
 
 @contextmanager
-def over_stdio(folder: Path, **options: Any) -> Iterator[Connection]:
+def over_stdio(folder: Path, environment: dict[str, str] | None = None, **options: Any) -> Iterator[Connection]:
     """A server of its own in this folder, and its client with these options."""
-    server = StdioServerParameters(command=RUN[0], args=[*RUN[1:], "mcp"], cwd=folder, env=variables())
+    env = variables() | (environment or {})
+    server = StdioServerParameters(command=RUN[0], args=[*RUN[1:], "mcp"], cwd=folder, env=env)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, **options)) as client:
         yield Connection(portal, client)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from outlive.clients import KEEP_RESULT
-from outlive.clients.answers import LARGE
+from outlive.clients.answers.result import LARGE_CHARACTERS
 from outlive.stores.logs.names import followed_id
 from tests.clients.transcripts import SESSION, ClaudeTranscript
 from tests.mcp.connection import Connection, over_stdio
@@ -36,7 +36,7 @@ def mcp(folder: Path) -> Iterator[Connection]:
 
 def given(transcript: ClaudeTranscript, folder: Path, call: str, **more: Any) -> dict[str, Any]:
     """As Claude Code fills in the hook: objects are JSON."""
-    response = {"stdout": "row\n" * LARGE, "stderr": "", "interrupted": False}
+    response = {"stdout": "row\n" * LARGE_CHARACTERS, "stderr": "", "interrupted": False}
     about = {"session_id": SESSION, "transcript_path": str(transcript.path), "cwd": str(folder)}
     return about | {"tool_name": "Bash", "tool_use_id": call, "tool_response": json.dumps(response)} | more
 

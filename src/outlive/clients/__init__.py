@@ -1,9 +1,10 @@
 """outlive inside of other agents.
 
 hook.py      `outlive hook CLIENT`: one event of a client in, one answer out, whatever goes wrong
-answers.py   what is answered: at the start, after a compaction, to a prompt, to a large result
+answers/     what is answered: at the start, after a compaction, to a prompt, to a large result
 mirror.py    the client's own task list in the graph
 words.py     the user's words, logged at once
+fitting_memories.py  the memories that fit them
 serve/       `outlive serve`: the view of pi and opencode, whose plugins let us make their requests
 shims/       these plugins
 setup/       `outlive init`: what is written into the files of each client, and taken out again

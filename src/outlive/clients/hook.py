@@ -10,29 +10,36 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from outlive.clients.answers import ClientAnswer, HookCall, answer
 from outlive.config.home import home
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from outlive.clients.answers.open_logs import OpenLogs
+
 CLIENTS = ("claude-code", "codex", "gemini", "cursor", "kimi")
-LARGEST = 64 * 1024 * 1024
+LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of an event that are read."""
-SECONDS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
-PATIENCE = 8
-"""Seconds for any other event."""
-FAILED = "hooks.failed"
+TIME_LIMITS = {"SessionStart": 30, "SessionEnd": 30, "PreCompact": 10}
+"""Seconds for an event."""
+DEFAULT_TIME_LIMIT = 8
+FAILURE_FILE = "hooks.failed"
 """In the user's own folder: the newest failure, and the session in which the user was told."""
 
 
 def main(client: str) -> None:
     """Answer and end the process: 0 even on failure, because a client takes another code for a refusal."""
     try:
-        event = json.loads(sys.stdin.buffer.read(LARGEST))
+        event = json.loads(sys.stdin.buffer.read(LARGEST_EVENT))
         signal.signal(signal.SIGALRM, _late)
-        signal.alarm(SECONDS.get(event.get("hook_event_name"), PATIENCE))
+        signal.alarm(TIME_LIMITS.get(event.get("hook_event_name"), DEFAULT_TIME_LIMIT))
         text = encoded(client, event, answer(HookCall(client, event)))
     except BaseException as error:  # noqa: BLE001 - nothing of ours may stop the client
         signal.alarm(0)
@@ -42,7 +49,7 @@ def main(client: str) -> None:
     os._exit(0)
 
 
-def keep_result(arguments: Mapping[str, Any]) -> str:
+def keep_result(arguments: "Mapping[str, Any]") -> str:
     """The answer to a result of Claude Code that comes as a call of our MCP server: no process has to start for it.
 
     It takes no other event and only transcripts of Claude Code itself, so that nothing can speak for the user in this
@@ -53,31 +60,40 @@ def keep_result(arguments: Mapping[str, Any]) -> str:
     try:
         if own not in Path(str(event.get("transcript_path"))).resolve().parents:
             return ""
-        return encoded("claude-code", event, answer(HookCall("claude-code", event)))
+        with closing(HookCall("claude-code", event, _open_logs().open)) as call:
+            return encoded("claude-code", event, answer(call))
     except Exception as error:  # noqa: BLE001 - nothing of ours may stop the client
         return _failed(error, event)
 
 
-def _object(value: Any) -> Any:
+@cache
+def _open_logs() -> "OpenLogs":
+    """The logs that this process keeps in memory, if it is a server."""
+    from outlive.clients.answers.open_logs import OpenLogs
+
+    return OpenLogs()
+
+
+def _object(value: "Any") -> "Any":
     try:
         return json.loads(value) if isinstance(value, str) and value[:1] in "{[" else value
     except ValueError:
         return value
 
 
-def encoded(client: str, event: dict[str, Any], found: ClientAnswer) -> str:
+def encoded(client: str, event: "dict[str, Any]", found: ClientAnswer) -> str:
     """The answer as the client reads it; empty if there is nothing to say."""
     name = str(event.get("hook_event_name"))
     if name == "PreCompact" or client == "kimi":
         return found.context  # instructions for the summary; Kimi Code adds what is printed to the prompt
     if client == "cursor":
         return json.dumps({"additional_context": found.context} if found.context else {})
-    form: dict[str, Any] = {}
+    form: dict[str, object] = {}
     if found.message:
         form["systemMessage"] = found.message
     if found.replacement is not None and client == "codex":
         form |= {"continue": False, "reason": found.replacement}
-    more: dict[str, Any] = {}
+    more: dict[str, object] = {}
     if found.context:
         more["additionalContext"] = found.context
     if found.replacement is not None and client == "claude-code":
@@ -91,11 +107,11 @@ def _late(*_: object) -> None:
     raise TimeoutError("it took too long")
 
 
-def _failed(error: BaseException, event: Any) -> str:
+def _failed(error: BaseException, event: "Any") -> str:
     """Keep the reason for `outlive init --check`; tell the user, once a session."""
     event = event if isinstance(event, dict) else {}
     session = str(event.get("session_id", ""))
-    path = home() / FAILED
+    path = home() / FAILURE_FILE
     try:
         told = json.loads(path.read_text()).get("session") == session if path.exists() else False
         reason = f"{type(error).__name__}: {error}"[:500]
@@ -112,9 +128,9 @@ def _failed(error: BaseException, event: Any) -> str:
     return json.dumps({"systemMessage": said})
 
 
-def last_failure() -> dict[str, Any] | None:
+def last_failure() -> "dict[str, Any] | None":
     """What failed last in a hook, for people."""
-    path = Path(home() / FAILED)
+    path = Path(home() / FAILURE_FILE)
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):

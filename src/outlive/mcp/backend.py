@@ -1,12 +1,15 @@
 """The workspace that a server answers for. Everything is opened when it is first needed, and nothing before."""
 
+import os
 import secrets
+import time
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from outlive.config import Workspace, default_actor, default_owner
 from outlive.errors import OutliveError
+from outlive.stores.logs.names import followed_id
 
 if TYPE_CHECKING:
     from outlive.mcp.sessions import Sessions
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from outlive.secrets import Masker
     from outlive.stores import Stores
     from outlive.tasks.graph import TaskGraph
+
+CLAUDE_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Claude Code tells its MCP servers here in which session they were started."""
 
 
 class Backend:
@@ -27,6 +33,9 @@ class Backend:
         self._owner = default_owner() or f"mcp-{secrets.token_hex(4)}"
         self.tokens: dict[int, int] = {}
         """Tokens of the tasks that this server's only client holds."""
+        self._started = time.time()
+        self._client_session = "" if shared else os.environ.get(CLAUDE_SESSION, "")
+        """The session of Claude Code that asks, as far as it is known."""
 
     def owner(self, *, claiming: bool) -> str:
         """In whose name tasks are worked on."""
@@ -36,6 +45,15 @@ class Backend:
         """Remember a claim, unless several clients could use it."""
         if not self._shared:
             self.tokens[task] = token
+
+    def asked_by(self, session: str) -> None:
+        """Take note of the session of Claude Code that this server's only client is in now."""
+        if not self._shared and session:
+            self._client_session = session
+
+    def asking_session(self) -> str:
+        """The id of our log of the session that asks; empty if it is not known."""
+        return followed_id("claude-code", self._client_session) if self._client_session else ""
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -57,7 +75,7 @@ class Backend:
     def sessions(self) -> "Sessions":
         from outlive.mcp.sessions import Sessions
 
-        return Sessions(self.stores.logs, self.workspace.project)
+        return Sessions(self.stores.logs, self.workspace.project, asking=self.asking_session, since=self._started)
 
     @cached_property
     def memories(self) -> "Memories":

@@ -13,7 +13,7 @@ SHORT = 8_000
 
 
 class RecallCall(Struct, frozen=True, forbid_unknown_fields=True):
-    handle: Annotated[str, Meta(description="Such as @h12.")] = ""
+    handle: Annotated[str, Meta(description="Such as @h12, or SESSION@h12.")] = ""
     query: Annotated[str, Meta(description="Words to find in the session; with a handle, in its text.")] = ""
     session: Annotated[str, Meta(description="Its id; default: the newest.")] = ""
     page: Annotated[int, Meta(description="Of a long answer.", ge=1, le=100_000)] = 1

@@ -90,7 +90,9 @@ class OutliveServer:
         if given.name == KEEP_RESULT:
             from outlive.clients.hook import keep_result
 
-            text = await self._run(keep_result, given.arguments or {})
+            arguments = given.arguments or {}
+            self.backend.asked_by(str(arguments.get("session_id") or ""))
+            text = await self._run(keep_result, arguments)
             return types.CallToolResult(content=[types.TextContent(text=text)])
         answer = await self._run(self._answer, given.name, given.arguments)
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]

@@ -16,14 +16,14 @@ from outlive.stores.tasks.records import Task
 from outlive.tasks import rules
 from outlive.tasks.listing import fits, listing
 from outlive.tasks.refs import Ref
-from outlive.tools.builtin.task_context import LEASE, one_line
+from outlive.tools.builtin.task_context import LEASE_DURATION, one_line
 from outlive.tools.builtin.tasks import completed_text, list_text, task_text
 from outlive.tools.errors import ToolError
 from outlive.tools.schema import checked_input
 
 BUDGET = 2_000
 """Tokens of a list of tasks."""
-MINUTES = round(LEASE.total_seconds() / 60)
+MINUTES = round(LEASE_DURATION.total_seconds() / 60)
 
 
 class CallAnswer(NamedTuple):
@@ -105,7 +105,7 @@ def work(given: WorkCall, backend: Backend) -> CallAnswer:
         proof = {"owner": backend.owner(claiming=False), "token": backend.tokens.get(number)}
     match given.action:
         case "heartbeat":
-            task = graph.heartbeat(number, ttl=LEASE, **proof)
+            task = graph.heartbeat(number, ttl=LEASE_DURATION, **proof)
             return CallAnswer(f"it is yours for another {MINUTES} minutes: {one_line(task)}")
         case "complete":
             text = completed_text(graph.complete(number, result=given.result, **proof))
@@ -120,10 +120,13 @@ def _claimed(given: WorkCall, backend: Backend) -> str:
     wanted = None if given.id is None else graph.get(given.id)
     lease = wanted.lease if wanted else None
     if wanted and lease and lease.token in (given.token, backend.tokens.get(wanted.id)):
-        task, how = graph.heartbeat(wanted.id, token=lease.token, ttl=LEASE), "it is yours already, for another"
+        task, how = (
+            graph.heartbeat(wanted.id, token=lease.token, ttl=LEASE_DURATION),
+            "it is yours already, for another",
+        )
     else:
         number = wanted.id if wanted else None
-        task, how = graph.claim(number, owner=backend.owner(claiming=True), ttl=LEASE), "claimed, for"
+        task, how = graph.claim(number, owner=backend.owner(claiming=True), ttl=LEASE_DURATION), "claimed, for"
     token = task.lease.token if task.lease else 0
     backend.holds(task.id, token)
     text = f"{how} {MINUTES} minutes (token {token}): {one_line(task)}"

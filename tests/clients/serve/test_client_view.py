@@ -34,9 +34,9 @@ def client(request: pytest.FixtureRequest) -> MessageList:
     return made
 
 
-def opened(stores: Stores, client: MessageList, window: int = WINDOW) -> ClientView:
+def opened(stores: Stores, client: MessageList, window: int = WINDOW, *, caches_front: bool = True) -> ClientView:
     reserve = measured_reserve(client.client, [], window)
-    more: Form = {"window": window, "reserve": reserve, "tasks": stores.tasks}
+    more: Form = {"window": window, "reserve": reserve, "tasks": stores.tasks, "caches_front": caches_front}
     return ClientView(stores.logs, client.client, client.session, folder="", mask=str, **more)
 
 
@@ -144,7 +144,7 @@ def test_a_server_that_was_killed_while_it_took_messages_goes_on(
     expected = said(client, view.view(client.messages))
     client.work(2, first=4)
     with monkeypatch.context() as patched:
-        patched.setattr(Followed, "_plan", lambda *_: 1 / 0)
+        patched.setattr(Followed, "_plan", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             view.view(client.messages)
     view.close()
@@ -192,3 +192,30 @@ def test_a_client_that_compacts_gets_a_brief(stores: Stores, client: MessageList
     assert RULES.split(". ")[0] in brief
     assert "@h" in brief
     assert view.log.session.engine.projection.event, "a pass was made"
+
+
+def test_a_client_that_compacts_by_itself_gets_a_brief_and_the_pass_comes_with_the_next_view(
+    stores: Stores, client: MessageList
+) -> None:
+    view = opened(stores, client)
+    client.work(60)
+    assert RULES.split(". ")[0] in view.compact(client.messages, 6_000, automatic=True)
+    assert not view.log.session.engine.projection.event
+    view.view(client.messages)
+    assert view.log.session.engine.projection.event
+
+
+@pytest.mark.parametrize("caches_front", [True, False])
+def test_a_digest_is_left_as_it_is_only_where_a_cache_can_hold_it(
+    stores: Stores, client: MessageList, caches_front: bool
+) -> None:
+    view = opened(stores, client, caches_front=caches_front)
+    most = 0
+    for number in range(1, 61):
+        client.work(1, first=number)
+        shown = sent(client, view.view(client.messages))
+        projection = view.log.session.engine.projection
+        most = max(most, len(projection.segments))
+        assert view.segments == (len(projection.segments) if caches_front else 0)
+        assert all(segment.text in texts_of(shown[0]) for segment in projection.segments)
+    assert (most > 1) == caches_front

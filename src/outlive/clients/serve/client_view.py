@@ -16,8 +16,9 @@ from outlive.context.layout import layout
 from outlive.context.pieces import call_text
 from outlive.context.policy import RICH, Policy
 from outlive.context.tokens import estimate
-from outlive.events import AssistantSaid, UsageReported
+from outlive.events import AssistantSaid, Checkpointed, UsageReported
 from outlive.messages import Block, Message, Text, Thinking, ToolCall, ToolResult
+from outlive.origin import user_words
 from outlive.replay.follow import Followed
 from outlive.replay.recording import timed
 from outlive.replay.shapes import shape_of
@@ -25,8 +26,10 @@ from outlive.replay.shapes.protocol import ClientShape, Form
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.tasks.protocol import TaskStore
 
-GUESS = 8_000
+GUESSED_RESERVE = 8_000
 """Tokens of a client's system prompt and tools, before a provider has counted them."""
+REMEMBERED = "remembered"
+"""A checkpoint: the memories that are shown after a unit."""
 
 
 class _Read(Struct):
@@ -53,35 +56,59 @@ class ClientView:
         mask: Callable[[str], str],
         window: int,
         reserve: int,
+        caches_front: bool = True,
         policy: Policy = RICH,
         tasks: TaskStore | None = None,
+        memories: Callable[[str, str], str] | None = None,
     ) -> None:
-        """`reserve`: tokens of the client's system prompt and tools. Raises SessionBusy."""
-        self.window, self.reserve = window, reserve
-        self._client, self._session, self._tasks = client, session, tasks
+        """`reserve`: tokens of the client's system prompt and tools. `memories` returns those that fit the user's
+        words, without those in a text that the model still sees. Raises SessionBusy."""
+        self.window, self.reserve, self.caches_front = window, reserve, caches_front
+        self._client, self._session, self._tasks, self._memories = client, session, tasks, memories
         self._shape: ClientShape = shape_of(client)
         self._sent = -1
         """How many messages the client had when it was last given a view."""
         more: dict[str, Any] = {"reserve": reserve, "policy": policy}
         self.log = Followed(store, client, session, folder=folder, mask=mask, window=window, **more)
+        self.log.session.engine.caches_front = caches_front
+
+    def fits(self, window: int, reserve: int, *, caches_front: bool) -> bool:
+        """Whether it was opened for such requests."""
+        return (self.window, self.reserve, self.caches_front) == (window, reserve, caches_front)
+
+    @property
+    def segments(self) -> int:
+        """With how many texts the first message begins that later passes leave as they are."""
+        return len(self.log.session.engine.cached_front)
 
     def view(self, messages: Sequence[Form], *, parent: bool = False) -> list[int | Form]:
         """What to send: places in the client's list, and new messages in its shape."""
         read = self._take(messages, parent=parent)
+        self._remember(read)
         with suppress(FloorError):  # its passes are in force, and what is left is less than what the client has
             self.log.session.next_request()
         self._sent = len(messages)
         return self._answer(messages, read)
 
     def compact(
-        self, messages: Sequence[Form], limit: int, *, focus: str = "", too_long: bool = False, parent: bool = False
+        self,
+        messages: Sequence[Form],
+        limit: int,
+        *,
+        focus: str = "",
+        too_long: bool = False,
+        automatic: bool = False,
+        parent: bool = False,
     ) -> str:
-        """Make a pass now; what the session must not lose, for the client's own record, in `limit` characters."""
+        """Make a pass now; what the session must not lose, for the client's own record, in `limit` characters.
+
+        Where the client compacts by itself (`automatic`), the next view makes the pass that is due.
+        """
         self._take(messages, parent=parent)
         with suppress(FloorError):
             if too_long:
                 self.log.session.too_long()
-            else:
+            elif not automatic:
                 self.log.session.compact(focus)
         return brief(self.log.session.engine.history, limit, recall="the recall tool")
 
@@ -128,10 +155,29 @@ class ClientView:
         said = next(event.id for event in reversed(session.events) if isinstance(event, AssistantSaid))
         session.log(UsageReported, of=said, input=tokens)
 
+    def _remember(self, read: _Read) -> None:
+        """Log the memories that fit what the user has just said, so that they stay where they are in later views."""
+        if self._memories is None or not read.messages:
+            return
+        words, newest = user_words(read.messages[-1][0].blocks).strip(), len(read.units) - 1
+        shown = self._shown_memories()
+        if not words or newest in shown:
+            return
+        folded = self.log.session.engine.folded
+        in_view = "\n".join(text for unit, text in shown.items() if unit >= folded)
+        if text := self._memories(words, in_view):
+            self.log.session.log(Checkpointed, label=REMEMBERED, data={"unit": newest, "text": text})
+
+    def _shown_memories(self) -> dict[int, str]:
+        """The memories that are shown after each unit."""
+        marks = (e for e in self.log.session.events if isinstance(e, Checkpointed) and e.label == REMEMBERED)
+        return {int(mark.data["unit"]): str(mark.data["text"]) for mark in marks}
+
     def _answer(self, messages: Sequence[Form], read: _Read) -> list[int | Form]:
         engine = self.log.session.engine
         answer: list[int | Form] = [] if engine.folded else list(read.before)
         like = messages[0] if messages else {}
+        memories = self._shown_memories()
         for part in layout(engine):
             if isinstance(part, Message):
                 answer.append(self._shape.words(part.blocks, like))
@@ -140,6 +186,8 @@ class ClientView:
                 texts = part.texts if place == read.units[part.number][0] else {}
                 shown = self._shape.changed(messages[place], texts, part.results, thinking=part.thinking)
                 answer.append(place if shown is messages[place] else shown)
+            if text := memories.get(part.number):
+                answer.append(self._shape.words((Text(text, "memory"),), like))
         return answer
 
 
@@ -152,7 +200,7 @@ def measured_reserve(client: str, messages: Sequence[Form], window: int) -> int:
             return round(min(max(counted - before, 0), window / 2))
         for one in shape.read(message, parent=False) or ():
             before += sum(estimate(_text(block)) for block in one.blocks)
-    return min(GUESS, window // 4)
+    return min(GUESSED_RESERVE, window // 4)
 
 
 def _text(block: Block) -> str:

@@ -3,10 +3,12 @@
 One JSON object a line in, one out, in order; a connection may ask any number of times. `do` says what is asked:
 
 ping     -> {"version", "pid"}
-view     client, session, window, messages (the client's whole list, in its own shape), parent
-         -> {"view": [...]}: what to send, each item the place of a message in the list or a new message;
+view     client, session, window, messages (the client's whole list, in its own shape), parent, caches_front (whether
+         the cache can hold the beginning of the first message through a pass)
+         -> {"view": [...], "segments": N}: what to send, each item the place of a message in the list or a new
+            message, which begins with N texts that stay through passes;
             {"view": null} if the client's own list is to be sent as it is
-compact  the same, with focus, too_long and limit: makes a pass now
+compact  the same, with focus, too_long and limit: makes a pass now, or (automatic) leaves that to the next view
          -> {"brief": TEXT}: what the session must not lose, for the client's own summary
 recall   client, session, handle or query (with a handle: lines of it that contain the query)
          -> {"text"}
@@ -21,7 +23,7 @@ import os
 import signal
 import time
 from collections import OrderedDict
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,16 +32,18 @@ import msgspec
 from outlive import __version__
 from outlive.agent.policies import policy_named
 from outlive.agent.session import Session
-from outlive.agent.tool_session import ToolSession
+from outlive.agent.tool_session import SessionAdapter
+from outlive.clients.fitting_memories import fitting_memories
 from outlive.clients.serve.client_view import ClientView, measured_reserve
 from outlive.clients.serve.locate import lock, lock_path, private_folder, socket_path
 from outlive.config import Workspace
 from outlive.config.dotenv import DotEnv
 from outlive.errors import OutliveError
-from outlive.replay.player import Buffer
+from outlive.memory.memories import Memories
 from outlive.replay.shapes.protocol import Form
 from outlive.secrets import Masker
 from outlive.stores import open_stores
+from outlive.stores.logs.buffer import Buffer
 from outlive.stores.logs.names import followed_id
 from outlive.stores.logs.reading import full_log
 from outlive.tools.builtin.view import matching_lines
@@ -65,6 +69,7 @@ class ViewAsked(msgspec.Struct, frozen=True, tag_field="do", tag="view"):
     window: Annotated[int, msgspec.Meta(ge=2_000, le=1_000_000_000)]
     messages: list[Form]
     parent: bool = False
+    caches_front: bool = True
 
 
 class CompactAsked(ViewAsked, frozen=True, tag="compact"):
@@ -72,6 +77,7 @@ class CompactAsked(ViewAsked, frozen=True, tag="compact"):
 
     focus: Annotated[str, msgspec.Meta(max_length=2_000)] = ""
     too_long: bool = False
+    automatic: bool = False
     limit: Annotated[int, msgspec.Meta(ge=1_000, le=100_000)] = 10_000
 
 
@@ -128,7 +134,7 @@ class ClientServer:
                 self._release(time.monotonic() - RELEASED)
         finally:
             server.close()
-            self._release(time.monotonic())
+            self.close()
             if _inode(path) == own:
                 path.unlink()
 
@@ -143,6 +149,10 @@ class ClientServer:
             return {"error": str(error), "hint": error.hint}
         except Exception as error:  # noqa: BLE001 - the client is told, and sends its own messages
             return {"error": f"{type(error).__name__}: {error}", "hint": ""}
+
+    def close(self) -> None:
+        """Close the logs of all sessions."""
+        self._release(time.monotonic())
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -174,20 +184,21 @@ class ClientServer:
         try:
             opened = self._opened(asked)
             if isinstance(asked, CompactAsked):
-                more: dict[str, Any] = {"focus": asked.focus, "too_long": asked.too_long, "parent": asked.parent}
-                return {"brief": opened.compact(asked.messages, asked.limit, **more)}
+                more = {"too_long": asked.too_long, "automatic": asked.automatic, "parent": asked.parent}
+                return {"brief": opened.compact(asked.messages, asked.limit, focus=asked.focus, **more)}
             view = opened.view(asked.messages, parent=asked.parent)
         except BaseException:
             self._close(key)  # it is read again from its log
             raise
-        return {"view": None if view == list(range(len(asked.messages))) else view}
+        unchanged = view == list(range(len(asked.messages)))
+        return {"view": None} if unchanged else {"view": view, "segments": opened.segments}
 
     def _opened(self, asked: ViewAsked) -> ClientView:
-        """The session, open; opened again if another model has another window."""
+        """The session, open; opened again if another model has another window or another cache."""
         key = asked.client, asked.session
         found = self._open.get(key)
         reserve = measured_reserve(asked.client, asked.messages, asked.window)
-        if found and (found[0].window, found[0].reserve) != (asked.window, reserve):
+        if found and not found[0].fits(asked.window, reserve, caches_front=asked.caches_front):
             self._close(key)
             found = None
         opened = (
@@ -201,8 +212,10 @@ class ClientServer:
                 mask=self._mask,
                 window=asked.window,
                 reserve=reserve,
+                caches_front=asked.caches_front,
                 policy=self._policy,
                 tasks=self._stores.tasks,
+                memories=self._fitting_memories,
             )
         )
         self._open[key] = opened, time.monotonic()
@@ -211,8 +224,16 @@ class ClientServer:
             self._close(next(iter(self._open)))
         return opened
 
+    def _fitting_memories(self, words: str, in_view: str) -> str:
+        """The memories that fit the user's words; none if they cannot be read, which is no reason to fail."""
+        try:
+            with closing(Memories.open(**self._workspace.store, heal=False)) as memories:
+                return fitting_memories(memories, words, lambda: in_view)
+        except OutliveError:
+            return ""
+
     def _recall(self, asked: RecallAsked) -> str:
-        session = ToolSession(self._session(asked), lambda _: None)
+        session = SessionAdapter(self._session(asked), lambda _: None)
         handle, query = asked.handle.strip(), asked.query.strip()
         if not handle:
             return session.search(query)

@@ -31,7 +31,10 @@ export const Outlive = async ({ client, directory }: any) => {
   async function asked(messages: any[], id: string) {
     const user = messages.findLast((one) => one.info.role === "user");
     if (!parents.has(id)) parents.set(id, !!(await client.session.get({ path: { id } })).data?.parentID);
-    const about = { client: "opencode", session: id, parent: parents.get(id) };
+    const { providerID, modelID } = user.info.model;
+    // opencode marks the end of a request for Anthropic's cache, and nothing before it; other caches need no marks.
+    const caches_front = !/anthropic|claude/.test(`${providerID}/${modelID}`);
+    const about = { client: "opencode", session: id, parent: parents.get(id), caches_front };
     return { ...about, window: await window(user.info.model), messages: await whole(messages, id) };
   }
 

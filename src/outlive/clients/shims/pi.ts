@@ -4,6 +4,7 @@ export default function (pi: ExtensionAPI) {
   const about = (ctx: any) => ({ client: "pi", session: ctx.sessionManager.getSessionId() });
   const say = (ctx: any) => (text: string) => (ctx.hasUI ? ctx.ui.notify(text, "warning") : console.error(text));
   const windows = new Map<string, number>();
+  const segments = new Map<string, number>(); // with how many texts the view of a session begins that stay
 
   // What may be sent: the window without the room that pi keeps for the answer, where pi would compact.
   function window(ctx: any): number {
@@ -36,14 +37,26 @@ export default function (pi: ExtensionAPI) {
     if (!ctx.model) return;
     const messages = whole(event.messages, ctx);
     const asked = { do: "view", ...about(ctx), window: window(ctx), messages };
-    const view = (await ask(ctx.cwd, asked, say(ctx)))?.view;
+    const answer = await ask(ctx.cwd, asked, say(ctx));
+    segments.set(asked.session, answer?.segments ?? 0);
+    const view = answer?.view;
     return view && { messages: view.map((one: any) => (typeof one === "number" ? messages[one] : one)) };
+  });
+
+  // pi marks only the end of a request for Anthropic's cache. The digest outlives a pass if its end is marked as well.
+  pi.on("before_provider_request", ({ payload }: any, ctx) => {
+    const [first, ...others] = payload?.messages ?? [];
+    const end = first?.content?.[(segments.get(about(ctx).session) ?? 0) - 1];
+    const blocks = [payload.system, payload.tools, first?.content, ...others.map((one: any) => one.content)].flat();
+    const marks = blocks.map((block: any) => block?.cache_control).filter(Boolean);
+    if (end?.type === "text" && marks.length && marks.length < 4) end.cache_control = marks.at(-1);
   });
 
   pi.on("session_before_compact", async (event, ctx) => {
     if (!ctx.model) return;
     const { firstKeptEntryId, tokensBefore } = event.preparation;
-    const how = { focus: event.customInstructions?.slice(0, 2000) ?? "", too_long: event.reason === "overflow" };
+    const why = { too_long: event.reason === "overflow", automatic: event.reason === "threshold" };
+    const how = { focus: event.customInstructions?.slice(0, 2000) ?? "", ...why };
     const messages = said(event.branchEntries);
     const answer = await ask(ctx.cwd, { do: "compact", ...about(ctx), window: window(ctx), messages, ...how }, say(ctx));
     return answer && { compaction: { summary: answer.brief, firstKeptEntryId, tokensBefore } };
