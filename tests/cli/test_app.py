@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 
@@ -123,7 +125,7 @@ def test_an_interrupt_ends_a_waiting_command_quietly(here: Outlive, tmp_path: Pa
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # whoever runs the tests may ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # the runner of the tests may ignore it
     )
     assert waiting.stderr is not None
     for line in waiting.stderr:
@@ -185,3 +187,29 @@ def test_the_other_stories_end_well_too(here: Outlive, story: str) -> None:
     assert played.code == 0, played.out + played.err
     assert played.out.count("✓") >= 4
     assert "✗" not in played.out
+
+
+def test_the_demo_can_be_watched_in_the_browser_until_ctrl_c(here: Outlive, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "outlive", "demo", "graph", "--web", "--no-open"]
+    environment = {**here.environment, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    ) as process:
+        assert process.stdout is not None
+        address = ""
+        for line in process.stdout:
+            address = address or line.partition("browser: ")[2].partition("#")[0]
+            if "Ctrl-C ends it" in line:
+                break
+        with urlopen(address) as page:
+            assert b"outlive" in page.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 0
+    with pytest.raises(URLError):
+        urlopen(address)
+    assert not list(tmp_path.glob("outlive-demo-*"))

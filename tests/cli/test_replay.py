@@ -339,7 +339,7 @@ def test_policies_are_data(outlive: Outlive, recording: Path) -> None:
     [
         ("nope", "no policy 'nope'; there are lean, medium, rich, max"),
         ("rich,engage", "not of the form engage=0.7"),
-        ("rich,speed=1", "'speed' is no number of a policy"),
+        ("rich,speed=1", "'speed' is not a setting of a policy"),
         ("rich,engage=-1", "engage = -1.0 cannot be; it is from 0.05 to 1"),
     ],
 )

@@ -72,7 +72,7 @@ def test_without_sessions_it_says_so(outlive: Outlive, home: Path) -> None:
     shutil.rmtree(home / ".claude")
     shutil.rmtree(home / ".codex")
     result = outlive("rescue")
-    assert (result.code, result.err) == (1, "no sessions of Claude Code, Codex or pi are on this machine\n")
+    assert (result.code, result.err) == (1, "no sessions of Claude Code, Codex, pi or opencode are on this machine\n")
 
 
 def test_a_session_is_told_by_the_beginning_of_its_id_and_nothing_is_changed(outlive: Outlive, home: Path) -> None:
@@ -104,13 +104,14 @@ def test_it_is_kept_as_a_session_once_more_each_time(outlive: Outlive) -> None:
     assert {one["id"] for one in outlive("session", "list", "--json").json} == {CLAUDE, f"{CLAUDE}.2"}
 
 
-def test_the_agent_goes_on_with_it_in_the_mode_of_this_folder(outlive: Outlive) -> None:
+@pytest.mark.parametrize("command", [["--from"], ["resume", "--from"]])
+def test_the_agent_goes_on_with_it_in_the_mode_of_this_folder(outlive: Outlive, command: list[str]) -> None:
     def brain(request: SeenRequest) -> Step:
         return say("The beds are next.") if "bash" in request.tools else say('{"memories": []}')
 
     with Simulator(brain=brain) as sim:
         outlive.environment |= sim.env()
-        result = outlive("--from", "5f1c", "-p", "What is next?", "-m", "anthropic:claude-sonnet-5-5")
+        result = outlive(*command, "5f1c", "-p", "What is next?", "-m", "anthropic:claude-sonnet-5-5")
     assert (result.code, result.out) == (0, "The beds are next.\n"), result.err
     assert sim.refusals == []
     (request, *_) = sim.requests
@@ -122,3 +123,15 @@ def test_the_agent_goes_on_with_it_in_the_mode_of_this_folder(outlive: Outlive) 
 def test_only_one_session_can_be_gone_on_with(outlive: Outlive) -> None:
     result = outlive("--from", "5f1c", "--continue", "-p", "x")
     assert (result.code, "give one of them" in result.err) == (2, True)
+    result = outlive("resume", "5f1c", "--from", "5f1c", "-p", "x")
+    assert (result.code, "use one of them" in result.err) == (2, True)
+
+
+def test_resume_goes_on_with_a_session_by_id_or_with_the_newest(outlive: Outlive) -> None:
+    outlive("rescue", "5f1c", "--keep")
+    with Simulator(brain=lambda _: say("The beds are next.")) as sim:
+        outlive.environment |= sim.env()
+        for named in ([CLAUDE], []):
+            result = outlive("resume", *named, "-p", "What is next?", "-m", "anthropic:claude-sonnet-5-5")
+            assert (result.code, result.out) == (0, "The beds are next.\n"), result.err
+    assert all("Plan the beds. Never plant mint." in request.text for request in sim.requests)

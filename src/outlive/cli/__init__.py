@@ -1,6 +1,6 @@
 """The command line. `main` is the entry point; app.py holds the commands, quick.py answers the one asked most."""
 
-RARE_COLLECTIONS = (100_000, 20, 50)
+GC_THRESHOLDS = (100_000, 20, 50)
 """Thresholds of the garbage collector. A session or ten thousand memories live until the process ends, and scanning
 them again and again costs more than it frees."""
 
@@ -14,7 +14,7 @@ def main() -> None:
 
     guard()
     answer(sys.argv[1:])
-    gc.set_threshold(*RARE_COLLECTIONS)
+    gc.set_threshold(*GC_THRESHOLDS)
 
     from outlive.cli.app import run
 

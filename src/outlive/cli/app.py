@@ -22,10 +22,8 @@ from outlive.printable import clean
         "replay": ("outlive.cli.replay.command:replay", "Play a recorded session through the context engine."),
         "recall": ("outlive.cli.recall:recall", "Print the exact text behind a handle, or search sessions."),
         "session": ("outlive.cli.session:session", "Look at sessions, fork them, take passes back."),
-        "rescue": (
-            "outlive.cli.rescue:rescue",
-            "Go on with a session of Claude Code, Codex or pi, here or elsewhere.",
-        ),
+        "resume": ("outlive.cli.agent.resume:resume", "Go on with a session of this folder or of another agent."),
+        "rescue": ("outlive.cli.rescue:rescue", "What a session of another agent was about, and how to go on."),
         "init": ("outlive.cli.init:init", "Put outlive into Claude Code, Codex or another agent, or take it out."),
         "memory": ("outlive.cli.memory:memory", "What was learned, across sessions and projects."),
         "trust": (
@@ -35,7 +33,11 @@ from outlive.printable import clean
         "mcp": ("outlive.mcp.command:mcp", "Serve sessions, tasks and memories to other agents, over MCP."),
         "serve": ("outlive.cli.serve:serve", "Make requests for pi and opencode: their plugins ask here."),
         "where": ("outlive.cli.where:where", "Which folder, stores and settings files count here, and why."),
+        "config": ("outlive.cli.config:config", "Every setting: its value, where that comes from, what it means."),
+        "doctor": ("outlive.cli.doctor:doctor", "Check model, window, sandbox, trust, stores and packages."),
         "acp": ("outlive.acp.command:acp", "Work inside of an editor that speaks the Agent Client Protocol."),
+        "web": ("outlive.web.command:web", "Show sessions, context, tasks and memories in the browser."),
+        "learn": ("outlive.web.command:learn", "Three lessons in the browser, on the real engine."),
         "demo": ("outlive.cli.demo:demo", "Watch an agent outgrow its window and survive a kill -9. No key."),
         "completion": ("outlive.cli.completion:completion", "Print the completion script of your shell."),
     },
@@ -78,7 +80,7 @@ def cli(ctx: click.Context, /, directory: str | None, **options: Any) -> None:
 
 def _name(ctx: click.Context, parameter: str) -> str:
     """An option as the user writes it."""
-    return next("/".join(one.opts) for one in ctx.command.params if one.name == parameter)
+    return next("/".join(option.opts) for option in ctx.command.params if option.name == parameter)
 
 
 def _colour() -> bool | None:

@@ -7,7 +7,7 @@ from outlive.events import Denial
 
 HINTS = {
     "add_dirs": "name one that exists: --add-dir DIR, or add_dirs in outlive.toml",
-    "bad_pattern": "--grep takes a regular expression, such as 'def .*parse'",
+    "invalid_pattern": "--grep takes a regular expression, such as 'def .*parse'",
     "complete_blocked": "finish what blocks it, or drop that: outlive task update ID --remove-blocked-by OTHER",
     "cycle": "to drop one of these dependencies: outlive task update ID --remove-blocked-by OTHER",
     "floor": "use a larger --context-window, fewer tools or a shorter request",
@@ -28,6 +28,7 @@ HINTS = {
     "smaller_limit": "its limit is smaller: set it with --context-window, or window in [context] of outlive.toml",
     "stale_lease": "{hint}: outlive task release ID --owner NAME",
     "store_elsewhere": "{hint} or --store URL",
+    "unknown_recording": "outlive rescue --list shows what there is",
     "unknown_task": "list them with: outlive task list --all",
     "window": "--context-window sets it",
 }

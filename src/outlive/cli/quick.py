@@ -17,6 +17,7 @@ from outlive.errors import OutliveError
 def answer(arguments: Sequence[str]) -> None:
     """Print the answer and end the process, or do nothing."""
     if len(arguments) == 2 and arguments[0] == "hook":
+        gc.disable()  # as below
         from outlive.clients.hook import CLIENTS, main
 
         if arguments[1] in CLIENTS:

@@ -1,7 +1,6 @@
 """`outlive rescue`: what a session of another agent was about, and how to go on with it."""
 
 import sys
-from pathlib import Path
 from typing import cast
 
 import click
@@ -10,23 +9,18 @@ from outlive.cli.echo import answer, echo, echo_exact, json_option, print_json, 
 from outlive.cli.replay.misses import cache_lines
 from outlive.cli.session.common import moment, open_store
 from outlive.config import Workspace
-from outlive.errors import OutliveError
 from outlive.printable import one_line
 from outlive.replay.handover import Audience, cut, handover, step_line
 from outlive.replay.importers import Recording, read_recording
-from outlive.replay.machine import ClientSession, client_sessions, look_at
+from outlive.replay.machine import ClientSession, client_sessions, look_at, session_path
 from outlive.replay.rescue import Rescued, rescued
 
-SHOWN = 600
+MAX_TEXT_CHARS = 600
 """Characters of a text in the overview."""
-ABOUT = 110
+MAX_TITLE_CHARS = 110
 """Characters of the first request in a list."""
-DAMAGED = 5
+MAX_DAMAGED_NAMED = 5
 """Damaged lines that are named."""
-
-
-class NoSuchSession(OutliveError):
-    """There is no file of this name and no session whose id begins like this."""
 
 
 @click.command()
@@ -53,10 +47,11 @@ def rescue(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """Tell what a session of Claude Code, Codex or pi was about and where it stopped, and go on with it.
+    """Tell what a session of Claude Code, Codex, pi or opencode was about and where it stopped, and go on with it.
 
     FILE is the transcript as it lies on disk, be it torn, damaged or compacted many times; ID is the beginning of a
-    session id from --list. Nothing of the other agent is changed. All of it is by rule, no model is asked.
+    session id from --list. The database of opencode is a FILE, too; a session in it is opencode.db/ID. Nothing of the
+    other agent is changed. All of it is by rule, no model is asked.
 
     \b
     Examples:
@@ -69,7 +64,7 @@ def rescue(
     if listed or not session:
         _list(limit, as_json=as_json)
         return
-    recording = read_recording(_file(session))
+    recording = read_recording(session_path(session))
     found = rescued(recording)
     if audience:
         echo_exact((handover(found, cast(Audience, audience)) + "\n").encode())
@@ -82,30 +77,14 @@ def rescue(
         answer({"session": id}, f"kept as session {id}, go on with: outlive --resume {id}", as_json=as_json)
 
 
-def _file(wanted: str) -> Path:
-    if Path(wanted).is_file():
-        return Path(wanted)
-    names = [path for _, _, path in client_sessions()]
-    fitting = [path for path in names if path.stem.startswith(wanted) or f"-{wanted}" in path.stem]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        some = ", ".join(path.stem for path in fitting[:3])
-        raise NoSuchSession(f"{wanted!r} fits {len(fitting)} sessions ({some} …); write more of the id")
-    raise NoSuchSession(
-        f"{wanted!r} is neither a file nor the beginning of a session of another agent here",
-        hint="outlive rescue --list shows what there is",
-    )
-
-
 def _list(limit: int, *, as_json: bool) -> None:
     newest = client_sessions()
-    found = [session for one in newest[:limit] if (session := look_at(*one))]
+    found = [session for place in newest[:limit] if (session := look_at(place))]
     if as_json:
         print_json(found)
         return
     if not found:
-        click.echo("no sessions of Claude Code, Codex or pi are on this machine", err=True)
+        click.echo("no sessions of Claude Code, Codex, pi or opencode are on this machine", err=True)
         sys.exit(1)
     for session in found:
         echo(_row(session))
@@ -114,9 +93,9 @@ def _list(limit: int, *, as_json: bool) -> None:
 
 
 def _row(session: ClientSession) -> str:
-    size = f"{session.size / 1024:,.0f} KB"
-    head = f"{moment(session.changed)}  {session.client:11}  {session.id}  {size}  {session.folder}"
-    about = one_line(session.about, ABOUT) or "(no words of the user)"
+    size = f"{session.size / 1024:,.0f} KB  " if session.size else ""
+    head = f"{moment(session.changed)}  {session.client:11}  {session.id}  {size}{session.folder}"
+    about = one_line(session.about, MAX_TITLE_CHARS) or "(no words of the user)"
     return f"{head}\n    {click.style(about, dim=True)}"
 
 
@@ -128,19 +107,19 @@ def _overview(found: Rescued) -> str:
     parts = [
         f"{click.style(found.client, bold=True)} {found.id}  {moment(found.began)} to {moment(found.ended)}  "
         f"{found.messages:,} messages{compacted}\n{found.folder}  {found.model}".rstrip(),
-        "\n".join(f"{click.style('damaged:', fg='yellow')} {text}" for text in found.damaged[:DAMAGED]),
+        "\n".join(f"{click.style('damaged:', fg='yellow')} {text}" for text in found.damaged[:MAX_DAMAGED_NAMED]),
     ]
     first, last = found.requests[:1], found.requests[-1:] if len(found.requests) > 1 else ()
     for title, rows in (
-        ("Asked first", [cut(text, SHOWN) for text in first]),
-        ("Asked last", [cut(text, SHOWN) for text in last]),
+        ("Asked first", [cut(text, MAX_TEXT_CHARS) for text in first]),
+        ("Asked last", [cut(text, MAX_TEXT_CHARS) for text in last]),
         ("Standing instructions", list(found.directives)),
         ("Plan", [step_line(step) for step in found.plan]),
         ("Done", [found.facts] if found.facts else []),
         ("Failed last", list(found.failed)),
         ("Cache", list(cache_lines(found.cache)) if found.cache else []),
         ("Under way when it stopped", list(found.unanswered)),
-        ("Last words of the model", [cut(found.answer, SHOWN)] if found.answer else []),
+        ("Last words of the model", [cut(found.answer, MAX_TEXT_CHARS)] if found.answer else []),
     ):
         if rows:
             parts.append(part(title, rows))
@@ -149,7 +128,7 @@ def _overview(found: Rescued) -> str:
 
 def kept(wanted: str, url: str | None) -> str:
     """Save a session of another agent as one of this folder; its id."""
-    return _keep(read_recording(_file(wanted)), url)
+    return _keep(read_recording(session_path(wanted)), url)
 
 
 def _keep(recording: Recording, url: str | None) -> str:

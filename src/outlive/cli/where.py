@@ -14,7 +14,7 @@ from outlive.config.workspace import SETTINGS
 from outlive.errors import ConfigError
 from outlive.secrets import mask
 from outlive.stores.locations import places
-from outlive.tools.permissions.fence import HARNESS
+from outlive.tools.permissions.fence import HARNESS_PATHS
 from outlive.tools.permissions.trust import grants
 
 
@@ -92,16 +92,22 @@ def _dotenv(dotenv: DotEnv) -> tuple[str, str]:
     return "no", f"not trusted: {', '.join(dotenv.asks)}. Look at it, then: outlive trust"
 
 
-def _server(one: ConfiguredServer) -> dict[str, Any]:
-    about = one.server.described()
-    return {"server": one.name, "is": about, "file": one.source, "counts": one.counts, "why": one.why}
+def _server(configured: ConfiguredServer) -> dict[str, Any]:
+    about = configured.server.described()
+    return {
+        "server": configured.name,
+        "is": about,
+        "file": configured.source,
+        "counts": configured.counts,
+        "why": configured.why,
+    }
 
 
 def _unused(workspace: Workspace) -> list[str]:
     """List stores and settings of a linked worktree that are ignored in favour of the main checkout's."""
     if workspace.root == workspace.project:
         return []
-    return [str(path) for name in HARNESS if name != ".outlive" and (path := workspace.root / name).exists()]
+    return [str(path) for name in HARNESS_PATHS if name != ".outlive" and (path := workspace.root / name).exists()]
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -109,17 +115,17 @@ def _show(found: dict[str, Any]) -> None:
     url, source, problem = store.pop("url"), store.pop("from"), store.pop("problem")
     linked = f" ({found['linked']})" if found["linked"] else ""
     echo(f"workspace  {found['workspace']}{linked}")
-    said = "the default" if source == "default" else f"from {source}"
-    echo(f"store      {url} ({said})")
+    origin = "the default" if source == "default" else f"from {source}"
+    echo(f"store      {url} ({origin})")
     for what, path in store.items():
         echo(f"  {what:8} {path}")
     if problem:
         echo(f"  {click.style('refused:', fg='red')} {problem}")
     for label, item in zip(["settings"] + [""] * len(found["settings"]), found["settings"], strict=False):
         echo(f"{label:10} {item['file']}: {item['counts']}, {item['why']}")
-    for label, one in zip(["mcp"] + [""] * len(found["mcp"]), found["mcp"], strict=False):
-        counts = "yes" if one["counts"] else "no"
-        echo(f"{label:10} {one['server']}, {one['is']}: {counts}, {one['why']} ({one['file']})")
+    for label, server in zip(["mcp"] + [""] * len(found["mcp"]), found["mcp"], strict=False):
+        counts = "yes" if server["counts"] else "no"
+        echo(f"{label:10} {server['server']}, {server['is']}: {counts}, {server['why']} ({server['file']})")
     if found["unused"]:
         echo(f"not used   {', '.join(found['unused'])}")
     echo(f"home       {found['home']}")

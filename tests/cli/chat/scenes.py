@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from outlive.messages import Text, Thinking, ToolCall
-from outlive.models.errors import NotSetUp
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Reply
 from outlive.testing import call, calls, say
 from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
@@ -130,7 +130,7 @@ def quick(root: Path) -> Stage:
 def failing(root: Path) -> Stage:
     """A model that is not there."""
     stage = Stage(root)
-    stage.turns = [NotSetUp("no such model")]
+    stage.turns = [ModelNotSetUp("no such model")]
     return stage
 
 

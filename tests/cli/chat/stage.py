@@ -12,17 +12,17 @@ from msgspec import Struct
 
 from outlive.agent.runtime import AgentParts, Runtime
 from outlive.agent.session import Session
-from outlive.cli.chat.talk import OpenAgent, Surroundings
+from outlive.cli.chat.talk import ChatSetup, OpenAgent
 from outlive.events import PlanChanged, PlanStep
 from outlive.messages import Thinking, ToolCall
 from outlive.models.protocol import Price, Reply
 from outlive.request import Request
 from outlive.stores import open_stores
 from outlive.stores.logs.protocol import LogStore
-from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 from outlive.tasks.graph import TaskGraph
 from outlive.testing.scripted import ScriptedModel, Turn
-from outlive.tools.permissions.asking import Asker, Question
+from outlive.tools.permissions.asking import Asker, PermissionQuestion
 from outlive.tools.permissions.fence import Fence
 from outlive.tools.permissions.sandbox import Sandbox
 from outlive.tools.protocol import Tool, ToolContext, ToolOutcome
@@ -41,19 +41,19 @@ class StreamedModel(ScriptedModel):
         self.pause = pause
         self.letters = letters
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         async for piece in super().stream(request):
-            if isinstance(piece, TextArrived):
+            if isinstance(piece, TextDelta):
                 for start in range(0, len(piece.text), self.letters):
                     await asyncio.sleep(self.pause)
-                    yield TextArrived(piece.text[start : start + self.letters])
+                    yield TextDelta(piece.text[start : start + self.letters])
                 continue
             if isinstance(piece, Reply):
                 for block in piece.blocks:
                     if isinstance(block, Thinking):
-                        yield ThinkingArrived(block.text)
+                        yield ThinkingDelta(block.text)
                     elif isinstance(block, ToolCall):
-                        yield CallArriving(block.name)
+                        yield ToolCallStreaming(block.name)
                     await asyncio.sleep(self.pause * 10)
             yield piece
 
@@ -138,7 +138,7 @@ class AskingGate:
             return Verdict(True)
         subject = str(getattr(given, "command", getattr(given, "path", "")))
         answer = await self.ask(
-            Question(tool.name, subject, self.previews.get(tool.name, ""), (f"{tool.name}({subject}*)",))
+            PermissionQuestion(tool.name, subject, self.previews.get(tool.name, ""), (f"{tool.name}({subject}*)",))
         )
         return Verdict(answer.choice != "no", f"the user said no: {answer.why}")
 
@@ -195,8 +195,8 @@ class Stage:
     def opener(self) -> OpenAgent:
         return self.open
 
-    def around(self, **more: Any) -> Surroundings:
-        return Surroundings(self.open, self.store, self.root, "9.9.9", **more)
+    def around(self, **more: Any) -> ChatSetup:
+        return ChatSetup(self.open, self.store, self.root, "9.9.9", **more)
 
 
 def act(stage: Stage, *, session: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""docs/terminal.md lists the keys and commands there are. `python -m tests.cli.chat.test_docs` writes them anew."""
+"""docs/terminal.md lists the keys and commands there are. `python -m tests.cli.chat.test_docs` writes them."""
 
 import re
 

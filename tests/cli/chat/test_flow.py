@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.cli.chat.render.flow import LONGEST, LONGEST_MARK, Block, Flow
+from outlive.cli.chat.render.flow import MAX_BLOCK_CHARS, MAX_FENCE_CHARS, Block, Flow
 
 ANSWER = "# Title\nIntro\nmore\n\n```py\na = 1\n\nb = 2\n```\n- one\n\n  still one\n- two\n\nEnd"
 
@@ -99,8 +99,8 @@ def test_whatever_arrives_no_block_is_too_long_to_be_rendered_again_and_again(te
         found += [*flow.feed(text[at : at + size]), *flow.spill(12)]
         longest = max(longest, len(flow.tail))
     found += flow.finish()
-    assert longest <= 2 * LONGEST + 2
-    assert max(len(block.text) for block in found) <= 2 * LONGEST + 2 * LONGEST_MARK
+    assert longest <= 2 * MAX_BLOCK_CHARS + 2
+    assert max(len(block.text) for block in found) <= 2 * MAX_BLOCK_CHARS + 2 * MAX_FENCE_CHARS
     assert sum(len(block.text) for block in found) <= 30 * len(text), "no mark is repeated at length"
 
 

@@ -10,7 +10,7 @@ from prompt_toolkit.document import Document
 
 from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
-from outlive.cli.chat.pasting import LARGE, Pastes
+from outlive.cli.chat.pasting import FOLDED_PASTE_CHARS, Pastes
 from outlive.cli.chat.slash import is_command
 from outlive.stores.logs.protocol import SessionInfo
 
@@ -37,7 +37,7 @@ def test_two_pastes_of_the_same_size_do_not_mix() -> None:
 
 
 def test_one_long_line_counts_characters() -> None:
-    assert Pastes().shown("x" * (LARGE + 1)) == "[pasted 2,001 characters]"
+    assert Pastes().shown("x" * (FOLDED_PASTE_CHARS + 1)) == "[pasted 2,001 characters]"
 
 
 def test_history_is_kept_for_its_owner_alone(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from outlive.cli.chat.question import PAUSE, Questions, asked, preview
+from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, preview
 from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.paint import Painter
-from outlive.tools.permissions.asking import PermissionAnswer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
-RM = Question("bash", "rm -rf build", always=("bash(rm *)",))
+RM = PermissionQuestion("bash", "rm -rf build", always=("bash(rm *)",))
 
 
 class Asking:
@@ -20,7 +20,7 @@ class Asking:
         self.shown: list[Item] = []
         self.questions = Questions(self.shown.append, lambda: None, clock=lambda: self.now)
 
-    async def ask(self, question: Question, *keys: str) -> PermissionAnswer:
+    async def ask(self, question: PermissionQuestion, *keys: str) -> PermissionAnswer:
         asking = asyncio.ensure_future(self.questions(question))
         await asyncio.sleep(0)
         for key in keys:
@@ -49,7 +49,7 @@ def test_other_keys_mean_nothing(key: str) -> None:
 
 def test_always_needs_a_rule_to_remember() -> None:
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(Asking().ask(Question("bash", "ls"), "a"))
+        asyncio.run(Asking().ask(PermissionQuestion("bash", "ls"), "a"))
 
 
 def test_after_n_a_y_in_the_reason_is_not_a_yes() -> None:
@@ -62,9 +62,9 @@ def test_keys_count_only_after_a_pause_in_typing() -> None:
         asking = asyncio.ensure_future(stage.questions(RM))
         await asyncio.sleep(0)
         assert not stage.questions.armed
-        stage.now += PAUSE - 0.1
+        stage.now += KEY_PAUSE_SECONDS - 0.1
         stage.questions.typed()
-        stage.now += PAUSE - 0.1
+        stage.now += KEY_PAUSE_SECONDS - 0.1
         assert not stage.questions.armed
         stage.now += 0.2
         assert stage.questions.armed
@@ -87,7 +87,7 @@ def test_an_interrupted_question_closes_and_the_next_can_be_asked() -> None:
 def test_questions_of_parallel_calls_come_one_after_the_other() -> None:
     async def scene() -> list[str]:
         stage, order = Asking(), []
-        both = [asyncio.ensure_future(stage.questions(Question("bash", name))) for name in ("one", "two")]
+        both = [asyncio.ensure_future(stage.questions(PermissionQuestion("bash", name))) for name in ("one", "two")]
         for _ in both:
             await asyncio.sleep(0)
             assert stage.questions.open is not None
@@ -107,7 +107,7 @@ def test_the_rule_behind_always_is_shown() -> None:
 
 
 def test_always_says_that_it_is_for_the_very_line_that_is_shown() -> None:
-    texts = asked(Question("bash", "rm x", always=("bash(=rm x)",)), armed=True, reason=False)
+    texts = asked(PermissionQuestion("bash", "rm x", always=("bash(=rm x)",)), armed=True, reason=False)
     assert [text.plain for text in texts] == [
         "? bash rm x",
         "  y yes   n no, and why   Enter no",
@@ -117,12 +117,12 @@ def test_always_says_that_it_is_for_the_very_line_that_is_shown() -> None:
 
 def test_rules_that_say_something_else_than_the_question_are_shown_whole() -> None:
     long = f"edit_file(={'folder/' * 60}a.py)"
-    texts = asked(Question("edit_file", "a.py", always=(long,)), armed=True, reason=False)
+    texts = asked(PermissionQuestion("edit_file", "a.py", always=(long,)), armed=True, reason=False)
     assert texts[-1].plain == f"  a always {long}"
 
 
 def test_what_cannot_be_remembered_is_said_to_be_for_once() -> None:
-    texts = asked(Question("bash", "a > b"), armed=True, reason=False)
+    texts = asked(PermissionQuestion("bash", "a > b"), armed=True, reason=False)
     assert [text.plain for text in texts][1:] == [
         "  y yes   n no, and why   Enter no",
         "  only this once: no plain rule covers all of it",
@@ -130,12 +130,12 @@ def test_what_cannot_be_remembered_is_said_to_be_for_once() -> None:
 
 
 def test_a_preview_is_shown_as_a_diff() -> None:
-    question = Question("edit_file", "a.py", preview="@@ -1 +1 @@\n-old\n+new")
+    question = PermissionQuestion("edit_file", "a.py", preview="@@ -1 +1 @@\n-old\n+new")
     lines = Painter(80).lines(preview(question))
     assert [line.replace("\x1b[0m", "") for line in lines[1:]] == ["  \x1b[31m-old", "  \x1b[32m+new"]
 
 
 def test_a_command_too_long_for_the_screen_is_printed_in_full() -> None:
     command = "\n".join(f"step {n}" for n in range(60))
-    joined = "\n".join(Painter(80, "plain").lines(preview(Question("bash", command))))
+    joined = "\n".join(Painter(80, "plain").lines(preview(PermissionQuestion("bash", command))))
     assert all(f"step {n}" in joined for n in range(60))

@@ -18,10 +18,10 @@ from outlive.cli.chat.words import short_session
 from outlive.events import PlanChanged, PlanStep, StateChanged, UsageReported, UserSaid
 from outlive.memory.memories import Memories
 from outlive.messages import ToolCall, plain_text
-from outlive.models.errors import Unavailable
+from outlive.models.errors import ModelUnavailable
 from outlive.stores.logs.reading import full_log
 from outlive.testing import ScriptedModel, call, calls, say
-from outlive.tools.permissions.asking import Asker, PermissionAnswer, Question
+from outlive.tools.permissions.asking import Asker, PermissionAnswer, PermissionQuestion
 from tests.cli.chat.stage import Stage
 
 LONG = 30
@@ -39,7 +39,7 @@ class Face:
     def show(self, item: Item) -> None:
         self.lines.extend(Painter(100, "plain").lines(item.body))
 
-    async def ask(self, question: Question) -> PermissionAnswer:
+    async def ask(self, question: PermissionQuestion) -> PermissionAnswer:
         return PermissionAnswer("no")
 
     async def say(self, words: str) -> None:
@@ -141,7 +141,7 @@ def test_an_interruption_is_clean_and_gives_back_what_was_not_heard(stage: Stage
 
 
 def test_an_error_of_the_model_is_said_and_the_conversation_goes_on(stage: Stage, play: Play) -> None:
-    stage.turns = [Unavailable("overloaded for good"), say("Back.")]
+    stage.turns = [ModelUnavailable("overloaded for good"), say("Back.")]
 
     async def scene(face: Face) -> None:
         await face.say("go")
@@ -217,14 +217,14 @@ def test_sessions_in_which_nothing_was_said_are_not_listed(stage: Stage, play: P
 
 def test_what_was_noticed_before_anybody_watched_is_said(stage: Stage, play: Play) -> None:
     async def scene(face: Face) -> None:
-        opened = face.talk.around.open_agent
+        opened = face.talk.setup.open_agent
 
         def noticing(session: str | None, asker: Asker) -> Runtime:
             agent = opened(session, asker)
             agent.notices.append("outlive.toml is not trusted")
             return agent
 
-        face.talk.around = replace(face.talk.around, open_agent=noticing)
+        face.talk.setup = replace(face.talk.setup, open_agent=noticing)
         assert "· outlive.toml is not trusted" in await face.obey("/new")
 
     play(scene)
@@ -332,7 +332,7 @@ def test_what_is_remembered_is_found_again(stage: Stage, play: Play, tmp_path: P
     async def scene(face: Face) -> None:
         agent = face.talk.agent
         memories = Memories.open(f"files:{tmp_path}/.tasks", home=tmp_path / "home")
-        agent.remembering = SessionMemory(memories, agent.session, face.talk.around.store)
+        agent.memory = SessionMemory(memories, agent.session, face.talk.setup.store)
         assert "nothing is remembered yet" in await face.obey("/memory")
         assert "takes what to remember" in await face.obey("/remember")
         assert "remembered" in await face.obey("/remember We deploy on Monday mornings.")

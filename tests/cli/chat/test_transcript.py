@@ -21,8 +21,16 @@ from outlive.events import (
 )
 from outlive.messages import Text, ToolCall
 from outlive.state import WorkingState
-from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
-from outlive.tools.permissions.asking import Question
+from outlive.stream import (
+    ModelRetrying,
+    StreamEvent,
+    SubagentActed,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallStreaming,
+    ToolOutput,
+)
+from outlive.tools.permissions.asking import PermissionQuestion
 
 PAINTER = Painter(70, "plain")
 
@@ -41,7 +49,7 @@ class Reader:
         self.state = self.state.apply(event)
         self.see(event)
 
-    def see(self, *happened: Event | Live) -> None:
+    def see(self, *happened: Event | StreamEvent) -> None:
         for one in happened:
             for item in self.transcript.take(one):
                 self.lines.extend([""] if self._rhythm.gap(item) else [])
@@ -51,7 +59,7 @@ class Reader:
         self.event(AssistantSaid, blocks=calls)
         self.event(ToolStarted, calls=tuple(call.id for call in calls))
 
-    def live(self, rows: int = 20, now: float = 103.0, asked: Question | None = None) -> list[str]:
+    def live(self, rows: int = 20, now: float = 103.0, asked: PermissionQuestion | None = None) -> list[str]:
         return progress.lines(self.transcript, PAINTER, rows, now=now, since=100.0, asked=asked)
 
 
@@ -61,10 +69,10 @@ def bash(command: str, id: str = "1") -> ToolCall:
 
 def test_words_are_printed_once_each_as_their_paragraph_ends() -> None:
     reader = Reader()
-    reader.see(TextArrived("First para"), TextArrived("graph.\n\nSecond"))
+    reader.see(TextDelta("First para"), TextDelta("graph.\n\nSecond"))
     assert reader.lines == ["First paragraph."]
     assert "Second" in reader.live()
-    reader.see(TextArrived(" one."))
+    reader.see(TextDelta(" one."))
     reader.event(AssistantSaid, blocks=(Text("First paragraph.\n\nSecond one."),))
     assert reader.lines == ["First paragraph.", "", "Second one."]
 
@@ -118,7 +126,7 @@ def test_a_new_file_is_shown_as_what_was_put_in() -> None:
 
 def test_a_diff_that_the_user_was_asked_about_is_not_shown_again_nor_is_the_wait_counted() -> None:
     reader = Reader()
-    reader.transcript.answered(Question("edit_file", "a.py", preview="-1\n+2"), 60.0)
+    reader.transcript.answered(PermissionQuestion("edit_file", "a.py", preview="-1\n+2"), 60.0)
     reader.called(ToolCall("1", "edit_file", {"path": "a.py", "old_text": "1", "new_text": "2"}))
     reader.event(ToolFinished, call_id="1", text="ok", seconds=61.2)
     assert reader.lines == ["● edit_file a.py ✓ +1 −1 · 1.2 s"]
@@ -146,7 +154,7 @@ def test_what_sub_agents_do_is_shown_with_the_call_they_work_for() -> None:
 def test_the_call_that_is_asked_about_does_not_look_as_if_it_ran() -> None:
     reader = Reader()
     reader.called(bash("rm x"))
-    assert reader.live(asked=Question("bash", "rm x")) == []
+    assert reader.live(asked=PermissionQuestion("bash", "rm x")) == []
 
 
 def test_an_interrupted_call_says_so() -> None:
@@ -166,29 +174,29 @@ def test_a_changed_plan_is_shown_below_its_card() -> None:
 
 def test_a_retry_is_seen_while_it_waits_and_gone_afterwards() -> None:
     reader = Reader()
-    reader.see(ModelWaits("overloaded", 4.0, 2))
+    reader.see(ModelRetrying("overloaded", 4.0, 2))
     assert "↻ overloaded · again in 4.0 s (attempt 2)" in reader.live()
-    reader.see(TextArrived("Here."))
+    reader.see(TextDelta("Here."))
     assert not any("overloaded" in line for line in [*reader.lines, *reader.live()])
 
 
 def test_an_answer_that_broke_off_is_marked_and_not_mixed_with_the_next() -> None:
     reader = Reader()
-    reader.see(TextArrived("One.\n\nHalf a sent"), ModelWaits("broke", 1.0, 1), TextArrived("One.\n\nTwo.\n\n"))
+    reader.see(TextDelta("One.\n\nHalf a sent"), ModelRetrying("broke", 1.0, 1), TextDelta("One.\n\nTwo.\n\n"))
     assert reader.lines == ["One.", "", "↻ the answer broke off here and is asked for again", "", "One.", "", "Two."]
 
 
 def test_an_answer_that_broke_off_before_anything_was_printed_leaves_no_trace() -> None:
     reader = Reader()
-    reader.see(TextArrived("Half a sent"), ModelWaits("broke", 1.0, 1), TextArrived("Whole sentence.\n\n"))
+    reader.see(TextDelta("Half a sent"), ModelRetrying("broke", 1.0, 1), TextDelta("Whole sentence.\n\n"))
     assert reader.lines == ["Whole sentence."]
 
 
 def test_thinking_and_writing_a_call_are_seen_live_only() -> None:
     reader = Reader()
-    reader.see(ThinkingArrived("Let me see. "), ThinkingArrived("The parser."))
+    reader.see(ThinkingDelta("Let me see. "), ThinkingDelta("The parser."))
     assert "thinking: Let me see. The parser." in reader.live()[-1]
-    reader.see(CallArriving("edit_file"))
+    reader.see(ToolCallStreaming("edit_file"))
     assert "writing a call to edit_file" in reader.live()[-1]
     assert reader.lines == []
 
@@ -230,6 +238,6 @@ def test_a_forged_tag_leaves_the_users_words_the_users() -> None:
 
 def test_what_is_under_way_fits_into_the_rows_there_are() -> None:
     reader = Reader()
-    reader.see(TextArrived("\n".join(f"word {n}" for n in range(50))))
+    reader.see(TextDelta("\n".join(f"word {n}" for n in range(50))))
     reader.called(*(bash(f"cmd {n}", str(n)) for n in range(3)))
     assert len(reader.live(rows=6)) <= 6

@@ -24,11 +24,11 @@ from outlive.models.protocol import Usage
 from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.state import compression_line
-from outlive.stream import Live, ModelWaits
+from outlive.stream import ModelRetrying, StreamEvent
 
-EXIT = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
+EXIT_CODES = {"done": 0, "refused": 1, "hook": 1, "error": 1, "limit": 3, "interrupted": 130}
 """Exit code by the reason why the run ended; 2 is wrong usage, as everywhere."""
-SAID_REFUSALS = 5
+MAX_REFUSALS_SHOWN = 5
 
 
 class Result(Struct, frozen=True, kw_only=True, tag="result"):
@@ -73,7 +73,7 @@ class Gathered:
     found: dict[str, str] = field(default_factory=dict)
     """Label of a refused call to the option that would allow it."""
 
-    def take(self, happened: Event | Live) -> None:
+    def take(self, happened: Event | StreamEvent) -> None:
         match happened:
             case AssistantSaid():
                 self.calls |= {call.id: call_label(call) for call in tool_calls(happened.blocks)}
@@ -86,10 +86,10 @@ class Gathered:
         """Print one line for each on stderr."""
         for text in () if sys.stderr.isatty() else self.learned:  # a terminal showed it already
             click.echo(one_line(text), err=True)
-        for label, way in list(self.found.items())[:SAID_REFUSALS]:
+        for label, way in list(self.found.items())[:MAX_REFUSALS_SHOWN]:
             click.echo(one_line(f"not allowed: {label[:120]} · allow it with {way}"), err=True)
-        if len(self.found) > SAID_REFUSALS:
-            click.echo(f"not allowed: {len(self.found) - SAID_REFUSALS} more calls", err=True)
+        if len(self.found) > MAX_REFUSALS_SHOWN:
+            click.echo(f"not allowed: {len(self.found) - MAX_REFUSALS_SHOWN} more calls", err=True)
 
 
 def run_headless(agent: Runtime, prompt: tuple[Text, ...], form: str, *, partial: bool = False) -> int:
@@ -132,7 +132,7 @@ async def _run(agent: Runtime, prompt: tuple[Text, ...], form: str, partial: boo
     if out.failure is not None:
         done(f"session {agent.session.id} is saved, go on with: outlive --resume {agent.session.id}")
         raise out.failure
-    return EXIT[why]
+    return EXIT_CODES[why]
 
 
 @dataclass(slots=True)
@@ -158,28 +158,28 @@ def _interruptible(agent: Runtime) -> None:
 
     def stop() -> None:
         if not agent.working:
-            os._exit(EXIT["interrupted"])  # the second signal, or during close(): the log is on disk
+            os._exit(EXIT_CODES["interrupted"])  # the second signal, or during close(): the log is on disk
         agent.interrupt()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop)
 
 
-def _watcher(form: str, out: _Output, *, partial: bool) -> Callable[[Event | Live], None]:
-    def stream(happened: Event | Live) -> None:
-        if not isinstance(happened, Live):
+def _watcher(form: str, out: _Output, *, partial: bool) -> Callable[[Event | StreamEvent], None]:
+    def stream(happened: Event | StreamEvent) -> None:
+        if not isinstance(happened, StreamEvent):
             out.line(encode(happened))
-        elif partial or isinstance(happened, ModelWaits):
+        elif partial or isinstance(happened, ModelRetrying):
             out.line(msgspec.json.encode(happened))
 
     if form == "stream-json":
         return stream
     if form == "text" and sys.stderr.isatty():
         return _progress
-    return lambda happened: _progress(happened) if isinstance(happened, ModelWaits) else None
+    return lambda happened: _progress(happened) if isinstance(happened, ModelRetrying) else None
 
 
-def _progress(happened: Event | Live) -> None:
+def _progress(happened: Event | StreamEvent) -> None:
     """Print one dim line on stderr for each action."""
     match happened:
         case AssistantSaid():
@@ -190,7 +190,7 @@ def _progress(happened: Event | Live) -> None:
             rows = [("⤵", compression_line(happened))]
         case Noted():
             rows = [(" ", happened.text)]
-        case ModelWaits():
+        case ModelRetrying():
             rows = [(" ", f"{happened.reason}; again in {happened.seconds:.0f} s")]
         case _:
             return

@@ -4,7 +4,7 @@ import click
 
 from outlive.options import agent_options, together
 
-run_options = together(
+_headless_options = together(
     click.option(
         "-p",
         "--print",
@@ -17,6 +17,16 @@ run_options = together(
         "--output-format", type=click.Choice(["text", "json", "stream-json"]), help="What -p prints.  [default: text]"
     ),
     click.option("--include-partial", is_flag=True, help="stream-json: also words and output as they arrive."),
+)
+_from_option = click.option(
+    "--from",
+    "rescued",
+    metavar="FILE|ID",
+    help="Go on with a session of Claude Code, Codex, pi or opencode: its transcript, or how its id begins "
+    "(see rescue).",
+)
+run_options = together(
+    _headless_options,
     click.option("-c", "--continue", "continued", is_flag=True, help="Go on with the newest session of this folder."),
     click.option(
         "-r",
@@ -24,11 +34,8 @@ run_options = together(
         metavar="ID",
         help="Go on with this session (its id, how that begins, or the short one that is shown).",
     ),
-    click.option(
-        "--from",
-        "rescued",
-        metavar="FILE|ID",
-        help="Go on with a session of Claude Code, Codex or pi: its transcript, or how its id begins (see rescue).",
-    ),
+    _from_option,
     agent_options,
 )
+resume_options = together(_headless_options, _from_option, agent_options)
+"""The same for `outlive resume`, which names the session by an argument."""

@@ -21,9 +21,9 @@ from outlive.origin import tagged
 from outlive.stores.logs.names import is_followed, is_subagent
 from outlive.tools.permissions.asking import Asker
 
-STDIN_PATIENCE = 1.0
+STDIN_WAIT_SECONDS = 1.0
 """Seconds to wait for the first text on a pipe."""
-LONGEST_PROMPT = 10_000_000
+MAX_PROMPT_CHARS = 10_000_000
 """Characters."""
 
 
@@ -122,16 +122,16 @@ def _piped() -> str:
         return _stdin()
     if not stat.S_ISFIFO(kind):
         return ""
-    if not select.select([0], [], [], STDIN_PATIENCE)[0]:
+    if not select.select([0], [], [], STDIN_WAIT_SECONDS)[0]:
         click.echo("nothing came on standard input; going on without it (-p - waits for it)", err=True)
         return ""
     return _stdin()
 
 
 def _stdin() -> str:
-    text = sys.stdin.read(LONGEST_PROMPT + 1)
-    if len(text) > LONGEST_PROMPT:
+    text = sys.stdin.read(MAX_PROMPT_CHARS + 1)
+    if len(text) > MAX_PROMPT_CHARS:
         raise click.UsageError(
-            f"standard input has more than {LONGEST_PROMPT:,} characters; put it into a file and name the file"
+            f"standard input has more than {MAX_PROMPT_CHARS:,} characters; put it into a file and name the file"
         )
     return text

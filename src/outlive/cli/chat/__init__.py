@@ -21,7 +21,7 @@ from outlive import __version__
 from outlive.errors import ConfigError
 
 if TYPE_CHECKING:
-    from outlive.cli.chat.talk import OpenAgent, Surroundings
+    from outlive.cli.chat.talk import ChatSetup, OpenAgent
     from outlive.models.protocol import Model
     from outlive.stores.logs.protocol import LogStore
 
@@ -42,17 +42,17 @@ def chat(
     missing = [name for name in ("prompt_toolkit", "rich") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"the terminal needs {' and '.join(missing)}: pip install 'outlive[terminal]'")
-    from outlive.cli.chat.talk import Surroundings
+    from outlive.cli.chat.talk import ChatSetup
 
-    around = Surroundings(open_agent, store, root, __version__, choose)
-    return asyncio.run(_talk(around, session))
+    setup = ChatSetup(open_agent, store, root, __version__, choose)
+    return asyncio.run(_talk(setup, session))
 
 
-async def _talk(around: "Surroundings", session: str | None) -> int:
+async def _talk(setup: "ChatSetup", session: str | None) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from outlive.cli.chat.render.screen import Screen
 
-        return await Screen(around, "mono" if os.environ.get("NO_COLOR") else "colour").run(session)
+        return await Screen(setup, "mono" if os.environ.get("NO_COLOR") else "colour").run(session)
     from outlive.cli.chat.lines import LineChat
 
-    return await LineChat(around, width=shutil.get_terminal_size().columns).run(session)
+    return await LineChat(setup, width=shutil.get_terminal_size().columns).run(session)

@@ -14,8 +14,8 @@ from outlive.printable import one_line
 from outlive.stores.logs.protocol import SessionInfo
 from outlive.tools.permissions.asking import MODES
 
-MOST = 40
-SEEN = 5000
+MAX_COMPLETIONS = 40
+MAX_FILES_SCANNED = 5000
 """Files looked at for `@name`."""
 _SKIPPED = {"node_modules", "__pycache__", "venv", "dist", "build", "target"}
 
@@ -41,9 +41,9 @@ class ChatCompleter(Completer):
     def _commands(self, text: str) -> Iterator[Completion]:
         name, space, rest = text.partition(" ")
         if not space:
-            for one in COMMANDS.values():
-                if one.name.startswith(name):
-                    yield Completion(one.name, -len(name), display=one.usage, display_meta=one.about)
+            for command in COMMANDS.values():
+                if command.name.startswith(name):
+                    yield Completion(command.name, -len(name), display=command.usage, display_meta=command.about)
         elif name == "mode":
             yield from (Completion(mode, -len(rest)) for mode in MODES if mode.startswith(rest))
         elif name == "resume":
@@ -56,21 +56,21 @@ class ChatCompleter(Completer):
 
     def _mentioned(self, text: str) -> Iterator[Completion]:
         """Yield paths that start with the text, then files anywhere whose path contains it."""
-        found = list(islice(self._paths(text), MOST))
+        found = list(islice(self._paths(text), MAX_COMPLETIONS))
         yield from found
         if len(text) < 2 or "/" in text:
             return
-        direct = {one.text for one in found}
+        direct = {completion.text for completion in found}
         wanted = text.casefold()
         names = (name for name in self._files() if wanted in name.casefold() and name not in direct)
-        for name in sorted(islice(names, MOST - len(found)), key=lambda name: (len(name), name)):
+        for name in sorted(islice(names, MAX_COMPLETIONS - len(found)), key=lambda name: (len(name), name)):
             yield Completion(name, -len(text), display=one_line(name))
 
     def _paths(self, text: str) -> Iterator[Completion]:
         folder, _, start = text.rpartition("/")
         base = Path(os.path.expanduser(folder + "/")) if text.startswith(("/", "~")) else self.root / folder
         try:
-            entries = sorted(islice(os.scandir(base), SEEN), key=lambda entry: entry.name)
+            entries = sorted(islice(os.scandir(base), MAX_FILES_SCANNED), key=lambda entry: entry.name)
         except (OSError, ValueError):
             return
         for entry in entries:
@@ -85,7 +85,7 @@ class ChatCompleter(Completer):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
             for name in sorted(files):
                 seen += 1
-                if seen > SEEN:
+                if seen > MAX_FILES_SCANNED:
                     return
                 if not name.startswith(".") and name.isprintable():
                     yield os.path.relpath(os.path.join(folder, name), self.root)

@@ -13,10 +13,10 @@ from outlive.private import enter
 from outlive.regular import MIB, open_regular, open_to_read
 from outlive.secrets import mask
 
-LONGEST = 100_000
+MAX_ENTRY_CHARS = 100_000
 """Characters of one entry; longer ones are kept for this session only."""
-KEPT = 2000
-READ = 4 * MIB
+MAX_ENTRIES = 2000
+MAX_BYTES_READ = 4 * MIB
 """Bytes of the file that are read, from its end."""
 
 
@@ -33,8 +33,8 @@ class ProjectHistory(History):
         try:
             enter(self.path.parent)
             with open_to_read(self.path) as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - READ))
-                lines = file.read(READ).splitlines()[-KEPT:]
+                file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_BYTES_READ))
+                lines = file.read(MAX_BYTES_READ).splitlines()[-MAX_ENTRIES:]
         except (OSError, StoreUnavailable):
             return
         for line in reversed(lines):
@@ -44,7 +44,7 @@ class ProjectHistory(History):
                 continue
 
     def store_string(self, string: str) -> None:
-        if len(string) > LONGEST:
+        if len(string) > MAX_ENTRY_CHARS:
             return
         line = msgspec.json.encode(self._mask(string).encode("utf-8", "replace").decode()) + b"\n"
         try:

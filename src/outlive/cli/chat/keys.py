@@ -15,9 +15,9 @@ from outlive.cli.chat.question import Questions
 from outlive.cli.chat.talk import Talk
 from outlive.tools.permissions.asking import MODES, PermissionAnswer
 
-MANY = 16
+PASTE_MIN_CHARS = 16
 """Letters waiting behind an Enter that make it part of a paste."""
-CLOSE = 0.05
+PASTE_GAP_SECONDS = 0.05
 """Seconds between two Enters of one paste."""
 
 
@@ -108,7 +108,7 @@ class Burst:
         keys, now = list(waiting), time.monotonic()
         letters = sum(key.data.isprintable() for key in keys)
         enters = sum(key.key == Keys.ControlM for key in keys)
-        if not (letters >= MANY or (letters and enters) or now - self._at < CLOSE):
+        if not (letters >= PASTE_MIN_CHARS or (letters and enters) or now - self._at < PASTE_GAP_SECONDS):
             return False
         self._at = now
         return True

@@ -14,22 +14,22 @@ from outlive.cli.chat.question import asked, preview
 from outlive.cli.chat.render.item import Item, Rhythm
 from outlive.cli.chat.render.paint import Painter
 from outlive.cli.chat.slash import is_command, obey
-from outlive.cli.chat.talk import Surroundings, Talk
-from outlive.tools.permissions.asking import PermissionAnswer, Question
+from outlive.cli.chat.talk import ChatSetup, Talk
+from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
 
 class LineChat:
     """One conversation over two streams."""
 
     def __init__(
-        self, around: Surroundings, *, width: int = 80, source: TextIO | None = None, sink: TextIO | None = None
+        self, setup: ChatSetup, *, width: int = 80, source: TextIO | None = None, sink: TextIO | None = None
     ) -> None:
         self.source = source or sys.stdin
         self.sink = sink or sys.stdout
         self.present = self.source.isatty()
         """Whether a person is there to answer."""
         self.talk = Talk(
-            around, self._ask, show=self.show, give_back=lambda words: self.talk.note(f"not heard: {words}")
+            setup, self._ask, show=self.show, give_back=lambda words: self.talk.note(f"not heard: {words}")
         )
         self._painter = Painter(width, "plain")
         self._rhythm = Rhythm()
@@ -107,9 +107,9 @@ class LineChat:
             if not line.endswith("\\") and (words := "\n".join(parts).strip()):
                 return words
 
-    async def _ask(self, question: Question) -> PermissionAnswer:
+    async def _ask(self, question: PermissionQuestion) -> PermissionAnswer:
         if not self.present:
-            return PermissionAnswer("no", "there is no terminal to ask the user at")
+            return PermissionAnswer("no", "there is no terminal to ask the user at", "nobody")
         async with self._asking:
             if question.preview:
                 self.show(Item("block", preview(question)))

@@ -2,7 +2,7 @@
 
 from outlive.cli.chat.words import counted
 
-LARGE = 2000
+FOLDED_PASTE_CHARS = 2000
 
 
 class Pastes:
@@ -14,7 +14,7 @@ class Pastes:
     def shown(self, text: str) -> str:
         """Return the text to insert into the input for a paste."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if len(text) <= LARGE:
+        if len(text) <= FOLDED_PASTE_CHARS:
             return text.rstrip("\n")
         lines = text.count("\n") + (not text.endswith("\n"))
         size = counted(lines, "line") if lines > 1 else counted(len(text), "character")

@@ -17,14 +17,14 @@ from outlive.cli.chat.render.item import Item
 from outlive.cli.chat.render.transcript import note
 from outlive.cli.chat.words import counted, cut
 from outlive.printable import clean
-from outlive.tools.permissions.asking import PermissionAnswer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
-PAUSE = 0.5
+KEY_PAUSE_SECONDS = 0.5
 """Seconds without a key before the keys answer the question."""
 _HEADER = re.compile(r"\A--- .*\n\+\+\+ .*\n")
 """The header of a diff, which repeats the question."""
-PREVIEW_LINES = 200
-LONG_SUBJECT = 6
+MAX_PREVIEW_LINES = 200
+MAX_SUBJECT_LINES = 6
 """Lines; a longer subject is printed into the scrollback."""
 
 
@@ -34,7 +34,7 @@ class Questions:
     def __init__(
         self, show: Callable[[Item], None], changed: Callable[[], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.open: Question | None = None
+        self.open: PermissionQuestion | None = None
         self.reason = False
         """The answer is no, and the user is writing why."""
         self._show = show
@@ -44,7 +44,7 @@ class Questions:
         self._answer: asyncio.Future[PermissionAnswer] | None = None
         self._quiet_since = 0.0
 
-    async def __call__(self, question: Question) -> PermissionAnswer:
+    async def __call__(self, question: PermissionQuestion) -> PermissionAnswer:
         async with self._turn:
             self.open, self.reason = question, False
             self._answer = asyncio.get_running_loop().create_future()
@@ -64,7 +64,7 @@ class Questions:
     @property
     def armed(self) -> bool:
         """Whether keys answer the question now."""
-        return self.open is not None and self._clock() - self._quiet_since >= PAUSE
+        return self.open is not None and self._clock() - self._quiet_since >= KEY_PAUSE_SECONDS
 
     def typed(self) -> None:
         self._quiet_since = self._clock()
@@ -88,14 +88,14 @@ class Questions:
             self._answer.set_result(answer)
 
 
-def preview(question: Question) -> RenderableType:
-    """Render what would change, up to PREVIEW_LINES."""
+def preview(question: PermissionQuestion) -> RenderableType:
+    """Render what would change, up to MAX_PREVIEW_LINES."""
     subject = [Text(clean(question.subject))] if _is_long(question) else []
     lines = _HEADER.sub("", question.preview).splitlines()
-    shown = lines[:PREVIEW_LINES]
+    shown = lines[:MAX_PREVIEW_LINES]
     body = list(diffs.painted(shown)) if diffs.is_diff(question.preview) else [Text(clean(line)) for line in shown]
-    if len(lines) > PREVIEW_LINES:
-        body.append(Text(f"… {counted(len(lines) - PREVIEW_LINES, 'more line')} that would change", "warn"))
+    if len(lines) > MAX_PREVIEW_LINES:
+        body.append(Text(f"… {counted(len(lines) - MAX_PREVIEW_LINES, 'more line')} that would change", "warn"))
     return Padding(Group(*subject, *body), (0, 0, 0, 2))
 
 
@@ -104,7 +104,7 @@ def is_sentence(text: str) -> bool:
     return len(text) > 2 or bool(text.strip("yna"))
 
 
-def asked(question: Question, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:
+def asked(question: PermissionQuestion, *, armed: bool, reason: bool, writing: bool = False) -> list[Text]:
     """Render the question and the keys that answer it. The subject is shown whole, because it is what is granted."""
     subject = clean(question.subject)
     if _is_long(question):
@@ -133,10 +133,10 @@ def _keys(line: list[tuple[str, str]], *, armed: bool) -> Text:
     return text
 
 
-def _rules(question: Question) -> str:
+def _rules(question: PermissionQuestion) -> str:
     """Return the rules that would be allowed from now on, on one line."""
     return clean(" and ".join(question.always)).replace("\n", "⏎")
 
 
-def _is_long(question: Question) -> bool:
-    return question.subject.count("\n") >= LONG_SUBJECT or len(question.subject) > 80 * LONG_SUBJECT
+def _is_long(question: PermissionQuestion) -> bool:
+    return question.subject.count("\n") >= MAX_SUBJECT_LINES or len(question.subject) > 80 * MAX_SUBJECT_LINES

@@ -14,8 +14,8 @@ from outlive.cli.chat.words import ago, counted, cut, short_session
 from outlive.origin import user_words
 from outlive.printable import one_line
 
-SUBJECTS = 3
-ANSWER = 2000
+MAX_SUBJECTS = 3
+MAX_ANSWER_CHARS = 2000
 """Characters of the last answer that are shown."""
 
 
@@ -42,8 +42,8 @@ def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | 
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="quiet", no_wrap=True)
     rows.add_column(overflow="fold")
-    said = (user_words(unit.blocks) for unit in reversed(history.units) if unit.kind == "user")
-    if words := next(filter(None, said), ""):
+    turns = (user_words(unit.blocks) for unit in reversed(history.units) if unit.kind == "user")
+    if words := next(filter(None, turns), ""):
         rows.add_row("you", cut(one_line(words), 160))
     if plan := history.state.plan:
         done = sum(step.done for step in plan)
@@ -51,8 +51,8 @@ def recap(agent: Runtime, tasks: list[str], now: float | None = None) -> Item | 
         at = f", now: {one_line(plan[active - 1].text)}" if active else ""
         rows.add_row("plan", f"{done} of {counted(len(plan), 'step')} done{at}")
     if tasks:
-        more = f" and {len(tasks) - SUBJECTS} more" if len(tasks) > SUBJECTS else ""
-        rows.add_row("tasks", f"{len(tasks)} open: {', '.join(map(one_line, tasks[:SUBJECTS]))}{more}")
+        more = f" and {len(tasks) - MAX_SUBJECTS} more" if len(tasks) > MAX_SUBJECTS else ""
+        rows.add_row("tasks", f"{len(tasks)} open: {', '.join(map(one_line, tasks[:MAX_SUBJECTS]))}{more}")
     for words in agent.queued:
         rows.add_row("queued", cut(one_line(words), 160))
     if agent.unfinished:
@@ -68,5 +68,5 @@ def last_answer(agent: Runtime) -> Item | None:
         if unit.kind == "user":
             return None
         if words := "\n".join(piece.text for piece in unit.pieces if piece.kind == "said").strip():
-            return Item("answer", Prose(words if len(words) <= ANSWER else f"{words[:ANSWER]} …"))
+            return Item("answer", Prose(words if len(words) <= MAX_ANSWER_CHARS else f"{words[:MAX_ANSWER_CHARS]} …"))
     return None

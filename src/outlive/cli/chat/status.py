@@ -8,7 +8,7 @@ from outlive.agent.runtime import Gauge, Runtime
 from outlive.cli.chat.words import counted, dollars, short_session, tokens
 from outlive.printable import one_line
 
-CELLS = 12
+GAUGE_CELLS = 12
 
 
 class StatusFacts(Struct, frozen=True):
@@ -36,7 +36,7 @@ def facts(agent: Runtime, tasks: int) -> StatusFacts:
     )
 
 
-def bar(gauge: Gauge, cells: int = CELLS) -> str:
+def bar(gauge: Gauge, cells: int = GAUGE_CELLS) -> str:
     """Draw `▕██░░|░░▏`: used tokens and where the next pass engages; a huge window is cropped to twice that."""
     full = min(gauge.window, 2 * gauge.next_pass)
     if full <= 0:

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from outlive.agent.orphans import orphan_question
 from outlive.agent.runtime import Runtime
 from outlive.cli.chat import recap, status
 from outlive.cli.chat.render.item import Hanging, Item
@@ -22,17 +23,19 @@ from outlive.printable import clean, one_line
 from outlive.result import RunResult
 from outlive.stores.logs.names import is_subagent
 from outlive.stores.logs.protocol import LogStore, SessionInfo
-from outlive.stream import Live
-from outlive.tools.permissions.asking import Asker, Question
+from outlive.stream import StreamEvent
+from outlive.tools.permissions.asking import Asker, signed
 
-PATIENCE = 3.0
+STOP_WAIT_SECONDS = 3.0
 """Seconds to wait for a run to stop before the terminal closes."""
+AT_TERMINAL = "at the terminal"
+"""Where answers come from."""
 OpenAgent = Callable[[str | None, Asker], Runtime]
 """Opens a new session (None) or the session with an id; the asker asks for permissions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ChatSetup:
     open_agent: OpenAgent
     store: LogStore
     root: Path
@@ -46,14 +49,14 @@ class Talk:
 
     def __init__(
         self,
-        around: Surroundings,
+        setup: ChatSetup,
         ask: Asker,
         *,
         show: Callable[[Item], None],
         changed: Callable[[], None] = lambda: None,
         give_back: Callable[[str], None],
     ) -> None:
-        self.around = around
+        self.setup = setup
         self.show = show
         self.leaving = False
         self.failed = False
@@ -79,13 +82,13 @@ class Talk:
 
     async def open(self, session: str | None) -> None:
         """Open a session instead of the current one, which stays open on failure."""
-        opened = self.around.open_agent(session, self._ask)
+        opened = self.setup.open_agent(session, signed(self._ask, AT_TERMINAL))
         await self._let_go()
         self._agent = opened
         self.transcript = Transcript(state=lambda: opened.session.state)
         opened.watch(self._saw)
         self.refresh()
-        self.show(recap.header(opened, self.around.version))
+        self.show(recap.header(opened, self.setup.version))
         for item in filter(None, (recap.recap(opened, self._tasks), recap.last_answer(opened))):
             self.show(item)
         for notice in opened.notices:
@@ -95,9 +98,7 @@ class Talk:
 
     async def _take_over(self, agent: Runtime) -> None:
         """Ask what to do with commands that a dead process left running."""
-        subject = "\n".join(f"{orphan.text} (process group {orphan.pid})" for orphan in agent.orphans)
-        question = Question("still running:", subject, yes="stop it", no="leave it running in the background")
-        answer = await self._ask(question)
+        answer = await self._ask(orphan_question(agent.orphans))
         await agent.take_over("stop" if answer.choice == "yes" else "adopt")
 
     def farewell(self) -> None:
@@ -110,7 +111,7 @@ class Talk:
         self.leaving = True
         self.stop()
         if self._job is not None:
-            await asyncio.wait([self._job], timeout=PATIENCE)
+            await asyncio.wait([self._job], timeout=STOP_WAIT_SECONDS)
         await self._let_go()
 
     async def _let_go(self) -> None:
@@ -195,7 +196,7 @@ class Talk:
 
     def sessions(self) -> list[SessionInfo]:
         """List the project's conversations, newest first, without replays, sub-agents and empty sessions."""
-        found = (info for info in self.around.store.sessions() if not info.replay and not is_subagent(info.id))
+        found = (info for info in self.setup.store.sessions() if not info.replay and not is_subagent(info.id))
         return [info for info in found if not info.unused or info.id == self.agent.session.id]
 
     def complain(self, problem: str, hint: str = "") -> None:
@@ -212,7 +213,7 @@ class Talk:
             self._tasks = []
         self.facts = status.facts(self.agent, len(self._tasks))
 
-    def _saw(self, happened: Event | Live) -> None:
+    def _saw(self, happened: Event | StreamEvent) -> None:
         for item in self.transcript.take(happened):
             self.show(item)
         if isinstance(happened, TasksSeen):

@@ -11,6 +11,8 @@ import click
 @click.command()
 @click.argument("story", type=click.Choice(["agent", "graph", "replay"]), default="agent")
 @click.option("--keep", is_flag=True, help="Keep the temporary folder, to look around.")
+@click.option("--web", is_flag=True, help="Watch it in the browser while it plays; Ctrl-C ends it.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
 @click.option("--store", metavar="URL", help="graph: play it on another engine, such as sqlite:///demo.db.")
 @click.option("--act", nargs=1, hidden=True, help="Run as the agent of the story in this folder.")
 @click.option("--resume", hidden=True, help="… from where this session stopped.")
@@ -20,6 +22,8 @@ def demo(
     ctx: click.Context,
     story: str,
     keep: bool,
+    web: bool,
+    no_open: bool,
     store: str | None,
     act: str | None,
     resume: str | None,
@@ -37,6 +41,7 @@ def demo(
     Examples:
       outlive demo
       outlive demo graph
+      outlive demo --web
       outlive demo --keep
     """
     if act is not None:
@@ -51,13 +56,27 @@ def demo(
     folder, home = Path(tempfile.mkdtemp(prefix="outlive-demo-")), Path.cwd()
     try:
         os.chdir(folder)
-        _tell(story, folder, store)
+        if web:
+            _tell_on_page(story, folder, store, no_open=no_open)
+        else:
+            _tell(story, folder, store)
     finally:
         os.chdir(home)
         if keep:
             click.echo(f"\nlook around: cd {folder / 'work' if story == 'agent' else folder}")
         else:
             shutil.rmtree(folder)
+
+
+def _tell_on_page(story: str, folder: Path, store: str | None, *, no_open: bool) -> None:
+    """Tell a story while a web server shows its folder, and keep the server until Ctrl-C."""
+    from outlive.cli.demo.page import DemoPage
+
+    place = folder / "work" if story == "agent" else folder
+    place.mkdir(exist_ok=True)
+    with DemoPage(place, folder / "home", store, no_open=no_open) as page:
+        _tell(story, folder, store)
+        page.wait()
 
 
 def _tell(story: str, folder: Path, store: str | None) -> None:

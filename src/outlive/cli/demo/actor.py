@@ -10,13 +10,13 @@ from msgspec import Struct
 from outlive.agent.factory import AgentFactory, AgentOptions
 from outlive.cli.agent.headless import run_headless
 from outlive.cli.demo.script import PROMPT, REFUSED_AT, answer
-from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
 from outlive.messages import Message, Text, plain_text, tool_calls
 from outlive.models.errors import PromptTooLong
 from outlive.models.protocol import Price, Reply, Usage
+from outlive.replay.costs import Cache, Texts
 from outlive.request import Request
-from outlive.stream import Arriving, TextArrived
+from outlive.stream import ModelStreamEvent, TextDelta
 from outlive.testing.scripted import numbered, reply_of
 
 WINDOW = 26_000
@@ -44,12 +44,12 @@ class DemoModel:
         self._texts = Texts()
         self._cache = Cache()
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         reply = reply_of(answer(request))
         words = plain_text(reply.blocks)
-        left = [refusal for refusal in self._refusals if not refusal.exists()]
-        if words.startswith(f"Step {REFUSED_AT}:") and left:
-            left[0].touch()
+        pending = [refusal for refusal in self._refusals if not refusal.exists()]
+        if words.startswith(f"Step {REFUSED_AT}:") and pending:
+            pending[0].touch()
             raise PromptTooLong(f"prompt is too long: {request.tokens + 999} tokens > {WINDOW} maximum", 0, WINDOW)
         blocks = numbered(reply.blocks, os.urandom(4).hex())
         parts = self._texts.request(request)
@@ -57,7 +57,7 @@ class DemoModel:
         usage = Usage(0, round(used.written), round(used.read), round(used.output))
         with self._record.open("ab") as file:
             file.write(msgspec.json.encode(Sent("\n".join(parts), PRICE.of(usage))) + b"\n")
-        yield TextArrived(words)
+        yield TextDelta(words)
         yield Reply(blocks, "tools" if any(tool_calls(blocks)) else "end", usage, self.name)
 
     async def close(self) -> None:
@@ -66,6 +66,6 @@ class DemoModel:
 
 def act(base: Path, session: str | None) -> int:
     """Run the agent in `base`, in a new or a resumed session; returns the exit code."""
-    options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY)
+    options = AgentOptions(mode="accept-edits", allow=("bash(*)",), window=WINDOW, policy=POLICY, tools="all")
     opener = AgentFactory(Workspace.read(base / "work"), options, model=DemoModel(base / "requests.jsonl"))
     return run_headless(opener.open(session), () if session else (Text(PROMPT, "user"),), "stream-json")

@@ -17,19 +17,19 @@ from outlive.cli.demo.actor import PRICE, WINDOW, Sent
 from outlive.cli.demo.project import MONTHS, VENDOR, lay_out
 from outlive.cli.demo.script import ASKED, KILLED_AT, LAST, RULES, STEPS, TASKS
 from outlive.cli.demo.telling import aside, check, say
-from outlive.cli.replay.costs import Cache, Texts
 from outlive.config import Workspace
 from outlive.context.engine import Engine
 from outlive.errors import OutliveError
 from outlive.events import AssistantSaid, Compacted, Event, KnownEvent, ToolFinished, decode
 from outlive.messages import Message, plain_text, tool_calls
 from outlive.models.protocol import Usage
+from outlive.replay.costs import Cache, Texts
 from outlive.stores import open_stores
 from outlive.stores.tasks.protocol import TaskQuery
 from outlive.tasks.graph import TaskGraph
 
 RUNGS = ("spool", "snip", "micro", "collapse", "auto", "reactive")
-BAR = 24
+BAR_CELLS = 24
 _WHY = {
     "arrival": "more arrived than fits",
     "limit": "at the limit",
@@ -42,7 +42,7 @@ _WHY = {
 
 def play(base: Path) -> None:
     """Play the story in `base`; raises if a check at the end fails."""
-    (base / "work").mkdir()
+    (base / "work").mkdir(exist_ok=True)
     lay_out(base / "work")
     say("An agent gets a job that is larger than its window.")
     aside(f"The model is scripted, all else is real: tools, log, tasks, compaction. Window: {WINDOW:,} tokens.\n")
@@ -104,8 +104,8 @@ class Act:
                 click.echo("  " + click.style(f"⤵ {_pass(made)}", fg="cyan"))
             case _ if form["type"] == "usage_reported":
                 used = form.get("input", 0) + form.get("cache_write", 0) + form.get("cache_read", 0)
-                full = min(round(BAR * used / WINDOW), BAR)
-                self._line = f"{self._line:<72} ▕{'█' * full}{'░' * (BAR - full)}▏{used / 1000:5.1f}k"
+                full = min(round(BAR_CELLS * used / WINDOW), BAR_CELLS)
+                self._line = f"{self._line:<72} ▕{'█' * full}{'░' * (BAR_CELLS - full)}▏{used / 1000:5.1f}k"
             case _ if form["type"] == "noted":
                 aside(f"    {form['text'][:110]}")
 
@@ -120,8 +120,8 @@ class Act:
 def _pass(made: Compacted) -> str:
     receipt = made.receipt
     sizes = f"{receipt.before / 1000:.1f}k → {receipt.after / 1000:.1f}k"
-    left = f"{len(receipt.handles)} pages behind handles" if receipt.handles else ""
-    return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {left}"
+    departed = f"{len(receipt.handles)} more pages behind handles" if receipt.handles else ""
+    return f"{'+'.join(receipt.rungs):<26} {sizes:<16} {_WHY.get(receipt.reason, receipt.reason):<26} {departed}"
 
 
 def _check(base: Path, session: str) -> None:
@@ -168,6 +168,9 @@ def _check(base: Path, session: str) -> None:
     check(claims)
     _costs(events, sent)
     aside(f"\n  get it back yourself:  outlive demo --keep, and in its folder  outlive recall @h{numbers[0]}")
+    aside(
+        "  see your own sessions, tasks and memories:  outlive web   (this story in the browser:  outlive demo --web)"
+    )
 
 
 def _costs(events: Iterable[Event], sent: list[Sent]) -> None:

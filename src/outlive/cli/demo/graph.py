@@ -23,7 +23,7 @@ from outlive.tasks.drawing.marks import state
 from outlive.tasks.graph import TaskGraph
 
 LEASE = timedelta(seconds=3)
-WORK = 0.6
+WORK_SECONDS = 0.6
 EVERYTHING = TaskQuery(sort="id")
 
 PLAN = (
@@ -86,7 +86,7 @@ def work(store: str | None, name: str) -> None:
         except NothingReady:
             continue
         _tell(name, f"claims    {task.id} {task.subject}")
-        time.sleep(WORK)
+        time.sleep(WORK_SECONDS)
         token = task.lease.token if task.lease else None
         outcome = graph.complete(task.id, owner=name, token=token, result=f"done by {name}")
         ready = ", ".join(str(other.id) for other in outcome.unblocked)
@@ -123,7 +123,7 @@ def _wait_until_held(graph: TaskGraph, owner: str, worker: "subprocess.Popen[str
         done = graph.count(TaskQuery(statuses=frozenset({"completed"})))
         held = graph.find(TaskQuery(statuses=frozenset({"in_progress"}), owner=owner))
         if done and held:
-            time.sleep(WORK / 3)
+            time.sleep(WORK_SECONDS / 3)
             return held[0].id
         time.sleep(0.02)
     raise OutliveError(f"worker {owner} ended before it held a task (exit code {worker.returncode})")

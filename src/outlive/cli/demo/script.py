@@ -51,13 +51,13 @@ def _noise(lines: int) -> str:
 def _steps() -> list[tuple[str, list[Step]]]:
     depends = {2: [1], 3: [2], 4: [2, 3]}
     largest = "sort -t ';' -k 3 -r data/{}.csv"
-    made = [
+    creations = [
         call("task_create", subject=subject, addBlockedBy=depends.get(number, []))
         for number, subject in enumerate(TASKS, 1)
     ]
     plan = call("update_plan", goal="The ledger reads every notation", steps=["look", "fix", "total", "document"])
     steps: list[tuple[str, list[Step]]] = [
-        ("A plan, and tasks that outlive this session.", [plan, *made]),
+        ("A plan, and tasks that outlive this session.", [plan, *creations]),
         ("What is there?", [call("glob", pattern="**/*.py"), call("read_file", path="ledger/parse.py")]),
         ("The rest of the code.", [call("read_file", path=f"{name}.py") for name in ("ledger/report", CHECKS)]),
         ("Which limits does the vendor have? I only look.", [call("read_file", path="vendor/rates.py")]),
@@ -105,8 +105,8 @@ def answer(request: Request) -> Step:
         return say('{"memories": []}')  # the harness asks what is worth remembering
     if "write a summary of this session" in plain_text(request.messages[-1].blocks):
         return say(SUMMARY)
-    said = [plain_text(message.blocks) for message in request.messages if message.role == "assistant"]
-    number = max((int(found) for text in said for found in _STEP.findall(text)), default=0)
+    answers = [plain_text(message.blocks) for message in request.messages if message.role == "assistant"]
+    number = max((int(found) for text in answers for found in _STEP.findall(text)), default=0)
     results = [block for block in request.messages[-1].blocks if isinstance(block, ToolResult)]
     if any("look before doing it again" in result.text for result in results):
         look = call("bash", command="cat totals.txt 2>/dev/null || echo 'no totals yet'")

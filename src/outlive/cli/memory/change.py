@@ -59,8 +59,8 @@ def add(
       outlive memory add "My role" "I maintain the parser" --type user --scope user
     """
     places: dict[str, Any] = {"type": kind or "project", "scope": scope or "project", "derived_from": derived_from}
-    made = memories.add(name, text_of(text), **places, **_fields(options))
-    _say(made, "remembered", as_json=as_json)
+    memory = memories.add(name, text_of(text), **places, **_fields(options))
+    _say(memory, "remembered", as_json=as_json)
 
 
 @command()
@@ -82,13 +82,13 @@ def supersede(memories: Memories, ref: str, text: str, by: str, name: str, as_js
         raise click.UsageError("give the new text, or the memory that takes its place with --by")
     old = memories.get(ref)
     if by:
-        made = memories.supersede(ref, by=by)
+        correction = memories.supersede(ref, by=by)
     else:
-        made = memories.supersede(ref, text_of(text), name=name, **_fields(options))
-    if old.slug not in made.supersedes:
-        instead = ", ".join(made.supersedes)
+        correction = memories.supersede(ref, text_of(text), name=name, **_fields(options))
+    if old.slug not in correction.supersedes:
+        instead = ", ".join(correction.supersedes)
         click.echo(f"{old.slug} was superseded already; the new one takes the place of {instead}", err=True)
-    _say(made, "remembered", as_json=as_json)
+    _say(correction, "remembered", as_json=as_json)
 
 
 @command()
@@ -193,7 +193,7 @@ def consolidate(memories: Memories, scope: Scope | None, if_due: bool, model: st
 def _ask(question: str, undone: str) -> None:
     """Go on only after a yes."""
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{undone}; there is nobody to ask here, so say --yes")
+        raise click.UsageError(f"{undone}; there is no terminal to ask at: add --yes")
     click.confirm(question, abort=True, err=True)
 
 

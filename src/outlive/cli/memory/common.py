@@ -83,8 +83,8 @@ def line_of(memory: Memory, *, mark: str = "") -> str:
     where = click.style("  user", fg="magenta") if memory.scope == "user" else ""
     if not mark and (reason := blocked_reason(memory)):
         mark = f"not shown to a model: {reason}"
-    said = click.style(f"  {mark}", fg="yellow") if mark else ""
-    return f"{head}{where}{said}  {about}"
+    label = click.style(f"  {mark}", fg="yellow") if mark else ""
+    return f"{head}{where}{label}  {about}"
 
 
 def brief(text: str, longest: int = 120) -> str:

@@ -49,18 +49,18 @@ def search(
     if batch is not None:
         queries = list(_queries(batch))
     finder = Finder(memories, dense=dense).look()
-    for one in queries:
-        found = finder.select(one, most) if relevant else finder.search(one, most, untrusted=True)
+    for text in queries:
+        found = finder.select(text, most) if relevant else finder.search(text, most, untrusted=True)
         if as_json:
             results = [{"name": m.name, "score": score, "slug": m.slug, "scope": m.scope} for m, score in found]
-            form = {"query": one, "results": results}
+            form = {"query": text, "results": results}
             if batch is None:
                 print_json(form)
             else:
                 click.echo(msgspec.json.encode(form))
             continue
         if batch is not None:
-            click.echo(click.style(one, bold=True))
+            click.echo(click.style(text, bold=True))
         for memory, score in found:
             click.echo(f"{score:6.3f}  {line_of(memory)}")
         if not found:

@@ -111,8 +111,8 @@ def log(memories: Memories, ref: str, limit: int, diffs: bool, as_json: bool) ->
 def _speaker(memory: Memory) -> str:
     source = memory.provenance
     who = "model (its reading, not the user's words)" if source.who == "model" else source.who
-    said = who + (", confirmed" if source.confirmed else "")
-    return f"{said}, as the file has it, which came with the folder" if source.foreign else said
+    label = who + (", confirmed" if source.confirmed else "")
+    return f"{label}, as the file has it, which came with the folder" if source.foreign else label
 
 
 def _full(memory: Memory, by: str) -> str:
@@ -152,8 +152,12 @@ def _head(entry: ChangelogEntry) -> str:
 def _form(entry: ChangelogEntry) -> dict[str, object]:
     step = entry.step
     changes = [
-        {"slug": one.slug, "before": one.before and form_of(one.before), "after": one.after and form_of(one.after)}
-        for one in step.changes
+        {
+            "slug": change.slug,
+            "before": change.before and form_of(change.before),
+            "after": change.after and form_of(change.after),
+        }
+        for change in step.changes
     ]
     return {
         "id": entry.id,

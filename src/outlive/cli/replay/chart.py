@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
-from outlive.cli.replay.account import KINDS, ReplayReport
+from outlive.replay.report import KINDS, ReplayReport
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 56, 16, 34, 30
 TALL, LOW = 360, 200
@@ -18,12 +18,12 @@ def size_chart(report: ReplayReport) -> str:
     parts.append(f'<line class="window" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>')
     parts.append(f'<text class="window-label" x="{LEFT + 4}" y="{y - 5}">window {report.window:,}</text>')
     at = {turn.turn: number for number, turn in enumerate(report.turns)}
-    for one in report.passes:
-        if one.turn in at:
-            x = plot.x(at[one.turn])
+    for made in report.passes:
+        if made.turn in at:
+            x = plot.x(at[made.turn])
             parts.append(f'<line class="pass" x1="{x}" x2="{x}" y1="{TOP - 12}" y2="{plot.floor}"/>')
             mark = f"M{x - 4} {TOP - 20}h8l-4 7z"
-            tip = f"pass before message {one.turn}: {one.before:,} → {one.after:,}"
+            tip = f"pass before message {made.turn}: {made.before:,} → {made.after:,}"
             parts.append(f'<path class="mark" d="{mark}"><title>{escape(tip)}</title></path>')
     parts.append(f'<text class="first" x="{LEFT}" y="{TALL - 9}">message {report.turns[0].turn}</text>')
     parts.append(f'<text class="last" x="{WIDTH - RIGHT}" y="{TALL - 9}">message {report.turns[-1].turn}</text>')

@@ -12,20 +12,21 @@ from msgspec.structs import replace
 
 from outlive.cli.echo import echo_exact, json_option, named_input, named_output, print_json, store_option
 from outlive.cli.output import done
-from outlive.cli.replay.account import Account, ReplayReport
 from outlive.cli.replay.requests import RequestWriter
 from outlive.cli.session.common import chosen_policy, open_store
 from outlive.config import Workspace
 from outlive.replay.importers import ImportRefused, Recording, read_recording
+from outlive.replay.machine import session_path
 from outlive.replay.player import Replay, check_replaceable
-from outlive.stores.logs.protocol import LogStore
+from outlive.replay.report import Account, ReplayReport
+from outlive.stores.logs.protocol import LogStore, UnknownSession
 
 DEFAULT_WINDOW = 100_000
-STREAM = Path("-")
+STANDARD_STREAM = Path("-")
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", metavar="FILE|ID")
 @click.option(
     "--window",
     type=click.IntRange(min=1000),
@@ -61,7 +62,7 @@ STREAM = Path("-")
 @store_option("sessions")
 @json_option
 def replay(
-    file: Path,
+    file: str,
     window: int | None,
     reserve: int,
     policy: str,
@@ -73,10 +74,11 @@ def replay(
 ) -> None:
     """Play a recorded session through the context engine and tell what would have happened.
 
-    FILE is a trajectory (.jsonl, .jsonl.gz), a Claude Code session (~/.claude/projects/*/*.jsonl), a Codex rollout
-    (~/.codex/sessions/**/rollout-*.jsonl) or an outlive transcript; the format is detected. - is stdin. Nothing is
-    sent anywhere. The result is kept as a session under the recording's id, so that its handles can be recalled;
-    replaying again replaces that session, and never one that really happened.
+    FILE is a trajectory (.jsonl, .jsonl.gz), a session of Claude Code (~/.claude/projects/*/*.jsonl), Codex
+    (~/.codex/sessions/**/rollout-*.jsonl), pi or opencode (opencode.db/ID), or an outlive transcript; the format is
+    detected. - is stdin. ID is how the id of such a session begins (see rescue --list). Nothing is sent anywhere. The
+    result is kept as a session under the recording's id, so that its handles can be recalled; replaying again
+    replaces that session, and never one that really happened.
 
     Costs are multiples of one uncached input token: 1.25 to write the cache, 0.1 to read it, 5 for output, with a
     cache that lives five minutes by the recorded times; a token is 3.2 characters.
@@ -95,7 +97,7 @@ def replay(
     \b
     Exit codes: 0 done, 1 refused (also when a request cannot fit the window), 2 wrong usage.
     """
-    if requests_out == html == STREAM:
+    if requests_out == html == STANDARD_STREAM:
         raise click.UsageError("--requests-out and --html cannot both go to stdout")
     workspace = Workspace.find(store=store)
     settings = workspace.context_settings()
@@ -103,7 +105,7 @@ def replay(
     size = window or int(str(settings.get("window", DEFAULT_WINDOW)))
     if reserve >= size:
         raise click.UsageError(f"--reserve {reserve:,} leaves nothing of a window of {size:,} tokens")
-    recording = read_recording(file) if file != STREAM else _piped()
+    recording = _piped() if file == str(STANDARD_STREAM) else read_recording(_path(file))
     for text in recording.skipped:
         click.echo(f"{click.style('left out:', fg='yellow')} {text}", err=True)
     with open_store(store) as opened, _output(requests_out) if requests_out else nullcontext() as write:
@@ -114,16 +116,23 @@ def replay(
 
         with _output(html) as write:
             write(page(report).encode())
-    _show(report, full=full, as_json=as_json, err=STREAM in (requests_out, html))
+    _show(report, full=full, as_json=as_json, err=STANDARD_STREAM in (requests_out, html))
     if report.refused:
         sys.exit(1)
+
+
+def _path(wanted: str) -> Path:
+    try:
+        return session_path(wanted)
+    except UnknownSession as error:
+        raise click.BadParameter(error.message, param_hint="'FILE|ID'") from None
 
 
 def _piped() -> Recording:
     """Read the recording on stdin through a temporary file, because importers read files."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "stdin.jsonl")
-        path.write_bytes(named_input(STREAM)[0])
+        path.write_bytes(named_input(STANDARD_STREAM)[0])
         try:
             recording = read_recording(path)
         except ImportRefused as error:
@@ -169,7 +178,7 @@ def _show(report: ReplayReport, *, full: bool, as_json: bool, err: bool) -> None
 @contextmanager
 def _output(path: Path) -> Iterator[Callable[[bytes], object]]:
     """Yield the function that writes to stdout, or to a file that appears only when it is complete."""
-    if path == STREAM:
+    if path == STANDARD_STREAM:
         yield echo_exact
         return
     with named_output(path) as file:

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from html import escape
 
-from outlive.cli.replay.account import KINDS, Pass, ReplayReport
 from outlive.cli.replay.chart import LEFT, RIGHT, WIDTH, cost_chart, short, size_chart
 from outlive.cli.replay.look import SCRIPT, STYLE
 from outlive.cli.replay.misses import cache_lines, miss_cells
 from outlive.context.passes.departures import Left
+from outlive.replay.report import KINDS, Pass, ReplayReport
 
-DEAREST = 20
+MAX_MISSES_LISTED = 20
 """Cache misses that are listed."""
 
 
@@ -62,7 +62,7 @@ def _misses(report: ReplayReport) -> Iterator[str]:
     first, *rest = cache_lines(account)
     yield f"<section><h2>What the recorded session paid for its cache</h2><p>{escape(first)}</p>"
     yield "".join(["<ul>", *(f"<li>{escape(line)}</li>" for line in rest), "</ul>"]) if rest else ""
-    dearest = sorted(account.misses, key=lambda miss: -miss.tokens)[:DEAREST]
+    dearest = sorted(account.misses, key=lambda miss: -miss.tokens)[:MAX_MISSES_LISTED]
     if dearest:
         yield "<table><tr><th>call</th><th>missed</th><th class=n>tokens</th><th class=n>cost</th></tr>"
         for miss in dearest:
@@ -76,20 +76,20 @@ def _passes(report: ReplayReport) -> Iterator[str]:
     if not report.passes:
         return
     yield "<section><h2>What left, and when</h2>"
-    for one in report.passes:
+    for made in report.passes:
         yield (
-            f'<details><summary><span>message {one.turn:,}</span><span class="why">{escape(one.reason)}</span>'
-            f"<span>{short(one.before)} → {short(one.after)}</span>"
-            f'<span class="more">{escape(_told(one))}</span></summary>'
+            f'<details><summary><span>message {made.turn:,}</span><span class="why">{escape(made.reason)}</span>'
+            f"<span>{short(made.before)} → {short(made.after)}</span>"
+            f'<span class="more">{escape(_told(made))}</span></summary>'
         )
         yield "<table><tr><th>what</th><th>handles</th><th class=n>before</th><th class=n>left</th></tr>"
-        yield from map(_row, one.left)
+        yield from map(_row, made.left)
         yield "</table></details>"
     yield "</section>"
 
 
-def _told(one: Pass) -> str:
-    counts = ((one.units_shrunk, "shrunk"), (one.units_folded, "folded"), (one.lines_kept, "lines kept"))
+def _told(made: Pass) -> str:
+    counts = ((made.units_shrunk, "shrunk"), (made.units_folded, "folded"), (made.lines_kept, "lines kept"))
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
@@ -107,6 +107,6 @@ def _foot(report: ReplayReport) -> Iterator[str]:
         yield f"<p><b>Refused before message {refused.turn}:</b> {escape(refused.why)}</p>"
     yield (
         "<footer>Tokens are characters / 3.2. Cost in uncached input tokens: cache write 1.25, read 0.1, output 5, "
-        "cache lifetime five minutes by the recorded times. Everything that left can be had back: "
+        "cache lifetime five minutes by the recorded times. Everything that left can be recalled: "
         f"<code>outlive recall @h1 --session {escape(report.session)}</code></footer>"
     )

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from outlive.cli.replay.account import KINDS, Pass, ReplayReport, ReplayTurn
 from outlive.cli.replay.chart import short
 from outlive.cli.replay.misses import cache_lines
+from outlive.replay.report import KINDS, Pass, ReplayReport, ReplayTurn
 
-HEIGHT = 14
-LEFT = 8
+CHART_ROWS = 14
+LEFT_MARGIN = 8
 _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "system": ("·", {"fg": "bright_black"}),
     "digest": ("▒", {"fg": "magenta"}),
@@ -41,23 +41,23 @@ def _title(report: ReplayReport) -> Iterator[str]:
 
 
 def _chart(report: ReplayReport, width: int) -> Iterator[str]:
-    columns = list(_buckets(report.turns, max(10, width - LEFT - 2)))
+    columns = list(_buckets(report.turns, max(10, width - LEFT_MARGIN - 2)))
     if not columns:
         return
     top = max(report.window, report.largest)
     marks = "".join("▼" if any(turn.passes for turn in column) else " " for column in columns)
     if marks.strip():
-        yield f"{'passes':>{LEFT - 1}} {click.style(marks, fg='red', bold=True)}"
+        yield f"{'passes':>{LEFT_MARGIN - 1}} {click.style(marks, fg='red', bold=True)}"
     stacks = [_stack(max(column, key=lambda turn: turn.tokens), top) for column in columns]
-    for row in range(HEIGHT, 0, -1):
-        label = f"{short(round(top * row / HEIGHT))}" if row == HEIGHT or row % 4 == 2 else ""
+    for row in range(CHART_ROWS, 0, -1):
+        label = f"{short(round(top * row / CHART_ROWS))}" if row == CHART_ROWS or row % 4 == 2 else ""
         edge = "┤" if label else "│"
-        yield f"{label:>{LEFT - 2}} {edge}{''.join(_cell(stack, row) for stack in stacks)}"
-    yield f"{'0':>{LEFT - 2}} └{'─' * len(columns)}"
+        yield f"{label:>{LEFT_MARGIN - 2}} {edge}{''.join(_cell(stack, row) for stack in stacks)}"
+    yield f"{'0':>{LEFT_MARGIN - 2}} └{'─' * len(columns)}"
     first, last = f"message {report.turns[0].turn}", f"message {report.turns[-1].turn}"
-    yield " " * LEFT + first + last.rjust(max(0, len(columns) - len(first)))
+    yield " " * LEFT_MARGIN + first + last.rjust(max(0, len(columns) - len(first)))
     used = [kind for kind in KINDS if any(turn.kinds.get(kind) for turn in report.turns)]
-    yield " " * LEFT + "  ".join(f"{click.style(_LOOKS[kind][0], **_LOOKS[kind][1])} {kind}" for kind in used)
+    yield " " * LEFT_MARGIN + "  ".join(f"{click.style(_LOOKS[kind][0], **_LOOKS[kind][1])} {kind}" for kind in used)
 
 
 def _buckets(turns: Sequence[ReplayTurn], most: int) -> Iterator[Sequence[ReplayTurn]]:
@@ -78,7 +78,7 @@ def _stack(turn: ReplayTurn, top: int) -> list[str]:
     total = 0.0
     for kind in KINDS:
         total += turn.kinds.get(kind, 0)
-        rows += [kind] * (round(total / top * HEIGHT) - len(rows))
+        rows += [kind] * (round(total / top * CHART_ROWS) - len(rows))
     return rows
 
 
@@ -105,8 +105,10 @@ def _sums(report: ReplayReport) -> Iterator[str]:
 
 def _passes(passes: Sequence[Pass], width: int) -> Iterator[str]:
     yield click.style("before message   why        size              shrunk  folded  what left first", dim=True)
-    for one in passes:
-        size = f"{short(one.before)} → {short(one.after)}"
-        left = f"{one.left[0].what} {one.left[0].handles[0] if one.left[0].handles else ''}" if one.left else ""
-        row = f"{one.turn:>14}   {one.reason:<9}  {size:<16}  {one.units_shrunk:>6}  {one.units_folded:>6}  {left}"
+    for made in passes:
+        size = f"{short(made.before)} → {short(made.after)}"
+        left = f"{made.left[0].what} {made.left[0].handles[0] if made.left[0].handles else ''}" if made.left else ""
+        row = (
+            f"{made.turn:>14}   {made.reason:<9}  {size:<16}  {made.units_shrunk:>6}  {made.units_folded:>6}  {left}"
+        )
         yield row if len(row) <= width else row[: width - 1] + "…"

@@ -3,6 +3,7 @@
 common.py   options and output shared by the commands
 look.py     list, show, receipts, export
 change.py   resume, fork, undo
+trace.py    trace
 """
 
 import click
@@ -20,6 +21,7 @@ from outlive.cli.lazy import LazyGroup
         "fork": ("outlive.cli.session.change:fork", "Begin a session that shares another's past."),
         "undo": ("outlive.cli.session.change:undo", "Take back the last pass, or all after an event."),
         "export": ("outlive.cli.session.look:export", "Write a whole session as JSON lines."),
+        "trace": ("outlive.cli.session.trace:trace", "Send a session to an OpenTelemetry collector."),
     },
 )
 @click.option("--store", metavar="URL", help="Where the sessions are; also an option of every command.")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from outlive.agent.policies import policy_named
-from outlive.agent.session import WINDOW
+from outlive.agent.session import DEFAULT_WINDOW
 from outlive.cli.echo import echo, store_command
 from outlive.config import Workspace
 from outlive.context.engine import Engine
@@ -61,7 +61,7 @@ def resolved(store: LogStore, text: str) -> str:
 def engine_of(events: Iterable[Any]) -> Engine:
     """Build the engine of a log, with the settings of the workspace."""
     context = Workspace.find().context_settings()
-    engine = Engine(int(str(context.get("window", WINDOW))), chosen_policy("", context))
+    engine = Engine(int(str(context.get("window", DEFAULT_WINDOW))), chosen_policy("", context))
     engine.extend(events)
     return engine
 

@@ -12,6 +12,7 @@ from outlive.context.engine import Engine
 from outlive.context.pages import handle
 from outlive.context.passes.departures import LeftUnit, units_left
 from outlive.context.passes.pinning import kept
+from outlive.context.passes.receipts import shown_pages
 from outlive.context.state_block import render_state
 from outlive.events import (
     AssistantSaid,
@@ -19,6 +20,7 @@ from outlive.events import (
     Event,
     Forked,
     Noted,
+    PermissionAnswered,
     Renewed,
     StateShown,
     ToolFinished,
@@ -33,10 +35,10 @@ from outlive.printable import one_line
 from outlive.stores.logs.protocol import LogStore
 from outlive.stores.logs.reading import full_log
 
-_ROOM = 4000.0
+_STATE_BUDGET_TOKENS = 4000.0
 """Token budget of the state block."""
-_LINE = 110
-_NAMED = 6
+_LINE_COLUMNS = 110
+_MAX_DEPARTURES_NAMED = 6
 """How many of the units that left in a pass are named, largest first."""
 
 
@@ -109,10 +111,14 @@ def _shown(title: str, name: str, engine: Engine, events: Iterable[Event]) -> It
     pages = f", {handle(1)} to {handle(sizes['handles'])}" if sizes["handles"] else ""
     yield click.style(f"{sizes['units']} units, {sizes['passes']} passes{pages}", dim=True)
     history = engine.history
-    block = render_state(history.state, history.ledger, _ROOM, compacted=True, notes=history.notes).text
+    block = render_state(
+        history.state, history.ledger, _STATE_BUDGET_TOKENS, compacted=True, notes=history.notes
+    ).text
     yield from (["", *block.splitlines()[1:-1]] if block else [])
-    for one in kept(engine):
-        yield click.style(f"kept whole: {one.what}  {' '.join(one.handles)}  {one.tokens:,} tokens", dim=True)
+    for result in kept(engine):
+        yield click.style(
+            f"kept whole: {result.what}  {' '.join(result.handles)}  {result.tokens:,} tokens", dim=True
+        )
 
 
 def _told(event: Event) -> str:
@@ -120,23 +126,25 @@ def _told(event: Event) -> str:
         case UserSaid():
             who = "user" if user_words(event.blocks) else "harness"
             words = user_words(event.blocks) or plain_text(event.blocks)
-            return click.style(f"{who}: ", fg="yellow") + one_line(words, _LINE)
+            return click.style(f"{who}: ", fg="yellow") + one_line(words, _LINE_COLUMNS)
         case AssistantSaid():
             calls = ", ".join(call_label(call, 50) for call in tool_calls(event.blocks))
             words = " → ".join(filter(None, [plain_text(event.blocks), calls]))
-            return click.style("assistant: ", fg="cyan") + one_line(words, _LINE)
+            return click.style("assistant: ", fg="cyan") + one_line(words, _LINE_COLUMNS)
         case ToolFinished():
             mark = click.style(" failed", fg="red") if event.is_error else ""
             return click.style(f"result{mark} {len(event.text):,} characters: ", dim=True) + one_line(
-                event.text, _LINE
+                event.text, _LINE_COLUMNS
             )
         case Compacted():
             receipt = event.receipt
             return click.style(f"pass: {receipt.reason}, {receipt.before:,} → {receipt.after:,}", fg="magenta")
         case Noted() | Renewed():
-            return "note: " + one_line(event.text if isinstance(event, Noted) else event.handoff, _LINE)
+            return "note: " + one_line(event.text if isinstance(event, Noted) else event.handoff, _LINE_COLUMNS)
+        case PermissionAnswered():
+            return f"permission: {event.choice} to {one_line(event.tool)}, by {one_line(event.by, _LINE_COLUMNS)}"
         case StateShown():
-            return click.style("state: ", dim=True) + one_line(event.text.partition("\n")[2], _LINE)
+            return click.style("state: ", dim=True) + one_line(event.text.partition("\n")[2], _LINE_COLUMNS)
         case Undone():
             return f"undone: {'pass' if event.what == 'pass' else 'all after event'} {event.target}"
         case Forked():
@@ -164,56 +172,66 @@ def receipts(store: LogStore, session: str, every: bool, as_json: bool) -> None:
     say_damage(log.damage)
     undone = {event.target for event in log.events if isinstance(event, Undone) and event.what == "pass"}
     passes = [event for event in log.events if isinstance(event, Compacted)]
-    left = _left(log.events)
+    departures, handles = _replayed(log.events)
     if as_json:
         forms = [
-            {"event": one.id, "time": one.time, "undone": one.id in undone, "focus": one.focus}
-            | msgspec.structs.asdict(one.receipt)
-            | {"left": left[one.id]}
-            for one in passes
+            {"event": made.id, "time": made.time, "undone": made.id in undone, "focus": made.focus}
+            | msgspec.structs.asdict(made.receipt)
+            | {"handles": handles[made.id], "left": departures[made.id]}
+            for made in passes
         ]
         print_json(forms)
         return
     if not passes:
         echo(click.style("no passes", dim=True), err=True)
-    for one in passes:
-        named = _units(left[one.id], None if every else _NAMED)
-        echo("\n".join([*_receipt(one, undone=one.id in undone), *named]))
+    for event in passes:
+        named = _units(departures[event.id], None if every else _MAX_DEPARTURES_NAMED)
+        echo("\n".join([*_receipt(event, len(handles[event.id]), undone=event.id in undone), *named]))
 
 
-def _left(events: Iterable[Event]) -> dict[int, list[LeftUnit]]:
-    """Replay the log to find what left in each pass."""
+def _replayed(events: Iterable[Event]) -> tuple[dict[int, list[LeftUnit]], dict[int, list[int]]]:
+    """Replay the log to find what left in each pass, and the pages whose handles stood in the view after it."""
     engine = engine_of(())
-    found: dict[int, list[LeftUnit]] = {}
-    for event in events:
-        if isinstance(event, Compacted):
-            found[event.id] = units_left(event, engine.projection, engine.history.units)
-        engine.append(event)
-    return found
+    left: dict[int, list[LeftUnit]] = {}
+    handles: dict[int, list[int]] = {}
+
+    def watched() -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, Compacted):
+                left[event.id] = units_left(event, engine.projection, engine.history.units)
+            yield event
+            if isinstance(event, Compacted):
+                handles[event.id] = sorted(shown_pages(engine.projection))
+
+    engine.extend(watched())
+    return left, handles
 
 
 def _units(left: list[LeftUnit], most: int | None) -> Iterator[str]:
-    largest = sorted(left, key=lambda one: one.after - one.before)[:most]
-    for one in sorted(largest, key=lambda one: one.unit):
-        size = f"{one.before:,} → {one.after:,}" if one.after else f"{one.before:,}"
-        handles = " ".join(one.handles[:_NAMED]) + (" …" if len(one.handles) > _NAMED else "")
-        yield f"  {one.how} event {one.unit}: {one_line(one.what, _LINE)} ({size} tokens)  {handles}"
+    largest = sorted(left, key=lambda departure: departure.after - departure.before)[:most]
+    for departure in sorted(largest, key=lambda unit: unit.unit):
+        size = f"{departure.before:,} → {departure.after:,}" if departure.after else f"{departure.before:,}"
+        handles = " ".join(departure.handles[:_MAX_DEPARTURES_NAMED]) + (
+            " …" if len(departure.handles) > _MAX_DEPARTURES_NAMED else ""
+        )
+        what = one_line(departure.what, _LINE_COLUMNS)
+        yield f"  {departure.how} event {departure.unit}: {what} ({size} tokens)  {handles}"
     if len(left) > len(largest):
         yield click.style(f"  and {len(left) - len(largest)} more (--all)", dim=True)
 
 
-def _receipt(one: Compacted, *, undone: bool) -> Iterator[str]:
-    receipt = one.receipt
+def _receipt(made: Compacted, handles: int, *, undone: bool) -> Iterator[str]:
+    receipt = made.receipt
     mark = click.style("  undone", fg="yellow") if undone else ""
     rungs = "+".join(receipt.rungs)
-    head = click.style(f"event {one.id}", bold=True)
+    head = click.style(f"event {made.id}", bold=True)
     size = f"{receipt.before:,} → {receipt.after:,} tokens"
-    yield f"{head}  {moment(one.time)}  {rungs} ({receipt.reason})  {size}{mark}"
+    yield f"{head}  {moment(made.time)}  {rungs} ({receipt.reason})  {size}{mark}"
     kinds = dict.fromkeys([*receipt.kinds_before, *receipt.kinds_after])
     sizes = (f"{kind} {receipt.kinds_before.get(kind, 0):,} → {receipt.kinds_after.get(kind, 0):,}" for kind in kinds)
     yield click.style(f"  {', '.join(sizes)}", dim=True)
     facts = f"{receipt.units_shrunk} shrunk, {receipt.units_folded} folded, {receipt.lines_kept} lines kept, "
-    facts += f"{len(receipt.handles)} handles, {receipt.cache_cost:,} tokens written to the cache again, "
+    facts += f"{handles} handles, {receipt.cache_cost:,} tokens written to the cache again, "
     facts += f"{receipt.seconds:.2f} s"
     yield click.style(f"  {facts}", dim=True)
 

@@ -87,10 +87,10 @@ def create(
             raise click.UsageError(
                 "--batch takes everything from its file; it goes neither with a SUBJECT nor with fields"
             )
-        made = graph.create_many(_drafts(*named_input(batch)))
-        done(f"{len(made)} tasks were created: {some([task.id for task in made])}")
-        lines = [str(task.id) if quiet else f"created {line(task, paint)}" for task in made]
-        answer([task_to_json(task) for task in made], "\n".join(lines), as_json=as_json)
+        created = graph.create_many(_drafts(*named_input(batch)))
+        done(f"{len(created)} tasks were created: {some([task.id for task in created])}")
+        lines = [str(task.id) if quiet else f"created {line(task, paint)}" for task in created]
+        answer([task_to_json(task) for task in created], "\n".join(lines), as_json=as_json)
         return
     task = graph.create(subject or "", metadata=_object(metadata) if metadata else None, **fields)
     if quiet and not as_json:

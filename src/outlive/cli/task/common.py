@@ -15,7 +15,7 @@ from outlive.options import together
 from outlive.stores import open_stores
 from outlive.stores.tasks.records import Task, task_to_json
 from outlive.tasks.graph import TaskGraph
-from outlive.tasks.listing import DEFAULT_BUDGET, line, listing
+from outlive.tasks.listing import DEFAULT_BUDGET_TOKENS, line, listing
 
 _COLOURS: dict[str, dict[str, Any]] = {
     "ready": {"fg": "green"},
@@ -53,7 +53,7 @@ def complete_ids(ctx: click.Context, param: click.Parameter, incomplete: str) ->
     from click.shell_completion import CompletionItem
 
     tasks = open_graph(None).find()
-    return [CompletionItem(str(one.id), help=one.subject) for one in tasks if str(one.id).startswith(incomplete)]
+    return [CompletionItem(str(task.id), help=task.subject) for task in tasks if str(task.id).startswith(incomplete)]
 
 
 id_argument = click.argument("ref", metavar="ID", shell_complete=complete_ids)
@@ -62,7 +62,7 @@ budget_option = click.option(
     "--budget",
     type=click.IntRange(min=0),
     metavar="TOKENS",
-    help=f"Stop the list there; 0 for no end. {DEFAULT_BUDGET} if not given, and no end with --json or --limit.",
+    help=f"Stop the list there; 0 for no limit. Default {DEFAULT_BUDGET_TOKENS}; no limit with --json or --limit.",
 )
 holder_options = together(
     click.option("--owner", metavar="NAME", help="Act as this worker; refused if another holds the task."),
@@ -117,7 +117,7 @@ def budget_of(budget: int | None, *, limit: int | None, as_json: bool) -> int:
     """Return the token budget of a list: the option, else unlimited with --limit or --json, else the default."""
     if budget is not None:
         return budget
-    return 0 if as_json or limit is not None else DEFAULT_BUDGET
+    return 0 if as_json or limit is not None else DEFAULT_BUDGET_TOKENS
 
 
 def print_task(task: Task, verb: str, *, as_json: bool, unblocked: Sequence[Task] | None = None) -> None:

@@ -18,10 +18,10 @@ from outlive.cli.task.common import (
 )
 from outlive.printable import one_line
 from outlive.stores.tasks.protocol import SortKey, TaskQuery
-from outlive.stores.tasks.records import STATUSES, Change, Status, Task, task_to_json
+from outlive.stores.tasks.records import STATUSES, Status, Task, TaskChange, task_to_json
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import fits, line
-from outlive.tasks.lookup import OPEN
+from outlive.tasks.lookup import OPEN_TASKS
 
 
 @command()
@@ -78,7 +78,9 @@ def list_(
       outlive task list --all --label docs --text parser
       outlive task list --blocked --sort created --json
     """
-    chosen = frozenset(cast(tuple[Status, ...], statuses)) or (None if everything or archived else OPEN.statuses)
+    chosen = frozenset(cast(tuple[Status, ...], statuses)) or (
+        None if everything or archived else OPEN_TASKS.statuses
+    )
     reach = fits(budget_of(budget, limit=limit, as_json=as_json))
     most = min((number for number in (limit, reach) if number is not None), default=None)
     query = TaskQuery(
@@ -145,7 +147,7 @@ def _lease(task: Task) -> str:
     return f"until {local(task.lease.expires_at)}, token {task.lease.token}{over}"
 
 
-def _change(change: Change, *, name_task: bool) -> str:
+def _change(change: TaskChange, *, name_task: bool) -> str:
     edits = [
         _short(new) if change.op in ("create", "import") else f"{field} {_short(old)} → {_short(new)}"
         for field, (old, new) in change.changed.items()

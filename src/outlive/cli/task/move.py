@@ -36,14 +36,14 @@ def import_(graph: TaskGraph, source: Path, renumber: bool, as_json: bool) -> No
     else:
         raw, where = named_input(source)
         bundle = read_bundle(raw, where=where)
-    made = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
-    done(f"{len(made)} tasks were imported: {some([task.id for task in made])}")
-    there = len(bundle.tasks) - len(made)
-    text = f"imported {len(made)} {'task' if len(made) == 1 else 'tasks'}"
-    text += f", {there} were there already" if there else ""
-    answer([task_to_json(task) for task in made], text, as_json=as_json)
+    imported = import_bundle(graph.store, bundle, Audit(default_actor(), None), renumber=renumber)
+    done(f"{len(imported)} tasks were imported: {some([task.id for task in imported])}")
+    skipped = len(bundle.tasks) - len(imported)
+    text = f"imported {len(imported)} {'task' if len(imported) == 1 else 'tasks'}"
+    text += f", {skipped} were there already" if skipped else ""
+    answer([task_to_json(task) for task in imported], text, as_json=as_json)
     known = {task.id for task in graph.find(TaskQuery(archived=True))}
-    for task in made:
+    for task in imported:
         if lost := [number for number in task.depends_on if number not in known]:
             listed = ", ".join(map(str, lost))
             echo(f"task {task.id} depends on {listed}, which does not exist; see: outlive task doctor", err=True)

@@ -20,8 +20,8 @@ from outlive.tasks.drawing.svg import svg
 from outlive.tasks.graph import TaskGraph
 from outlive.tasks.listing import line
 
-ENDINGS = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid"}
-ENDINGS |= {".json": "json", ".txt": "tree"}
+FORMATS_BY_SUFFIX = {".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid"}
+FORMATS_BY_SUFFIX |= {".json": "json", ".txt": "tree"}
 _DRAWERS = {"mermaid": mermaid, "dot": dot, "svg": svg}
 
 
@@ -89,9 +89,9 @@ def _chosen(
 def _form_of(output: Path | None) -> str:
     if output is None or output.suffix == "":
         return "tree"
-    form = ENDINGS.get(output.suffix.lower())
+    form = FORMATS_BY_SUFFIX.get(output.suffix.lower())
     if form is None:
-        raise click.UsageError(f"{output.name}: say which --format; it is known for {', '.join(ENDINGS)}")
+        raise click.UsageError(f"{output.name}: say which --format; it is known for {', '.join(FORMATS_BY_SUFFIX)}")
     return form
 
 

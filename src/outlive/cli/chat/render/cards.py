@@ -13,13 +13,14 @@ from outlive.cli.chat.words import counted, cut, cut_start, duration, elapsed
 from outlive.events import PlanStep, ToolFinished
 from outlive.messages import COMMAND_KEYS, PATH_KEYS, ToolCall
 from outlive.printable import clean, clean_output, one_line
+from outlive.tools.files.call_diff import call_diff
 
 INDENT = 4
-DIFF_LINES = 16
-ERROR_LINES = 4
-OUTPUT_LINES = 3
-LIVE_LINES = 4
-QUICK = 0.95
+MAX_DIFF_LINES = 16
+MAX_ERROR_LINES = 4
+MAX_OUTPUT_LINES = 3
+MAX_LIVE_LINES = 4
+MIN_SHOWN_SECONDS = 0.95
 """Seconds; the duration of a faster call is not shown."""
 _KEYS = (
     *(*COMMAND_KEYS, *PATH_KEYS, "pattern", "query", "handle", "subject"),
@@ -44,8 +45,8 @@ class Card:
         if self.result.is_error or self.result.exit_code:
             yield _failed(self.call, self.result, options.max_width)
             return
-        lines = diffs.changes(self.call)
-        took = duration(self.result.seconds) if self.result.seconds >= QUICK else ""
+        lines = call_diff(self.call)
+        took = duration(self.result.seconds) if self.result.seconds >= MIN_SHOWN_SECONDS else ""
         facts = " · ".join(filter(None, ["" if self.plan else _came_to(self.result, lines), took]))
         yield headline(self.call, options.max_width, "●", "good", f"✓ {facts}".rstrip())
         if self.plan:
@@ -53,7 +54,7 @@ class Card:
         elif lines and self.with_diff:
             yield Padding(_shortened(lines), (0, 0, 0, INDENT))
         elif self.result.exit_code is not None:
-            yield _indented(_lines(self.result)[-OUTPUT_LINES:], options.max_width)
+            yield _indented(_lines(self.result)[-MAX_OUTPUT_LINES:], options.max_width)
 
 
 def target(call: ToolCall) -> tuple[str, str]:
@@ -84,7 +85,7 @@ def headline(call: ToolCall, width: int, mark: str, style: str, after: str = "")
 def running(call: ToolCall, width: int, mark: str, seconds: float, output: str = "") -> list[Text]:
     """Render a running call with the last lines of its output."""
     after = elapsed(seconds) if seconds >= 1 else ""
-    lines = [line for line in clean_output(output[-4000:]).splitlines() if line.strip()][-LIVE_LINES:]
+    lines = [line for line in clean_output(output[-4000:]).splitlines() if line.strip()][-MAX_LIVE_LINES:]
     return [
         headline(call, width, mark, "accent", after),
         *(Text(" " * INDENT + cut(line, width - INDENT), "quiet") for line in lines),
@@ -94,7 +95,7 @@ def running(call: ToolCall, width: int, mark: str, seconds: float, output: str =
 def whole(call: ToolCall, result: ToolFinished) -> RenderableType:
     """Render the whole input and the whole result."""
     parts: list[RenderableType] = [Text.assemble(("● ", "accent"), (one_line(call.name), "strong"))]
-    lines = diffs.changes(call)
+    lines = call_diff(call)
     for key, value in call.input.items():
         if not lines or not isinstance(value, str) or "\n" not in value:
             parts.append(Padding(Text.assemble((f"{one_line(key)} ", "quiet"), clean(str(value))), (0, 0, 0, 2)))
@@ -116,12 +117,12 @@ def steps(plan: Sequence[PlanStep], current: int = 0) -> Text:
 def _failed(call: ToolCall, result: ToolFinished, width: int) -> RenderableType:
     if result.text.startswith(_CUT_OFF):
         return headline(call, width, "●", "warn", "⏹ interrupted")
-    took = f" · {duration(result.seconds)}" if result.seconds >= QUICK else ""
+    took = f" · {duration(result.seconds)}" if result.seconds >= MIN_SHOWN_SECONDS else ""
     refused = result.text.startswith((f"{call.name} was not run", "[not run"))
     what = f"exit {result.exit_code}" if result.exit_code else "not run" if refused else "failed"
     card = headline(call, width, "●", "bad", f"✗ {what}{took}")
     lines = _lines(result)
-    kept = lines[-ERROR_LINES:] if result.exit_code else lines[:ERROR_LINES]
+    kept = lines[-MAX_ERROR_LINES:] if result.exit_code else lines[:MAX_ERROR_LINES]
     more = f"… {counted(len(lines) - len(kept), 'more line')} (ctrl+o)" if len(lines) > len(kept) else ""
     return Group(card, _indented([*kept, more] if more else kept, width))
 
@@ -142,11 +143,11 @@ def _came_to(result: ToolFinished, lines: list[str]) -> str:
     if lines:
         return diffs.size(lines)
     count = len(_lines(result)) if result.exit_code is not None else len(result.text.splitlines())
-    return counted(count, "line") if count > (1 if result.exit_code is None else OUTPUT_LINES) else ""
+    return counted(count, "line") if count > (1 if result.exit_code is None else MAX_OUTPUT_LINES) else ""
 
 
 def _shortened(lines: list[str]) -> RenderableType:
-    shown = list(diffs.painted(lines[:DIFF_LINES]))
-    if len(lines) > DIFF_LINES:
-        shown.append(Text(f"… {counted(len(lines) - DIFF_LINES, 'more line')} (ctrl+o)", "quiet"))
+    shown = list(diffs.painted(lines[:MAX_DIFF_LINES]))
+    if len(lines) > MAX_DIFF_LINES:
+        shown.append(Text(f"… {counted(len(lines) - MAX_DIFF_LINES, 'more line')} (ctrl+o)", "quiet"))
     return Group(*shown)

@@ -10,11 +10,11 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
 
 
-LONGEST = 8_000
+MAX_BLOCK_CHARS = 8_000
 """Characters of a block. The tail is rendered many times a second, and Markdown takes long for long texts."""
 
 
-LONGEST_MARK = 80
+MAX_FENCE_CHARS = 80
 """Characters of the line that opens a fence, which is repeated for every part of its code."""
 
 
@@ -39,7 +39,7 @@ class Flow:
     def feed(self, text: str) -> list[Block]:
         """Add a piece of text; returns the blocks it completed."""
         *whole, self._part = (self._part + text).split("\n")
-        if len(self._part) > LONGEST:
+        if len(self._part) > MAX_BLOCK_CHARS:
             whole, self._part = [*whole, self._part], ""
         return [block for line in whole for piece in _pieces(line) for block in self._bounded(piece)]
 
@@ -70,7 +70,7 @@ class Flow:
         """Yield what can be printed of the tail: lines of code, items of a list, and `paragraphs` if asked for."""
         if self._fence and _FENCE.match(self._lines[0]):
             head, *code = self._lines
-            head = head[:LONGEST_MARK]
+            head = head[:MAX_FENCE_CHARS]
             self._keep([head])
             if code:
                 yield self._made("\n".join([head, *code, self._fence]), then_tight=True)
@@ -88,7 +88,7 @@ class Flow:
         """One more line; what has become too long is cut."""
         yield from self._line(line)
         self._size += len(line) + 1 if self._lines else 0
-        if self._size > LONGEST:
+        if self._size > MAX_BLOCK_CHARS:
             yield from self._spilt(paragraphs=True)
 
     def _keep(self, lines: list[str]) -> None:
@@ -143,9 +143,9 @@ class Flow:
 
 def _pieces(line: str) -> Iterator[str]:
     """A line, or the parts of one that is too long."""
-    yield line[:LONGEST]
-    for at in range(LONGEST, len(line), LONGEST):
-        yield line[at : at + LONGEST]
+    yield line[:MAX_BLOCK_CHARS]
+    for at in range(MAX_BLOCK_CHARS, len(line), MAX_BLOCK_CHARS):
+        yield line[at : at + MAX_BLOCK_CHARS]
 
 
 def _only_marks(lines: list[str]) -> bool:

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
 Kind = Literal["user", "answer", "card", "note", "block"]
-CLOSE = ("card", "note")
+COMPACT_KINDS = ("card", "note")
 """No blank line goes between two items of these kinds."""
 
 
@@ -33,7 +33,7 @@ class Rhythm:
         last, self._last = self._last, item.kind
         if item.tight or last is None:
             return False
-        return last not in CLOSE or item.kind not in CLOSE
+        return last not in COMPACT_KINDS or item.kind not in COMPACT_KINDS
 
 
 @dataclass(frozen=True, slots=True)

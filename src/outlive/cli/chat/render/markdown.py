@@ -14,7 +14,7 @@ from rich.text import Text
 from outlive.printable import clean
 
 THEME = "ansi_dark"
-LONGEST = 32_000
+MAX_MARKDOWN_CHARS = 32_000
 """Characters; a longer block is shown as plain text, because some Markdown would take many seconds to parse."""
 
 
@@ -50,14 +50,14 @@ class Prose(Markdown):
         text = clean(text)
         super().__init__("", code_theme=THEME, hyperlinks=False)
         self.markup = text
-        self.parsed = _parser().parse(text) if len(text) <= LONGEST else []
+        self.parsed = _parser().parse(text) if len(text) <= MAX_MARKDOWN_CHARS else []
         for token in self.parsed:
             for child in token.children or ():
                 if child.type == "softbreak":
                     child.type = "hardbreak"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if len(self.markup) > LONGEST:
+        if len(self.markup) > MAX_MARKDOWN_CHARS:
             return iter([Text(self.markup.strip())])
         return super().__rich_console__(console, options)
 

@@ -12,7 +12,7 @@ from outlive.printable import clean
 
 Look = Literal["colour", "mono", "plain"]
 """`mono`: bold and dim, no colours (NO_COLOR). `plain`: no escape codes at all."""
-WIDEST = 110
+MAX_COLUMNS = 110
 """Columns; longer lines are hard to read."""
 _STYLES = {
     "cyan": ("accent", "markdown.code", "markdown.item.bullet", "markdown.item.number"),
@@ -31,7 +31,7 @@ class Painter:
     """Renders for one width and one look."""
 
     def __init__(self, width: int, look: Look = "colour") -> None:
-        self.width = max(10, min(width, WIDEST))
+        self.width = max(10, min(width, MAX_COLUMNS))
         self.look = look
         self._console = Console(
             width=self.width,

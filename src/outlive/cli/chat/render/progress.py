@@ -12,29 +12,35 @@ from outlive.cli.chat.render.transcript import Transcript, last_words
 from outlive.cli.chat.words import cut, elapsed
 from outlive.messages import ToolCall
 from outlive.printable import one_line
-from outlive.tools.permissions.asking import Question
+from outlive.tools.permissions.asking import PermissionQuestion
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-FRAME = 0.12
+FRAME_SECONDS = 0.12
 """Seconds between two frames of the spinner."""
-QUEUED = 3
-WAITING = 4
+MAX_QUEUED_SHOWN = 3
+MAX_CALLS_SHOWN = 4
 
 
 def lines(
-    seen: Transcript, painter: Painter, rows: int, *, now: float, since: float, asked: Question | None = None
+    seen: Transcript,
+    painter: Painter,
+    rows: int,
+    *,
+    now: float,
+    since: float,
+    asked: PermissionQuestion | None = None,
 ) -> list[str]:
     """Render at most `rows` lines, dropping the oldest. A call that the user is `asked` about is left out."""
-    spin = SPINNER[int(now / FRAME) % len(SPINNER)]
+    spin = SPINNER[int(now / FRAME_SECONDS) % len(SPINNER)]
     answer = painter.lines(Prose(seen.flow.live(rows))) if seen.flow.tail.strip() else []
     if answer and not seen.flow.tight:
         answer.insert(0, "")
-    calls = [one for one in seen.running.values() if asked is None or not _is_about(asked, one.call)]
+    calls = [running for running in seen.running.values() if asked is None or not _is_about(asked, running.call)]
     shown: list[RenderableType] = []
-    for one in calls:
-        shown.extend(cards.running(one.call, painter.width, spin, now - one.since, one.output))
+    for running in calls:
+        shown.extend(cards.running(running.call, painter.width, spin, now - running.since, running.output))
     if shown:
-        shown.extend(cards.headline(call, painter.width, "○", "quiet") for call in seen.pending[:WAITING])
+        shown.extend(cards.headline(call, painter.width, "○", "quiet") for call in seen.pending[:MAX_CALLS_SHOWN])
     if not seen.running:
         shown.append(_doing(seen, painter.width, spin, now - since))
     below = painter.lines(Group(*shown))
@@ -42,7 +48,7 @@ def lines(
     return [*answer[-max(1, rows - len(below)) :], *below][-rows:]
 
 
-def _is_about(question: Question, call: ToolCall) -> bool:
+def _is_about(question: PermissionQuestion, call: ToolCall) -> bool:
     return question.tool == call.name and question.subject in map(str, call.input.values())
 
 
@@ -64,7 +70,7 @@ def queued(words: Sequence[str], painter: Painter) -> list[str]:
     """Render words of the user that the agent has not received yet."""
     if not words:
         return []
-    shown = [Text(cut(f"queued > {one_line(one)}", painter.width), "quiet") for one in words[:QUEUED]]
-    if len(words) > QUEUED:
-        shown.append(Text(f"and {len(words) - QUEUED} more", "quiet"))
+    shown = [Text(cut(f"queued > {one_line(text)}", painter.width), "quiet") for text in words[:MAX_QUEUED_SHOWN]]
+    if len(words) > MAX_QUEUED_SHOWN:
+        shown.append(Text(f"and {len(words) - MAX_QUEUED_SHOWN} more", "quiet"))
     return painter.lines(Group(*shown))

@@ -26,22 +26,22 @@ from outlive.cli.chat.completing import ChatCompleter
 from outlive.cli.chat.history import ProjectHistory
 from outlive.cli.chat.keys import bindings
 from outlive.cli.chat.pasting import Pastes
-from outlive.cli.chat.question import PAUSE, Questions, asked, is_sentence
+from outlive.cli.chat.question import KEY_PAUSE_SECONDS, Questions, asked, is_sentence
 from outlive.cli.chat.render import progress
 from outlive.cli.chat.render.item import Hanging, Item, Rhythm
 from outlive.cli.chat.render.output import SteadyOutput, captured, reflows
 from outlive.cli.chat.render.paint import Look, Painter
 from outlive.cli.chat.slash import is_command, obey
-from outlive.cli.chat.talk import Surroundings, Talk
+from outlive.cli.chat.talk import ChatSetup, Talk
 from outlive.cli.chat.words import cut
-from outlive.tools.permissions.asking import PermissionAnswer, Question
+from outlive.tools.permissions.asking import PermissionAnswer, PermissionQuestion
 
-DRAW_EVERY = 0.04
+REDRAW_SECONDS = 0.04
 """Minimum seconds between two redraws."""
-TWICE = 2.0
+SECOND_CTRL_C_SECONDS = 2.0
 """Seconds within which a second Ctrl-C leaves."""
-INPUT_ROWS = 10
-MENU_ROWS = 8
+MAX_INPUT_ROWS = 10
+MAX_MENU_ROWS = 8
 STYLE = Style.from_dict(
     {
         "prompt": "ansicyan",
@@ -70,21 +70,21 @@ class InlineApplication(Application[None]):
 class Screen:
     """One conversation at a terminal."""
 
-    def __init__(self, around: Surroundings, look: Look) -> None:
+    def __init__(self, setup: ChatSetup, look: Look) -> None:
         self.look = look
         self.output = SteadyOutput(mono=look == "mono")
         self.questions = Questions(self.show, self.changed)
-        self.talk = Talk(around, self._ask, show=self.show, changed=self.changed, give_back=self._give_back)
+        self.talk = Talk(setup, self._ask, show=self.show, changed=self.changed, give_back=self._give_back)
         self.pastes = Pastes()
         self.hint = ""
         self._rhythm = Rhythm()
         self._printed: list[str] = []
-        self._stopped_at = -TWICE
+        self._stopped_at = -SECOND_CTRL_C_SECONDS
         self._jobs: set[asyncio.Task[None]] = set()
         self.input = Buffer(
             name="input",
-            history=ProjectHistory(around.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
-            completer=ChatCompleter(around.root, self.talk.sessions),
+            history=ProjectHistory(setup.root / ".outlive", lambda text: self.talk.agent.session.masked(text)),
+            completer=ChatCompleter(setup.root, self.talk.sessions),
             complete_while_typing=Condition(self._completes),
             enable_history_search=False,
             multiline=True,
@@ -97,7 +97,7 @@ class Screen:
             key_bindings=bindings(self),
             output=self.output,
             erase_when_done=True,
-            min_redraw_interval=DRAW_EVERY,
+            min_redraw_interval=REDRAW_SECONDS,
             before_render=lambda _: self._before_drawing(),
         )
         self.app.ttimeoutlen = 0.1
@@ -128,7 +128,7 @@ class Screen:
     async def _tick(self) -> None:
         """Redraw while the spinner turns."""
         while True:
-            await asyncio.sleep(progress.FRAME)
+            await asyncio.sleep(progress.FRAME_SECONDS)
             if self.talk.working or self.questions.open:
                 self.app.invalidate()
 
@@ -165,7 +165,7 @@ class Screen:
     def stop(self) -> None:
         """Handle Ctrl-C: stop the run, else clear the input; a second one leaves."""
         now = time.monotonic()
-        twice = now - self._stopped_at < TWICE
+        twice = now - self._stopped_at < SECOND_CTRL_C_SECONDS
         self._stopped_at = now
         if twice and (self.talk.stopping if self.talk.working else not self.input.text):
             self.leave()
@@ -175,7 +175,7 @@ class Screen:
         self.input.reset()
         self.pastes.clear()
         self.hint = "Ctrl-C again leaves"
-        asyncio.get_running_loop().call_later(TWICE, self._forget_hint)
+        asyncio.get_running_loop().call_later(SECOND_CTRL_C_SECONDS, self._forget_hint)
         self.changed()
 
     @property
@@ -198,8 +198,8 @@ class Screen:
     def changed(self) -> None:
         self.app.invalidate()
 
-    async def _ask(self, question: Question) -> PermissionAnswer:
-        asyncio.get_running_loop().call_later(PAUSE + 0.05, self.changed)
+    async def _ask(self, question: PermissionQuestion) -> PermissionAnswer:
+        asyncio.get_running_loop().call_later(KEY_PAUSE_SECONDS + 0.05, self.changed)
         began = time.monotonic()
         try:
             answer = await self.questions(question)
@@ -258,7 +258,7 @@ class Screen:
         search = SearchToolbar(ignore_case=True)
         writing = Condition(lambda: self.questions.reason)
         field = BufferControl(self.input, search_buffer_control=search.control, preview_search=True)
-        rows = Dimension(min=1, max=INPUT_ROWS)
+        rows = Dimension(min=1, max=MAX_INPUT_ROWS)
         parts: list[AnyContainer] = [
             Window(FormattedTextControl(self._above), dont_extend_height=True, wrap_lines=False),
             ConditionalContainer(
@@ -288,7 +288,7 @@ class Screen:
         if question := self.questions.open:
             texts = asked(question, armed=self.questions.armed, reason=self.questions.reason, writing=self.writing)
             under += ["", *(line for text in texts for line in painter.lines(text))]
-        typed = min(INPUT_ROWS, self.input.text.count("\n") + 1)
+        typed = min(MAX_INPUT_ROWS, self.input.text.count("\n") + 1)
         rows = max(3, size.rows - typed - len(under) - 4)
         over: list[str] = []
         if self.talk.working:
@@ -307,15 +307,15 @@ class Screen:
         if state is None:
             return []
         at = state.complete_index or 0
-        first = max(0, min(at - MENU_ROWS // 2, len(state.completions) - MENU_ROWS))
-        shown = state.completions[first : first + MENU_ROWS]
-        wide = max((len(one.display_text) for one in shown), default=0)
+        first = max(0, min(at - MAX_MENU_ROWS // 2, len(state.completions) - MAX_MENU_ROWS))
+        shown = state.completions[first : first + MAX_MENU_ROWS]
+        wide = max((len(item.display_text) for item in shown), default=0)
         room = self.painter.width
         made: StyleAndTextTuples = []
-        for number, one in enumerate(shown, first):
+        for number, completion in enumerate(shown, first):
             style = "class:menu.current" if number == state.complete_index else "class:menu"
-            made.append((style, cut(f"  {one.display_text:<{wide}}", room)))
-            made.append(("class:menu.meta", cut(f"  {one.display_meta_text}", max(0, room - wide - 2))))
+            made.append((style, cut(f"  {completion.display_text:<{wide}}", room)))
+            made.append(("class:menu.meta", cut(f"  {completion.display_meta_text}", max(0, room - wide - 2))))
             made.append(("", "\n"))
         return made[:-1]
 

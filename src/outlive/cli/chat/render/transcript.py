@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from rich.text import Text
 
-from outlive.agent.session import DAMAGE
-from outlive.agent.started import LINK
+from outlive.agent.session import DAMAGE_NOTE
+from outlive.agent.started import SUBAGENT_LABEL
 from outlive.cli.chat.render.cards import Card
 from outlive.cli.chat.render.flow import Block, Flow
 from outlive.cli.chat.render.item import Hanging, Item
@@ -34,15 +34,23 @@ from outlive.messages import ToolCall, plain_text, tool_calls
 from outlive.origin import origin_of, user_words
 from outlive.printable import clean, one_line
 from outlive.state import WorkingState
-from outlive.stream import CallArriving, Live, ModelWaits, SubagentActed, TextArrived, ThinkingArrived, ToolOutput
-from outlive.tools.permissions.asking import Question
+from outlive.stream import (
+    ModelRetrying,
+    StreamEvent,
+    SubagentActed,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallStreaming,
+    ToolOutput,
+)
+from outlive.tools.permissions.asking import PermissionQuestion
 
-KEPT_RESULTS = 50
-KEPT_OUTPUT = 8000
-SPILL = 12
+MAX_KEPT_RESULTS = 50
+MAX_KEPT_OUTPUT_CHARS = 8000
+MAX_LIVE_BLOCK_LINES = 12
 """Lines of code or of a list that stay live until complete; longer ones are printed as they come."""
-USER_LINES = 12
-OTHERS = 200
+MAX_USER_LINES = 12
+MAX_INJECTED_COLUMNS = 200
 """Columns of a text in the user's turn that is not the user's."""
 _TAG = re.compile(r"^<[\w-]+>|</[\w-]+>$")
 
@@ -62,7 +70,7 @@ class Transcript:
     clock: Callable[[], float] = time.monotonic
     flow: Flow = field(default_factory=Flow)
     running: dict[str, Running] = field(default_factory=dict)
-    results: deque[tuple[ToolCall, ToolFinished]] = field(default_factory=lambda: deque(maxlen=KEPT_RESULTS))
+    results: deque[tuple[ToolCall, ToolFinished]] = field(default_factory=lambda: deque(maxlen=MAX_KEPT_RESULTS))
     batch: int = 1
     """Number of calls in the last answer that had any."""
     thinking: str = ""
@@ -80,10 +88,12 @@ class Transcript:
     _printed: bool = False
     """Part of the arriving answer was printed into the scrollback."""
 
-    def take(self, happened: Event | Live) -> list[Item]:
+    def take(self, happened: Event | StreamEvent) -> list[Item]:
         """Take in an event; returns the items it finished."""
         match happened:
-            case TextArrived() | ThinkingArrived() | CallArriving() | ModelWaits() | ToolOutput() | SubagentActed():
+            case (
+                TextDelta() | ThinkingDelta() | ToolCallStreaming() | ModelRetrying() | ToolOutput() | SubagentActed()
+            ):
                 return self._live(happened)
             case UserSaid():
                 return list(_turn(happened))
@@ -99,7 +109,7 @@ class Transcript:
             case PlanChanged():
                 self._plan_changed = True
                 return []
-            case Checkpointed() if happened.label == LINK:
+            case Checkpointed() if happened.label == SUBAGENT_LABEL:
                 self._child(happened.data)
                 return []
             case _:
@@ -115,19 +125,19 @@ class Transcript:
         self._heard = self._printed = False
         return items
 
-    def _live(self, happened: Live) -> list[Item]:
+    def _live(self, happened: StreamEvent) -> list[Item]:
         match happened:
-            case TextArrived():
+            case TextDelta():
                 self._quiet()
                 self._heard = True
-                return self._blocks([*self.flow.feed(happened.text), *self.flow.spill(SPILL)])
-            case ThinkingArrived():
-                self.thinking = (self.thinking + happened.text)[-KEPT_OUTPUT:]
+                return self._blocks([*self.flow.feed(happened.text), *self.flow.spill(MAX_LIVE_BLOCK_LINES)])
+            case ThinkingDelta():
+                self.thinking = (self.thinking + happened.text)[-MAX_KEPT_OUTPUT_CHARS:]
                 self.waiting = ""
-            case CallArriving():
+            case ToolCallStreaming():
                 self._quiet()
                 self.arriving = one_line(happened.name)
-            case ModelWaits():
+            case ModelRetrying():
                 return self._again(happened)
             case ToolOutput():
                 self._output(happened.call_id, happened.text)
@@ -137,16 +147,16 @@ class Transcript:
 
     def _output(self, call: str, text: str) -> None:
         if found := self.running.get(call):
-            found.output = (found.output + text)[-KEPT_OUTPUT:]
+            found.output = (found.output + text)[-MAX_KEPT_OUTPUT_CHARS:]
 
     def _child(self, link: dict[str, object]) -> None:
         """Link a new sub-agent to its call, so that its activity is shown there."""
-        for id, one in self.running.items():
-            if one.call.input.get("description") == link.get("description") and id not in self._children.values():
+        for id, running in self.running.items():
+            if running.call.input.get("description") == link.get("description") and id not in self._children.values():
                 self._children[str(link.get("session"))] = id
                 return
 
-    def _again(self, wait: ModelWaits) -> list[Item]:
+    def _again(self, wait: ModelRetrying) -> list[Item]:
         broken, self._printed = self._printed, False
         self.flow = Flow()
         self._quiet()
@@ -180,7 +190,7 @@ class Transcript:
         )
         return [Item("card", card)]
 
-    def answered(self, question: Question, seconds: float) -> None:
+    def answered(self, question: PermissionQuestion, seconds: float) -> None:
         """Record a yes of the user: its preview is not shown again, and the waiting time is not the tool's."""
         self._asked[question.tool, question.subject] = (seconds, bool(question.preview))
 
@@ -202,12 +212,12 @@ def _turn(event: UserSaid) -> Iterator[Item]:
     others = [(origin_of(b), b.text) for b in event.blocks if isinstance(b, Words) and origin_of(b) != "user"]
     if len(others) < len(event.blocks):
         lines = clean(user_words(event.blocks)).strip().split("\n")
-        shown = Text("\n".join(lines[:USER_LINES]), "strong")
-        if len(lines) > USER_LINES:
-            shown.append(f"\n… {counted(len(lines) - USER_LINES, 'more line')}", "quiet")
+        shown = Text("\n".join(lines[:MAX_USER_LINES]), "strong")
+        if len(lines) > MAX_USER_LINES:
+            shown.append(f"\n… {counted(len(lines) - MAX_USER_LINES, 'more line')}", "quiet")
         yield Item("user", Hanging("> ", shown))
     for origin, text in others:
-        yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), OTHERS)}", "quiet"))
+        yield note("·", Text(f"{origin}: {cut(one_line(_TAG.sub('', text.strip())), MAX_INJECTED_COLUMNS)}", "quiet"))
 
 
 def note(mark: str, words: Text, style: str = "quiet") -> Item:
@@ -219,7 +229,7 @@ def _notes(event: Event) -> Iterator[Item]:
         case Compacted():
             yield note("⤵", _compaction(event.receipt), "accent")
         case Noted():
-            style = "warn" if event.kind == DAMAGE else "quiet"
+            style = "warn" if event.kind == DAMAGE_NOTE else "quiet"
             yield note("·", Text(one_line(event.text), style), style)
         case ModeChanged():
             yield note("·", Text(f"mode {one_line(event.mode)}", "quiet"))

@@ -8,14 +8,14 @@ from rich.text import Text
 from outlive.agent.forking import fork as fork_session
 from outlive.cli.chat.slash import look
 from outlive.cli.chat.slash.base import WrongUsage, command
-from outlive.cli.chat.talk import Talk
+from outlive.cli.chat.talk import AT_TERMINAL, Talk
 from outlive.cli.chat.words import counted, short_session
 from outlive.errors import StoreUnavailable
 from outlive.events import encode
 from outlive.printable import one_line
 from outlive.stores.logs.protocol import UnknownSession
 from outlive.stores.logs.reading import full_log
-from outlive.tools.permissions.asking import MODE_WORDS, MODES
+from outlive.tools.permissions.asking import MODE_WORDS, MODES, user_name
 
 
 @command("[FOCUS]", "make a pass now; FOCUS says what the summary is to keep", resting=True)
@@ -29,11 +29,11 @@ async def compact(talk: Talk, words: str) -> None:
 
 @command("WORDS", "keep something for later sessions; outlive memory undo takes it back")
 async def remember(talk: Talk, words: str) -> RenderableType:
-    if talk.agent.remembering is None:
+    if talk.agent.memory is None:
         return Text("there is no memory here", "quiet")
     if not words:
         raise WrongUsage("/remember takes what to remember: /remember we deploy on Mondays")
-    return Text(one_line(talk.agent.remembering.told(words)))
+    return Text(one_line(talk.agent.memory.told(words)))
 
 
 @command("[EVENT]", "take back the last pass, or everything after an event", resting=True)
@@ -55,12 +55,12 @@ async def undo(talk: Talk, words: str) -> RenderableType:
 async def mode(talk: Talk, words: str) -> RenderableType | None:
     if not words:
         now = talk.agent.mode
-        rows = (f"{'▸' if one == now else ' '} {one}: {MODE_WORDS[one]}" for one in MODES)
+        rows = (f"{'▸' if mode == now else ' '} {mode}: {MODE_WORDS[mode]}" for mode in MODES)
         return Text("\n".join(rows))
-    found = [one for one in MODES if one.startswith(words)]
+    found = [mode for mode in MODES if mode.startswith(words)]
     if len(found) != 1:
         raise WrongUsage(f"there is no mode {words!r}; the modes are {', '.join(MODES)}")
-    talk.agent.set_mode(found[0])
+    talk.agent.set_mode(found[0], by=f"{user_name()} {AT_TERMINAL}")
     return None
 
 
@@ -68,9 +68,9 @@ async def mode(talk: Talk, words: str) -> RenderableType | None:
 async def model(talk: Talk, words: str) -> RenderableType:
     if not words:
         return Text(one_line(talk.agent.parts.model.name))
-    if talk.around.choose is None:
+    if talk.setup.choose is None:
         raise WrongUsage("the model cannot be changed here")
-    chosen = talk.around.choose(words)
+    chosen = talk.setup.choose(words)
     await talk.agent.use_model(chosen)
     return Text(f"going on with {one_line(chosen.name)}", "quiet")
 
@@ -95,7 +95,7 @@ async def resume(talk: Talk, words: str) -> RenderableType | None:
         if found in ([], [here]):
             raise UnknownSession("there is no other session here")
         return await look.sessions(talk, "")
-    named = [one for one in found if one == words] or [one for one in found if words in one]
+    named = [id for id in found if id == words] or [id for id in found if words in id]
     if not named:
         raise UnknownSession(f"no session has {words!r} in its id; /sessions lists them")
     if len(named) > 1:
@@ -108,16 +108,16 @@ async def resume(talk: Talk, words: str) -> RenderableType | None:
 
 @command("", "go on in a copy that shares the past; this session stays as it is", resting=True)
 async def fork(talk: Talk, words: str) -> None:
-    await talk.open(fork_session(talk.around.store, talk.agent.session.id))
+    await talk.open(fork_session(talk.setup.store, talk.agent.session.id))
 
 
 @command("[FILE]", "write the whole session as JSON lines")
 async def export(talk: Talk, words: str) -> RenderableType:
     session = talk.agent.session.id
-    path = talk.around.root / Path(words or f"session-{short_session(session)}.jsonl").expanduser()
+    path = talk.setup.root / Path(words or f"session-{short_session(session)}.jsonl").expanduser()
     if path.exists():
         raise WrongUsage(f"{path} exists already; name another file")
-    events = full_log(talk.around.store, session).events
+    events = full_log(talk.setup.store, session).events
     try:
         with path.open("xb") as file:
             file.writelines(encode(event) + b"\n" for event in events)

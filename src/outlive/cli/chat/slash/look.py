@@ -22,8 +22,8 @@ from outlive.stores.logs.reading import full_log
 from outlive.stores.tasks.records import Task
 from outlive.tasks.drawing.marks import mark, state
 
-LISTED = 30
-BAR = 24
+MAX_LISTED = 30
+BAR_CELLS = 24
 KEYS = (
     ("Enter", "send; while the agent works, queue"),
     ("Alt+Enter, \\ Enter", "new line"),
@@ -51,7 +51,7 @@ def table(*rows: tuple[RenderableType, ...]) -> Table:
 
 @command("", "the commands and the keys")
 async def help_(talk: Talk, words: str) -> RenderableType:
-    commands = table(*((one.usage, Text(one.about, "quiet")) for one in COMMANDS.values()))
+    commands = table(*((command.usage, Text(command.about, "quiet")) for command in COMMANDS.values()))
     keys = table(*((key, Text(about, "quiet")) for key, about in KEYS))
     return Group(commands, Text(), keys)
 
@@ -61,9 +61,9 @@ async def tasks(talk: Talk, words: str) -> RenderableType:
     found = talk.agent.parts.graph.find()
     if not found:
         return Text("no open tasks", "quiet")
-    rows = [_task(task) for task in found[:LISTED]]
-    if len(found) > LISTED:
-        rows.append(Text(f"… and {len(found) - LISTED:,} more: outlive task list", "quiet"))
+    rows = [_task(task) for task in found[:MAX_LISTED]]
+    if len(found) > MAX_LISTED:
+        rows.append(Text(f"… and {len(found) - MAX_LISTED:,} more: outlive task list", "quiet"))
     return Group(*rows)
 
 
@@ -102,7 +102,9 @@ async def directives(talk: Talk, words: str) -> RenderableType:
     if not known:
         return Text("no standing instructions; say one (“always …”, “never …”) and it is kept", "quiet")
     if not words:
-        rows = (f"{'◆' if one.pinned else '◇'} {n}. {clean(one.text)}" for n, one in enumerate(known, 1))
+        rows = (
+            f"{'◆' if directive.pinned else '◇'} {n}. {clean(directive.text)}" for n, directive in enumerate(known, 1)
+        )
         return Group(*map(Text, rows))
     verb, _, number = words.partition(" ")
     if verb != "drop" or not number.isdigit() or not 1 <= int(number) <= len(known):
@@ -119,17 +121,21 @@ async def context(talk: Talk, words: str) -> RenderableType:
     gauge = talk.agent.gauge
     kinds = sorted(talk.agent.session.engine.kinds().items(), key=lambda pair: -pair[1])
     most = max((count for _, count in kinds), default=1)
-    head = Text(f"{tokens(gauge.used)} of {tokens(gauge.window)} tokens {bar(gauge, BAR)} ")
+    head = Text(f"{tokens(gauge.used)} of {tokens(gauge.window)} tokens {bar(gauge, BAR_CELLS)} ")
     head.append(f"next pass at {tokens(gauge.next_pass)}", "quiet")
     rows = table(
         *(
-            (kind, Text(tokens(count), justify="right"), Text("█" * max(1, round(BAR * count / most)), "accent"))
+            (
+                kind,
+                Text(tokens(count), justify="right"),
+                Text("█" * max(1, round(BAR_CELLS * count / most)), "accent"),
+            )
             for kind, count in kinds
         )
     )
     notes = [
-        Text(f"kept whole: {one_line(one.what)} {' '.join(one.handles)} · {tokens(one.tokens)}", "quiet")
-        for one in kept(talk.agent.session.engine)
+        Text(f"kept whole: {one_line(result.what)} {' '.join(result.handles)} · {tokens(result.tokens)}", "quiet")
+        for result in kept(talk.agent.session.engine)
     ]
     if found := _unexpected(talk.agent.session.events):
         notes.append(Text(found, "quiet"))
@@ -148,22 +154,22 @@ def _unexpected(events: Iterable[Event]) -> str:
 
 @command("", "what each pass did")
 async def receipts(talk: Talk, words: str) -> RenderableType:
-    events = full_log(talk.around.store, talk.agent.session.id).events
+    events = full_log(talk.setup.store, talk.agent.session.id).events
     undone = {event.target for event in events if isinstance(event, Undone) and event.what == "pass"}
     passes = [event for event in events if isinstance(event, Compacted)]
     if not passes:
         return Text("no passes yet", "quiet")
-    return table(*((f"event {one.id}", _receipt(one, undone=one.id in undone)) for one in passes[-LISTED:]))
+    return table(*((f"event {made.id}", _receipt(made, undone=made.id in undone)) for made in passes[-MAX_LISTED:]))
 
 
-def _receipt(one: Compacted, *, undone: bool) -> Text:
-    receipt = one.receipt
+def _receipt(made: Compacted, *, undone: bool) -> Text:
+    receipt = made.receipt
     line = Text(f"{tokens(receipt.before)} → {tokens(receipt.after)}")
     facts = [
         f"{'+'.join(receipt.rungs)} ({receipt.reason})",
         f"{receipt.units_shrunk} shrunk, {receipt.units_folded} folded",
         counted(receipt.lines_kept, "line") + " kept",
-        f"focus: {one_line(one.focus)}" if one.focus else "",
+        f"focus: {one_line(made.focus)}" if made.focus else "",
     ]
     line.append(" · " + " · ".join(filter(None, facts)), "quiet")
     if undone:
@@ -196,10 +202,10 @@ async def cost(talk: Talk, words: str) -> RenderableType:
 
 @command("[WORDS]", "what is remembered across sessions")
 async def memory(talk: Talk, words: str) -> RenderableType:
-    remembering = talk.agent.remembering
-    if remembering is None:
+    memory = talk.agent.memory
+    if memory is None:
         return Text("there is no memory here", "quiet")
-    found = remembering.search(words, 10) if words else remembering.memories.index().strip()
+    found = memory.search(words, 10) if words else memory.memories.index().strip()
     return Text(clean(found) or "nothing is remembered yet: /remember WORDS, or say “remember that …”")
 
 
@@ -209,15 +215,15 @@ async def mcp(talk: Talk, words: str) -> RenderableType:
     if servers is None:
         return Text("no MCP server counts here; `outlive where` lists those that are named, and why", "quiet")
     rows = []
-    for one in servers.connections.values():
-        about = clean(f"{one.problem}\n{one.details}".strip()) or counted(len(one.tools), "tool")
-        rows.append((one.name, Text(one.state), Text(about, "quiet")))
+    for connection in servers.connections.values():
+        about = clean(f"{connection.problem}\n{connection.details}".strip()) or counted(len(connection.tools), "tool")
+        rows.append((connection.name, Text(connection.state), Text(about, "quiet")))
     return table(*rows)
 
 
 @command("", "sessions of this project, the newest first")
 async def sessions(talk: Talk, words: str) -> RenderableType:
-    found = talk.sessions()[:LISTED]
+    found = talk.sessions()[:MAX_LISTED]
     now = time.time()
     rows = [
         (
@@ -239,4 +245,4 @@ async def expand(talk: Talk, words: str) -> RenderableType:
             f"there {'is' if len(results) == 1 else 'are'} {counted(len(results), 'result')} to show", "quiet"
         )
     chosen = [results[-number]] if number else list(results)[-talk.transcript.batch :]
-    return Group(*(cards.whole(*one) for one in chosen))
+    return Group(*(cards.whole(*entry) for entry in chosen))

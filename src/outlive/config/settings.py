@@ -1,0 +1,192 @@
+"""Every plain setting of `outlive.toml`, as data: `sections.py` checks files by it, `outlive config` shows it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+MIN_WINDOW = 1000
+MODE_CHOICES = ("ask", "accept-edits", "plan", "bypass")
+SUMMARY_CHOICES = ("asked", "always", "never", "provider")
+KINDS = {str: "text", int: "number", float: "number", bool: "true | false", list: "list of texts", dict: "table"}
+
+
+class Setting(NamedTuple):
+    """One key of a section."""
+
+    section: str
+    key: str
+    kind: type
+    about: str
+    default: Any = None
+    """None: nothing is set, and `about` says what happens then."""
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    option: str = ""
+    """The command-line option that wins over the files."""
+    variable: str = ""
+    """An environment variable for the same thing."""
+    variable_wins: bool = False
+    """Whether the variable wins over the files, or counts only if no file has the key."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}.{self.key}"
+
+    @property
+    def takes(self) -> str:
+        """What a value looks like."""
+        if self.choices:
+            return " | ".join(self.choices)
+        kind = {
+            str: "text",
+            int: "number",
+            float: "number",
+            bool: "true | false",
+            list: "list of texts",
+            dict: "table",
+        }
+        return kind[self.kind] + (f", at least {self.minimum:g}" if self.minimum is not None else "")
+
+    def accepts(self, value: object) -> bool:
+        if self.kind is list:
+            return isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.kind:
+            return False
+        if self.choices and value not in self.choices:
+            return False
+        return self.minimum is None or (isinstance(value, int | float) and value >= self.minimum)
+
+
+SETTINGS = (
+    Setting(
+        *(
+            "store",
+            "url",
+            str,
+            "Where tasks, sessions and memories are: files:FOLDER, sqlite:///FILE or postgresql://…",
+        ),
+        default="files:.tasks",
+        option="--store",
+        variable="OUTLIVE_STORE",
+        variable_wins=True,
+    ),
+    Setting(
+        "store",
+        "durability",
+        str,
+        "full: what was acknowledged survives a power cut; process: only a crash.",
+        default="full",
+        choices=("full", "process"),
+    ),
+    Setting(
+        "agent",
+        "model",
+        str,
+        "PROVIDER:NAME. Without one: by the key that is set, else a local server.",
+        option="--model",
+        variable="MODEL_ID",
+    ),
+    Setting(
+        "agent",
+        "fallback",
+        str,
+        "A second model for when the first does not answer.",
+        option="--fallback-model",
+        variable="OUTLIVE_FALLBACK",
+    ),
+    Setting(
+        "agent",
+        "thinking",
+        str,
+        "Extended thinking of Claude models: on, off, or a budget in tokens.",
+        variable="OUTLIVE_THINKING",
+    ),
+    Setting(
+        "agent",
+        "mode",
+        str,
+        "What runs without asking.",
+        default="ask",
+        choices=MODE_CHOICES,
+        option="--permission-mode",
+    ),
+    Setting("agent", "sandbox", bool, "Run commands in an OS sandbox.", default=False, option="--sandbox"),
+    Setting("agent", "network", bool, "Let sandboxed commands use the network.", default=False, option="--network"),
+    Setting("agent", "add_dirs", list, "More folders that tools may use.", default=[], option="--add-dir"),
+    Setting(
+        "agent",
+        "tools",
+        str,
+        "all, lean (seven, with short descriptions), or names with commas. Without one: lean below 32,000 tokens.",
+        option="--tools",
+    ),
+    Setting("agent", "max_turns", int, "Requests of one run at most.", minimum=1, option="--max-turns"),
+    Setting("agent", "max_tokens", int, "Tokens of one run at most.", minimum=1, option="--max-tokens"),
+    Setting("agent", "max_cost", float, "Dollars of one run at most.", minimum=0, option="--max-cost"),
+    Setting("agent", "max_time", float, "Seconds of one run at most.", minimum=0, option="--max-time"),
+    Setting(
+        "context",
+        "window",
+        int,
+        "Tokens of the context window. Without one: what the model has.",
+        minimum=MIN_WINDOW,
+        option="--context-window",
+    ),
+    Setting(
+        *(
+            "context",
+            "policy",
+            str,
+            "When passes are made and what they keep: lean, medium, rich, max, or yours.",
+        ),
+        default="rich",
+        option="--policy",
+    ),
+    Setting("context", "policies", dict, "Policies of your own, by name.", default={}),
+    Setting(
+        "context",
+        "summary",
+        str,
+        "Whether a model writes the summary of a pass.",
+        default="asked",
+        choices=SUMMARY_CHOICES,
+        option="--summary",
+    ),
+    Setting(
+        "memory",
+        "extract",
+        str,
+        "Whether a model looks for what is worth remembering after a run.",
+        default="auto",
+        choices=("auto", "always", "never"),
+    ),
+    Setting(
+        "memory",
+        "consolidate",
+        str,
+        "Whether memories are merged and retired from time to time.",
+        default="auto",
+        choices=("auto", "rules", "never"),
+    ),
+    Setting("memory", "rerank", bool, "Let the model choose among the memories that were found.", default=False),
+    Setting("mcp", "defer", bool, "Show the tools of MCP servers only when they are searched for.", default=True),
+    Setting("permissions", "allow", list, "Rules for calls that run without asking.", default=[], option="--allow"),
+    Setting("permissions", "deny", list, "Rules for calls that never run.", default=[], option="--deny"),
+)
+
+
+def settings_of(section: str) -> Iterator[Setting]:
+    return (setting for setting in SETTINGS if setting.section == section)
+
+
+def problem_in(section: str, values: Mapping[str, Any], also: tuple[str, ...] = ()) -> str:
+    """What is wrong with a section of a file, or nothing. `also`: keys that are checked elsewhere."""
+    known = {setting.key: setting for setting in settings_of(section)}
+    for key, value in values.items():
+        setting = known.get(key)
+        if setting is None and key not in also:
+            return f"[{section}] {key} = {value!r} is not a setting; it takes {', '.join([*known, *also])}"
+        if setting is not None and not setting.accepts(value):
+            return f"[{section}] {key} = {value!r}; it takes {setting.takes}"
+    return ""
