@@ -10,7 +10,7 @@ from outlive.models.anthropic.model import AnthropicModel
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.protocol import Model, Reply
 from outlive.request import Request
-from outlive.stream import Arriving, TextArrived
+from outlive.stream import ModelStreamEvent, TextDelta
 from outlive.testing.simulator import Simulator
 
 BASH: dict[str, object] = {
@@ -53,13 +53,13 @@ def asking(
     return Request(system, tuple(tools), tuple(said), state, 0)
 
 
-def ask(model: Model, request: Request) -> tuple[Reply, list[Arriving]]:
+def ask(model: Model, request: Request) -> tuple[Reply, list[ModelStreamEvent]]:
     """The whole answer, and what arrived before it."""
     return asyncio.run(asked(model, request))
 
 
-async def asked(model: Model, request: Request) -> tuple[Reply, list[Arriving]]:
-    pieces: list[Arriving] = []
+async def asked(model: Model, request: Request) -> tuple[Reply, list[ModelStreamEvent]]:
+    pieces: list[ModelStreamEvent] = []
     try:
         async with aclosing(model.stream(request)) as stream:
             async for piece in stream:
@@ -83,8 +83,8 @@ Making = Callable[[Simulator], Model]
 BOTH: tuple[Making, Making] = (claude, gpt)
 
 
-def words(pieces: Sequence[Arriving]) -> str:
-    return "".join(piece.text for piece in pieces if isinstance(piece, TextArrived))
+def words(pieces: Sequence[ModelStreamEvent]) -> str:
+    return "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
 
 
 @contextmanager

@@ -8,9 +8,9 @@ import pytest
 
 from outlive.messages import Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.models.anthropic.model import AnthropicModel
-from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
-from outlive.models.protocol import UNREADABLE, Reply
-from outlive.stream import CallArriving, TextArrived, ThinkingArrived
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
+from outlive.models.protocol import UNREADABLE_KEY, Reply
+from outlive.stream import TextDelta, ThinkingDelta, ToolCallStreaming
 from outlive.testing.simulator import Fault, Simulator, call, calls, say, think
 from tests.models.quirky import quirky
 from tests.models.talking import TOOLS, ask, asked, asking, assistant, bash, claude, playing, result, user, words
@@ -38,7 +38,7 @@ def test_calls_are_whole_and_announced_when_they_begin() -> None:
     assert isinstance(second, ToolCall)
     assert second.input == {"path": "a.py"}
     assert reply.stop == "tools"
-    assert [piece.name for piece in pieces if isinstance(piece, CallArriving)] == ["bash", "read_file"]
+    assert [piece.name for piece in pieces if isinstance(piece, ToolCallStreaming)] == ["bash", "read_file"]
 
 
 def test_a_call_without_arguments_has_an_empty_input() -> None:
@@ -84,7 +84,7 @@ def test_thinking_comes_back_unaltered_with_its_signature(model: str, kind: str)
     assert isinstance(thought, Thinking)
     assert thought.text == "First the files."
     assert sent == {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
-    assert "".join(piece.text for piece in pieces if isinstance(piece, ThinkingArrived)) == thought.text
+    assert "".join(piece.text for piece in pieces if isinstance(piece, ThinkingDelta)) == thought.text
 
 
 def test_a_model_that_thinks_unasked_shows_its_words() -> None:
@@ -93,7 +93,7 @@ def test_a_model_that_thinks_unasked_shows_its_words() -> None:
         asked_for = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
         assert sim.requests[0].body["thinking"] == {"type": "adaptive", "display": "summarized", **asked_for}
     assert isinstance(reply.blocks[0], Thinking)
-    assert ThinkingArrived("Hm.") in pieces
+    assert ThinkingDelta("Hm.") in pieces
 
 
 @pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-7", "claude-sonnet-5", "claude-sonnet-5-5"])
@@ -121,7 +121,7 @@ def test_a_budget_leaves_room_for_an_answer() -> None:
 
 
 def test_a_strange_setting_of_thinking_is_named() -> None:
-    with pytest.raises(NotSetUp, match="OUTLIVE_THINKING is 'a lot'"):
+    with pytest.raises(ModelNotSetUp, match="OUTLIVE_THINKING is 'a lot'"):
         AnthropicModel("claude-haiku-4-5", environment={"ANTHROPIC_API_KEY": "k", "OUTLIVE_THINKING": "a lot"})
 
 
@@ -237,7 +237,7 @@ def test_a_refusal_and_an_empty_answer_are_answers() -> None:
 def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
     with playing(say("x")) as sim:
         sim.faults.add(Fault.status(code, retry_after=2.5))
-        with pytest.raises(Unavailable, match="claude-haiku-4-5") as caught:
+        with pytest.raises(ModelUnavailable, match="claude-haiku-4-5") as caught:
             ask(claude(sim), asking())
         assert caught.value.retry_after == 2.5
         assert len(sim.requests) == 1, "the SDK itself does not try again"
@@ -247,7 +247,7 @@ def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
 def test_retry_after_in_milliseconds_is_understood() -> None:
     with Simulator(script=[]) as sim:
         sim.faults.add(Fault.status(429, retry_after=0.25, in_milliseconds=True))
-        with pytest.raises(Unavailable) as caught:
+        with pytest.raises(ModelUnavailable) as caught:
             ask(claude(sim), asking())
     assert caught.value.retry_after == 0.25
 
@@ -257,7 +257,7 @@ def test_retry_after_in_milliseconds_is_understood() -> None:
 def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: bool) -> None:
     with playing(say("Words.") + call("bash", command="ls -la /tmp")) as sim:
         sim.faults.add(Fault.cut(after, within_line=within_line))
-        with pytest.raises(Unavailable):
+        with pytest.raises(ModelUnavailable):
             ask(claude(sim), asking())
         reply, _ = ask(claude(sim), asking())
     assert len(reply.blocks) == 2
@@ -266,20 +266,20 @@ def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: b
 def test_a_stream_that_ends_politely_but_early_is_unavailable() -> None:
     """As through a proxy that closes the connection as if all had been said."""
     opening = {"type": "message_start", "message": {"model": "claude", "usage": {"input_tokens": 3}}}
-    with quirky((200, [opening])) as server, pytest.raises(Unavailable, match="in the middle of the answer"):
+    with quirky((200, [opening])) as server, pytest.raises(ModelUnavailable, match="in the middle of the answer"):
         ask(AnthropicModel("claude", environment=server.environment), asking())
 
 
 def test_a_stream_that_makes_no_sense_is_unavailable() -> None:
     lost = {"type": "content_block_delta", "index": 4, "delta": {"type": "text_delta", "text": "x"}}
-    with quirky((200, [lost])) as server, pytest.raises(Unavailable, match="is broken"):
+    with quirky((200, [lost])) as server, pytest.raises(ModelUnavailable, match="is broken"):
         ask(AnthropicModel("claude", environment=server.environment), asking())
 
 
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.error_event(3))
-        with pytest.raises(Unavailable, match="Overloaded"):
+        with pytest.raises(ModelUnavailable, match="Overloaded"):
             ask(claude(sim), asking())
         ask(claude(sim), asking())
 
@@ -287,14 +287,14 @@ def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
 def test_a_server_that_falls_silent_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.slow(5.0))
-        with pytest.raises(Unavailable, match="claude-haiku-4-5"):
+        with pytest.raises(ModelUnavailable, match="claude-haiku-4-5"):
             ask(claude(sim, silence=0.2), asking())
 
 
 def test_no_server_is_unavailable() -> None:
     with Simulator(script=[]) as sim:
         environment = sim.env()
-    with pytest.raises(Unavailable, match="no connection"):
+    with pytest.raises(ModelUnavailable, match="no connection"):
         ask(AnthropicModel("claude-haiku-4-5", environment=environment), asking())
 
 
@@ -313,20 +313,20 @@ def test_a_body_that_is_too_large_is_too_long() -> None:
 def test_a_wrong_key_says_which_variable_holds_it() -> None:
     with Simulator(script=[]) as sim:
         environment = {**sim.env(), "ANTHROPIC_API_KEY": "wrong"}
-        with pytest.raises(NotSetUp, match="check ANTHROPIC_API_KEY") as caught:
+        with pytest.raises(ModelNotSetUp, match="check ANTHROPIC_API_KEY") as caught:
             ask(AnthropicModel("claude-haiku-4-5", environment=environment), asking())
     assert "wrong" not in str(caught.value)
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"there is claude-opus-.*claude-opus-4-5"):
+    with Simulator(script=[]) as sim, pytest.raises(ModelNotSetUp, match=r"there is claude-opus-.*claude-opus-4-5"):
         ask(claude(sim, "claude-opus-99"), asking())
 
 
 def test_an_address_that_is_not_the_apis_is_named() -> None:
     with Simulator(script=[]) as sim:
         environment = {**sim.env(), "ANTHROPIC_BASE_URL": f"{sim.url}/v1"}
-        with pytest.raises(NotSetUp, match="check the name of the model and ANTHROPIC_BASE_URL"):
+        with pytest.raises(ModelNotSetUp, match="check the name of the model and ANTHROPIC_BASE_URL"):
             ask(AnthropicModel("claude-haiku-4-5", environment=environment), asking())
 
 
@@ -339,12 +339,12 @@ def test_an_empty_account_is_nothing_to_wait_for() -> None:
     with Simulator(script=[]) as sim:
         words = "Your credit balance is too low to access the Anthropic API."
         sim.faults.add(Fault.status(400, message=words))
-        with pytest.raises(NotSetUp, match="add credit"):
+        with pytest.raises(ModelNotSetUp, match="add credit"):
             ask(claude(sim), asking())
 
 
 def test_without_a_key_the_variable_is_named() -> None:
-    with pytest.raises(NotSetUp, match="ANTHROPIC_API_KEY is not set"):
+    with pytest.raises(ModelNotSetUp, match="ANTHROPIC_API_KEY is not set"):
         AnthropicModel("claude-haiku-4-5", environment={})
 
 
@@ -359,7 +359,7 @@ def test_closing_the_iterator_ends_the_connection() -> None:
         async def leave() -> bool:
             stream = talker.stream(asking())
             async for piece in stream:
-                if isinstance(piece, TextArrived):
+                if isinstance(piece, TextDelta):
                     break
             await stream.aclose()
             pool = talker._client._client._transport._pool
@@ -444,7 +444,7 @@ def test_arguments_that_are_no_object_reach_the_tool_as_they_are() -> None:
     block.take(InputJSONDelta(partial_json='{"command": ls}', type="input_json_delta"))
     made = block.block()
     assert isinstance(made, ToolCall)
-    assert made.input == {UNREADABLE: '{"command": ls}'}
+    assert made.input == {UNREADABLE_KEY: '{"command": ls}'}
 
 
 def test_redacted_thinking_is_carried_untouched() -> None:

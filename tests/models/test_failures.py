@@ -5,28 +5,28 @@ from email.utils import format_datetime
 
 import pytest
 
-from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
 from outlive.models.failures import Failure, error_for, retry_after, said_in
 
 
 @pytest.mark.parametrize(
     ("failure", "kind"),
     [
-        (Failure(401, "invalid x-api-key"), NotSetUp),
-        (Failure(402, "pay"), NotSetUp),
-        (Failure(403, "forbidden"), NotSetUp),
-        (Failure(404, "no such model"), NotSetUp),
-        (Failure(429, "slow down", kind="rate_limit_error"), Unavailable),
-        (Failure(429, "spent", code="insufficient_quota"), NotSetUp),
+        (Failure(401, "invalid x-api-key"), ModelNotSetUp),
+        (Failure(402, "pay"), ModelNotSetUp),
+        (Failure(403, "forbidden"), ModelNotSetUp),
+        (Failure(404, "no such model"), ModelNotSetUp),
+        (Failure(429, "slow down", kind="rate_limit_error"), ModelUnavailable),
+        (Failure(429, "spent", code="insufficient_quota"), ModelNotSetUp),
         (Failure(400, "bad", kind="api_error"), RequestRefused),
         (Failure(422, "bad"), RequestRefused),
         (Failure(400, "prompt is too long: 9 tokens > 5 maximum"), PromptTooLong),
         (Failure(413, "Request exceeds the maximum size"), PromptTooLong),
-        (Failure(500, "x"), Unavailable),
-        (Failure(529, "x"), Unavailable),
-        (Failure(0, "Overloaded", kind="overloaded_error"), Unavailable),
+        (Failure(500, "x"), ModelUnavailable),
+        (Failure(529, "x"), ModelUnavailable),
+        (Failure(0, "Overloaded", kind="overloaded_error"), ModelUnavailable),
         (Failure(0, "bad", kind="invalid_request_error"), RequestRefused),
-        (Failure(0, "?"), Unavailable),
+        (Failure(0, "?"), ModelUnavailable),
     ],
 )
 def test_each_failure_has_its_remedy(failure: Failure, kind: type[Exception]) -> None:

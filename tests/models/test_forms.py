@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outlive.context.validity import problems
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from outlive.models.anthropic.request import request_form as anthropic_form
-from outlive.models.openai.form import FAILED, NO_OUTPUT, NOTHING
+from outlive.models.openai.form import EMPTY_ERROR, EMPTY_MESSAGE, NO_OUTPUT
 from outlive.models.openai.form import request_form as openai_form
 from outlive.models.openai.responses_form import responses_form
 from outlive.models.protocol import Model, Reply
@@ -124,7 +124,7 @@ def test_the_items_of_a_request_are_the_first_items_of_the_next(
     results = sum(isinstance(block, ToolResult) for block in last)
     shown = data.draw(st.integers(max(1, results), len(last)))
     before = items((*said[:number], Message("user", last[:shown])))
-    assume(NOTHING not in str(before[-1]))
+    assume(EMPTY_MESSAGE not in str(before[-1]))
     assert items(said)[: len(before)] == before
 
 
@@ -169,8 +169,8 @@ def test_in_the_chat_form_a_failure_is_told_in_words_and_thinking_is_left_out() 
     )
     form = openai_form(request)["messages"]
     assert form[2]["content"] is None
-    assert form[3]["content"] == f"{FAILED}no such file"
-    assert form[4] == {"role": "assistant", "content": NOTHING}
+    assert form[3]["content"] == f"{EMPTY_ERROR}no such file"
+    assert form[4] == {"role": "assistant", "content": EMPTY_MESSAGE}
     assert "hm" not in str(form)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from outlive.messages import Image, Text, ToolResult, tool_calls
-from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
 from outlive.models.openai.model import OpenAIModel
-from outlive.models.protocol import UNREADABLE, NearCall, Usage
-from outlive.stream import CallArriving, TextArrived, ThinkingArrived
+from outlive.models.protocol import UNREADABLE_KEY, NearCall, Usage
+from outlive.stream import TextDelta, ThinkingDelta, ToolCallStreaming
 from outlive.testing.simulator import Fault, Simulator, call, calls, say
 from tests.models.quirky import Quirky, chunk, piece, quirky
 from tests.models.talking import BOTH, TOOLS, Making, ask, asking, assistant, bash, gpt, playing, result, user, words
@@ -49,7 +49,7 @@ def test_calls_are_whole_and_their_results_go_back() -> None:
         roles = [message["role"] for message in sim.requests[1].messages]
     assert calls_of(first.blocks) == [("bash", {"command": "ls"}), ("read_file", {"path": "a"})]
     assert first.stop == "tools"
-    assert [made.name for made in pieces if isinstance(made, CallArriving)] == ["bash", "read_file"]
+    assert [made.name for made in pieces if isinstance(made, ToolCallStreaming)] == ["bash", "read_file"]
     assert roles == ["system", "user", "assistant", "tool", "tool", "user"]
     assert second.blocks == (Text("Done."),)
 
@@ -102,7 +102,7 @@ def test_a_refusal_and_an_empty_answer_are_answers() -> None:
 def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
     with playing(say("x")) as sim:
         sim.faults.add(Fault.status(code, retry_after=2))
-        with pytest.raises(Unavailable) as caught:
+        with pytest.raises(ModelUnavailable) as caught:
             ask(gpt(sim), asking())
         assert caught.value.retry_after == 2
         assert len(sim.requests) == 1, "the SDK itself does not try again"
@@ -114,21 +114,21 @@ def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
 def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: bool) -> None:
     with playing(say("Words.") + call("bash", command="ls -la /tmp")) as sim:
         sim.faults.add(Fault.cut(after, within_line=within_line))
-        with pytest.raises(Unavailable):
+        with pytest.raises(ModelUnavailable):
             ask(gpt(sim), asking())
         reply, _ = ask(gpt(sim), asking())
     assert len(reply.blocks) == 2
 
 
 def test_a_stream_that_ends_without_saying_why_is_unavailable() -> None:
-    with quirky((200, [chunk(content="Half of")])) as server, pytest.raises(Unavailable, match="in the middle"):
+    with quirky((200, [chunk(content="Half of")])) as server, pytest.raises(ModelUnavailable, match="in the middle"):
         ask(tiny(server), asking())
 
 
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.error_event(2))
-        with pytest.raises(Unavailable, match="overloaded"):
+        with pytest.raises(ModelUnavailable, match="overloaded"):
             ask(gpt(sim), asking())
         ask(gpt(sim), asking())
 
@@ -136,7 +136,7 @@ def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
 def test_no_server_is_unavailable_and_its_address_is_named() -> None:
     with Simulator(script=[]) as sim:
         environment = sim.env()
-    with pytest.raises(Unavailable, match=r"no connection to http://127\.0\.0\.1"):
+    with pytest.raises(ModelUnavailable, match=r"no connection to http://127\.0\.0\.1"):
         ask(OpenAIModel("gpt-4.1", environment=environment), asking())
 
 
@@ -182,19 +182,19 @@ def test_local_servers_have_their_own_words_for_too_long(status: int, body: Any)
 
 
 def test_a_wrong_key_says_which_variable_holds_it() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match="check OPENAI_API_KEY"):
+    with Simulator(script=[]) as sim, pytest.raises(ModelNotSetUp, match="check OPENAI_API_KEY"):
         ask(OpenAIModel("gpt-4.1", environment={**sim.env(), "OPENAI_API_KEY": "wrong"}), asking())
 
 
 def test_an_unknown_model_is_told_with_those_that_there_are() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"there is .*gpt-4\.1"):
+    with Simulator(script=[]) as sim, pytest.raises(ModelNotSetUp, match=r"there is .*gpt-4\.1"):
         ask(gpt(sim, "gpt-99"), asking())
 
 
 def test_an_address_that_is_not_the_apis_is_named() -> None:
     with (
         quirky((404, {"error": "404 page not found"})) as server,
-        pytest.raises(NotSetUp, match=r"check .*OPENAI_BASE_URL"),
+        pytest.raises(ModelNotSetUp, match=r"check .*OPENAI_BASE_URL"),
     ):
         ask(tiny(server), asking())
 
@@ -205,7 +205,7 @@ def test_an_empty_account_is_nothing_to_wait_for() -> None:
         "type": "insufficient_quota",
         "code": "insufficient_quota",
     }
-    with quirky((429, {"error": spent})) as server, pytest.raises(NotSetUp, match="add credit"):
+    with quirky((429, {"error": spent})) as server, pytest.raises(ModelNotSetUp, match="add credit"):
         ask(tiny(server), asking())
 
 
@@ -218,13 +218,13 @@ def test_a_model_that_cannot_call_tools_is_not_set_up() -> None:
     error = {"message": "registry.ollama.ai/library/tiny does not support tools", "type": "api_error"}
     with (
         quirky((400, {"error": error})) as server,
-        pytest.raises(NotSetUp, match="choose a model that can call tools"),
+        pytest.raises(ModelNotSetUp, match="choose a model that can call tools"),
     ):
         ask(tiny(server), asking())
 
 
 def test_without_a_key_the_variable_is_named() -> None:
-    with pytest.raises(NotSetUp, match="OPENAI_API_KEY is not set"):
+    with pytest.raises(ModelNotSetUp, match="OPENAI_API_KEY is not set"):
         OpenAIModel("gpt-4.1", environment={})
 
 
@@ -261,7 +261,10 @@ def test_newer_models_take_tools_here_without_reasoning_only() -> None:
         ask(tiny(server), asking())
         assert "input" in server.bodies[1], "the other API is tried first"
         assert server.bodies[3]["reasoning_effort"] == "none"
-    with quirky(refused, missing, refused, refused) as server, pytest.raises(NotSetUp, match="has no /v1/responses"):
+    with (
+        quirky(refused, missing, refused, refused) as server,
+        pytest.raises(ModelNotSetUp, match="has no /v1/responses"),
+    ):
         ask(tiny(server), asking())
 
 
@@ -272,7 +275,10 @@ def test_words_may_come_as_a_list_of_parts() -> None:
 
 
 def test_a_stream_that_makes_no_sense_is_unavailable() -> None:
-    with quirky((200, [chunk(content=7), chunk("stop")])) as server, pytest.raises(Unavailable, match="is broken"):
+    with (
+        quirky((200, [chunk(content=7), chunk("stop")])) as server,
+        pytest.raises(ModelUnavailable, match="is broken"),
+    ):
         ask(tiny(server), asking())
 
 
@@ -285,7 +291,7 @@ def test_a_server_without_usage_reports_none() -> None:
 
 def test_a_local_server_gets_no_key() -> None:
     with quirky((404, {"error": "model not found"}), models={"data": [{"id": "other"}]}) as server:
-        with pytest.raises(NotSetUp, match="there is other"):
+        with pytest.raises(ModelNotSetUp, match="there is other"):
             ask(tiny(server), asking())
         assert server.keys == ["Bearer none"]
 
@@ -294,7 +300,7 @@ def test_reasoning_is_shown_and_not_kept() -> None:
     thoughts = [chunk(reasoning_content="Hm, "), chunk(reasoning="well."), chunk(content="Yes."), chunk("stop")]
     with quirky((200, thoughts)) as server:
         reply, pieces = ask(tiny(server), asking())
-    assert pieces == [ThinkingArrived("Hm, "), ThinkingArrived("well."), TextArrived("Yes.")]
+    assert pieces == [ThinkingDelta("Hm, "), ThinkingDelta("well."), TextDelta("Yes.")]
     assert reply.blocks == (Text("Yes."),)
 
 
@@ -335,7 +341,7 @@ def test_all_pieces_of_a_call_may_carry_its_name() -> None:
     with quirky(sloppy(*(piece(0, "a", "bash", part) for part in ('{"comm', 'and": ', '"ls"}')))) as server:
         reply, pieces = ask(tiny(server), asking())
     assert calls_of(reply.blocks) == [("bash", {"command": "ls"})]
-    assert pieces == [CallArriving("bash")]
+    assert pieces == [ToolCallStreaming("bash")]
 
 
 def test_calls_without_any_index_are_told_apart_by_their_place() -> None:
@@ -357,7 +363,7 @@ def test_an_unreadable_call_can_be_sent_back_with_its_answer() -> None:
     with quirky(sloppy(piece(0, "a", "bash", '{"command": "ls'))) as server:
         reply, _ = ask(tiny(server), asking())
     (made,) = tool_calls(reply.blocks)
-    assert made.input == {UNREADABLE: '{"command": "ls'}
+    assert made.input == {UNREADABLE_KEY: '{"command": "ls'}
     with playing(say("Sorry.")) as sim:
         ask(gpt(sim), asking("Look!", assistant(*reply.blocks), user(ToolResult("a", "not JSON", is_error=True))))
 
@@ -375,7 +381,7 @@ def test_a_call_that_came_as_text_is_a_call_and_is_not_shown_as_words() -> None:
         reply, pieces = ask(gpt(sim), asking())
     assert calls_of(reply.blocks) == [("bash", {"command": "ls"})]
     assert reply.stop == "tools"
-    assert pieces == [CallArriving("bash")]
+    assert pieces == [ToolCallStreaming("bash")]
 
 
 def test_json_that_is_no_call_is_shown_after_all() -> None:
@@ -416,7 +422,7 @@ def test_closing_the_iterator_ends_the_connection() -> None:
         async def leave() -> bool:
             stream = talker.stream(asking())
             async for piece in stream:
-                if isinstance(piece, TextArrived):
+                if isinstance(piece, TextDelta):
                     break
             await stream.aclose()
             pool = talker._client._client._transport._pool
@@ -440,7 +446,7 @@ def test_words_before_a_call_that_came_as_text_are_shown_and_the_call_is_not() -
     assert calls_of(reply.blocks) == [("bash", {"command": "ls"})]
     assert reply.blocks[0] == Text("I look.")
     assert words(pieces).strip() == "I look."
-    assert pieces[-1] == CallArriving("bash")
+    assert pieces[-1] == ToolCallStreaming("bash")
 
 
 def test_what_only_looks_like_a_call_is_shown_whole_and_named() -> None:
@@ -461,7 +467,7 @@ def test_an_echo_of_the_state_block_is_not_shown(make: Making) -> None:
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.models.answer_text.LONGEST_ANSWER", 1_000)
+    monkeypatch.setattr("outlive.models.answer_text.MAX_ANSWER_CHARS", 1_000)
     endless = [chunk(content="word " * 100)] * 3 + [chunk("stop")]
     with quirky((200, endless)) as server, pytest.raises(RequestRefused, match="more than 1,000 characters"):
         ask(tiny(server), asking())

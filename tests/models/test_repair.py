@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.models.protocol import UNREADABLE
+from outlive.models.protocol import UNREADABLE_KEY
 from outlive.models.repair import read_arguments, repaired
 
 VALUES = st.recursive(
@@ -63,13 +63,13 @@ def test_what_can_be_read_in_one_way_is_read(text: str, meant: object) -> None:
     ],
 )
 def test_what_would_have_to_be_guessed_stays_as_it_is(text: str) -> None:
-    assert read_arguments(text) == {UNREADABLE: text}
+    assert read_arguments(text) == {UNREADABLE_KEY: text}
 
 
 def test_servers_may_send_an_object_or_nothing() -> None:
     assert read_arguments({"command": "ls"}) == {"command": "ls"}
     assert read_arguments(None) == {}
-    assert read_arguments(["ls"]) == {UNREADABLE: '["ls"]'}
+    assert read_arguments(["ls"]) == {UNREADABLE_KEY: '["ls"]'}
 
 
 @given(OBJECTS)
@@ -102,4 +102,4 @@ def _begins(whole: object, part: object) -> bool:
 @given(st.text())
 def test_any_text_is_read_or_kept(text: str) -> None:
     found = read_arguments(text)
-    assert found == {UNREADABLE: text} or UNREADABLE not in found
+    assert found == {UNREADABLE_KEY: text} or UNREADABLE_KEY not in found

@@ -9,7 +9,7 @@ import pytest
 
 from outlive.cli.flags import shown
 from outlive.models import resolve as choosing
-from outlive.models.errors import NotSetUp
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.protocol import Model
 from outlive.models.resolve import local_models, resolve
 from outlive.models.retry import Fallback, Retrying
@@ -24,8 +24,8 @@ KEYS = {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}
 @pytest.fixture(autouse=True)
 def no_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """This machine may run one; the tests bring their own."""
-    monkeypatch.setattr(choosing, "PROBE", 300.0)
-    monkeypatch.setattr(choosing, "LOCAL", {})
+    monkeypatch.setattr(choosing, "PROBE_SECONDS", 300.0)
+    monkeypatch.setattr(choosing, "LOCAL_PORTS", {})
     monkeypatch.setattr(choosing, "local_models", list)
 
 
@@ -69,9 +69,9 @@ def test_what_was_said_comes_before_the_environment() -> None:
 
 
 def test_a_name_that_could_be_anyones_is_asked_about() -> None:
-    with pytest.raises(NotSetUp, match="write anthropic:mistral or openai:mistral"):
+    with pytest.raises(ModelNotSetUp, match="write anthropic:mistral or openai:mistral"):
         resolve("mistral", environment=KEYS)
-    with pytest.raises(NotSetUp, match="write openai:NAME"):
+    with pytest.raises(ModelNotSetUp, match="write openai:NAME"):
         resolve("openai:", environment=KEYS)
 
 
@@ -81,14 +81,14 @@ def test_with_an_address_any_other_name_is_a_model_there() -> None:
 
 
 def test_a_model_without_its_key_says_what_is_missing() -> None:
-    with pytest.raises(NotSetUp, match="ANTHROPIC_API_KEY is not set"):
+    with pytest.raises(ModelNotSetUp, match="ANTHROPIC_API_KEY is not set"):
         resolve("claude-opus-5", environment={})
-    with pytest.raises(NotSetUp, match=r"openai:gpt-5\.5 needs OPENAI_API_KEY"):
+    with pytest.raises(ModelNotSetUp, match=r"openai:gpt-5\.5 needs OPENAI_API_KEY"):
         resolve("gpt-5.5", environment={})
 
 
 def test_with_nothing_at_all_three_lines_say_how_to_get_going() -> None:
-    with pytest.raises(NotSetUp, match="no model is set up") as caught:
+    with pytest.raises(ModelNotSetUp, match="no model is set up") as caught:
         resolve(None, environment={})
     key, demo, server = shown(caught.value).splitlines()
     assert "ANTHROPIC_API_KEY" in key
@@ -124,7 +124,7 @@ def test_a_local_model_is_found_by_its_name(monkeypatch: pytest.MonkeyPatch) -> 
     with quirky(models={"data": [{"id": "a"}, {"id": "llama3.3:latest"}]}) as server:
         here(monkeypatch, server.port)
         assert resolve("openai:llama3.3", environment={}).name == "openai:llama3.3:latest"
-        with pytest.raises(NotSetUp, match=r"on this machine there is a, llama3\.3:latest"):
+        with pytest.raises(ModelNotSetUp, match=r"on this machine there is a, llama3\.3:latest"):
             resolve("openai:b", environment={})
 
 
@@ -133,9 +133,9 @@ def test_servers_on_this_machine_are_left_alone_when_the_user_says_so(monkeypatc
         here(monkeypatch, server.port)
         assert resolve(None, environment={}).name == resolve("openai:a", environment={}).name == "openai:a"
         off = {"OUTLIVE_LOCAL_MODELS": "off"}
-        with pytest.raises(NotSetUp, match="no model is set up"):
+        with pytest.raises(ModelNotSetUp, match="no model is set up"):
             resolve(None, environment=off)
-        with pytest.raises(NotSetUp, match="openai:a needs OPENAI_API_KEY"):
+        with pytest.raises(ModelNotSetUp, match="openai:a needs OPENAI_API_KEY"):
             resolve("openai:a", environment=off)
 
 
@@ -143,14 +143,14 @@ def test_servers_on_this_machine_are_left_alone_when_the_user_says_so(monkeypatc
 def test_whatever_else_listens_there_is_no_server(monkeypatch: pytest.MonkeyPatch, listed: Any) -> None:
     with quirky(models=listed) as server:
         here(monkeypatch, server.port)
-        with pytest.raises(NotSetUp, match="no model is set up"):
+        with pytest.raises(ModelNotSetUp, match="no model is set up"):
             resolve(None, environment={})
 
 
 def test_an_address_alone_is_asked_what_it_has() -> None:
     with quirky(models={"data": [{"id": "tiny"}]}) as server:
         assert resolve(None, environment={"OPENAI_BASE_URL": server.url}).name == "openai:tiny"
-    with pytest.raises(NotSetUp, match="is set, but no model"):
+    with pytest.raises(ModelNotSetUp, match="is set, but no model"):
         resolve(None, environment={"OPENAI_BASE_URL": "https://example.org/v1"})
 
 
@@ -176,11 +176,11 @@ MISSING = """
 import sys
 sys.modules["anthropic"] = sys.modules["openai"] = None
 from outlive.models.resolve import resolve
-from outlive.models.errors import NotSetUp
+from outlive.models.errors import ModelNotSetUp
 for spec, extra in (("claude-opus-5", "outlive[anthropic]"), ("gpt-5.5", "outlive[openai]")):
     try:
         resolve(spec, environment={"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"})
-    except NotSetUp as error:
+    except ModelNotSetUp as error:
         assert f"pip install '{extra}'" in str(error), error
     else:
         raise AssertionError(spec)

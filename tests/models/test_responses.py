@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult, tool_calls
-from outlive.models.errors import NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
 from outlive.models.openai.model import OpenAIModel
 from outlive.models.openai.responses_form import responses_form
 from outlive.models.openai.versions import takes_breakpoints, wants_responses
 from outlive.models.protocol import Reply, Usage
 from outlive.request import Request
-from outlive.stream import CallArriving, TextArrived, ThinkingArrived
+from outlive.stream import TextDelta, ThinkingDelta, ToolCallStreaming
 from outlive.testing.simulator import Fault, Simulator, call, calls, say, think
 from tests.models.quirky import Quirky, chunk, quirky
 from tests.models.talking import TOOLS, ask, asking, assistant, bash, playing, result, user, words
@@ -64,8 +64,8 @@ def test_reasoning_is_shown_kept_and_sent_back_before_its_call() -> None:
         items = sim.requests[1].body["input"]
     thought, _ = first.blocks
     assert isinstance(thought, Opaque)
-    assert pieces[0] == ThinkingArrived("I should look.")
-    assert pieces[-1] == CallArriving("bash")
+    assert pieces[0] == ThinkingDelta("I should look.")
+    assert pieces[-1] == ToolCallStreaming("bash")
     assert [item["type"] for item in items] == ["message", "reasoning", "function_call", "function_call_output"]
     assert items[1] == thought.data
     assert second.blocks == (Text("Done."),)
@@ -81,7 +81,7 @@ def test_parallel_calls_and_words_keep_their_order() -> None:
         items = sim.requests[1].body["input"]
         results = sim.requests[1].last_results()
     assert first.stop == "tools"
-    assert [made.name for made in pieces if isinstance(made, CallArriving)] == ["bash", "read_file"]
+    assert [made.name for made in pieces if isinstance(made, ToolCallStreaming)] == ["bash", "read_file"]
     kinds = ["message", "reasoning", "message", "function_call", "function_call"]
     assert [item["type"] for item in items[:5]] == kinds
     assert [item["type"] for item in items[5:]] == ["function_call_output"] * 2 + ["message"] * 2
@@ -220,7 +220,7 @@ def test_the_chat_form_leaves_reasoning_out() -> None:
 def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
     with playing(say("x")) as sim:
         sim.faults.add(Fault.status(code, retry_after=2))
-        with pytest.raises(Unavailable) as caught:
+        with pytest.raises(ModelUnavailable) as caught:
             ask(gpt(sim), asking())
         assert caught.value.retry_after == 2
         ask(gpt(sim), asking())
@@ -231,7 +231,7 @@ def test_a_server_that_cannot_now_is_unavailable(code: int) -> None:
 def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: bool) -> None:
     with playing(think("Hm.") + say("Words.") + call("bash", command="ls -la /tmp")) as sim:
         sim.faults.add(Fault.cut(after, within_line=within_line))
-        with pytest.raises(Unavailable):
+        with pytest.raises(ModelUnavailable):
             ask(gpt(sim), asking())
         reply, _ = ask(gpt(sim), asking())
     assert len(reply.blocks) == 3
@@ -240,7 +240,7 @@ def test_a_stream_that_is_cut_anywhere_is_unavailable(after: int, within_line: b
 def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
     with playing(say("Words.")) as sim:
         sim.faults.add(Fault.error_event(4))
-        with pytest.raises(Unavailable, match="overloaded"):
+        with pytest.raises(ModelUnavailable, match="overloaded"):
             ask(gpt(sim), asking())
         ask(gpt(sim), asking())
 
@@ -248,11 +248,11 @@ def test_an_error_in_the_middle_of_a_stream_is_unavailable() -> None:
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        ("server_error", Unavailable),
-        ("rate_limit_exceeded", Unavailable),
+        ("server_error", ModelUnavailable),
+        ("rate_limit_exceeded", ModelUnavailable),
         ("invalid_prompt", RequestRefused),
         ("image_too_large", RequestRefused),
-        ("insufficient_quota", NotSetUp),
+        ("insufficient_quota", ModelNotSetUp),
         ("context_length_exceeded", PromptTooLong),
     ],
 )
@@ -268,7 +268,7 @@ def test_too_long_is_told() -> None:
 
 
 def test_an_unknown_model_is_named_together_with_those_that_exist() -> None:
-    with Simulator(script=[]) as sim, pytest.raises(NotSetUp, match=r"does not exist.*there is .*gpt-5\.4"):
+    with Simulator(script=[]) as sim, pytest.raises(ModelNotSetUp, match=r"does not exist.*there is .*gpt-5\.4"):
         ask(gpt(sim, "gpt-5.9"), asking())
 
 
@@ -313,7 +313,7 @@ def completed(**fields: Any) -> dict[str, Any]:
     ],
 )
 def test_a_stream_that_makes_no_sense_is_unavailable(stream: list[Any]) -> None:
-    with quirky((200, stream)) as server, pytest.raises(Unavailable, match=r"is broken|in the middle"):
+    with quirky((200, stream)) as server, pytest.raises(ModelUnavailable, match=r"is broken|in the middle"):
         ask(tiny(server), asking())
 
 
@@ -322,7 +322,7 @@ def test_items_may_come_whole() -> None:
     with quirky((200, stream)) as server:
         reply, pieces = ask(tiny(server), asking())
     assert reply.blocks == (Text("I look."), ToolCall("a", "bash", {"command": "ls"}))
-    assert pieces == [TextArrived("I look."), CallArriving("bash")]
+    assert pieces == [TextDelta("I look."), ToolCallStreaming("bash")]
     assert (reply.stop, reply.usage) == ("tools", Usage())
 
 
@@ -369,7 +369,7 @@ def test_an_echo_of_the_state_block_is_not_shown() -> None:
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.models.answer_text.LONGEST_ANSWER", 1_000)
+    monkeypatch.setattr("outlive.models.answer_text.MAX_ANSWER_CHARS", 1_000)
     endless = [added(message()), *[event("response.output_text.delta", delta="word " * 100)] * 3, completed()]
     with quirky((200, endless)) as server, pytest.raises(RequestRefused, match="more than 1,000 characters"):
         ask(tiny(server), asking())
@@ -414,7 +414,7 @@ def test_models_that_reason_are_asked_there_at_the_official_address(
 @pytest.mark.parametrize(("name", "path"), [("gpt-6-sol", "/v1/responses"), ("gpt-4.1", "/v1/chat/completions")])
 def test_the_official_address_is_asked_by_model(name: str, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with playing(say("Yes.")) as sim:
-        monkeypatch.setattr("outlive.models.openai.versions.OFFICIAL", "127.0.0.1")
+        monkeypatch.setattr("outlive.models.openai.versions.OFFICIAL_HOST", "127.0.0.1")
         ask(gpt(sim, name, responses=None), asking())
         assert sim.requests[0].path == path
 
@@ -566,7 +566,7 @@ def test_closing_the_iterator_ends_the_connection() -> None:
         async def leave() -> bool:
             stream = talker.stream(asking())
             async for piece in stream:
-                if isinstance(piece, TextArrived):
+                if isinstance(piece, TextDelta):
                     break
             await stream.aclose()
             pool = talker._client._client._transport._pool

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlive.messages import Text, ToolCall
-from outlive.models.errors import NotSetUp, PromptTooLong, Unavailable
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, PromptTooLong
 from outlive.models.protocol import Model, Reply
-from outlive.models.retry import LONGEST, PATIENCE, REST, Fallback, Retrying
+from outlive.models.retry import FALLBACK_SECONDS, LONGEST, MAX_RETRY_AFTER_SECONDS, Fallback, Retrying
 from outlive.request import Request
-from outlive.stream import Arriving, ModelWaits, TextArrived
+from outlive.stream import ModelRetrying, ModelStreamEvent, TextDelta
 from outlive.testing.simulator import Fault, Simulator, call, say
 from tests.models.talking import BOTH, Making, ask, asked, asking, claude, gpt, playing
 
@@ -49,7 +49,7 @@ def test_the_answer_comes_after_what_was_passing(make: Making, fault: Fault) -> 
         assert len(sim.requests) == 4
     assert reply.blocks[0] == Text("Here.")
     assert isinstance(reply.blocks[1], ToolCall)
-    waits = [piece for piece in pieces if isinstance(piece, ModelWaits)]
+    waits = [piece for piece in pieces if isinstance(piece, ModelRetrying)]
     assert [wait.attempt for wait in waits] == [1, 2, 3]
     assert [wait.seconds for wait in waits] == naps.seconds == [0.5, 1.0, 2.0]
 
@@ -58,8 +58,8 @@ def test_what_arrived_before_a_wait_is_void() -> None:
     with playing(say("Here it is, in pieces.")) as sim:
         sim.faults.add(Fault.cut(4))
         _, pieces = ask(patient(claude(sim), Naps()), asking())
-    place = next(number for number, piece in enumerate(pieces) if isinstance(piece, ModelWaits))
-    after = [piece.text for piece in pieces[place:] if isinstance(piece, TextArrived)]
+    place = next(number for number, piece in enumerate(pieces) if isinstance(piece, ModelRetrying))
+    after = [piece.text for piece in pieces[place:] if isinstance(piece, TextDelta)]
     assert "".join(after) == "Here it is, in pieces."
 
 
@@ -74,8 +74,8 @@ def test_retry_after_is_honoured() -> None:
 def test_whoever_asks_for_too_much_patience_is_given_up() -> None:
     naps = Naps()
     with Simulator(script=[]) as sim:
-        sim.faults.add(Fault.status(429, retry_after=PATIENCE + 1))
-        with pytest.raises(Unavailable, match="tried once"):
+        sim.faults.add(Fault.status(429, retry_after=MAX_RETRY_AFTER_SECONDS + 1))
+        with pytest.raises(ModelUnavailable, match="tried once"):
             ask(patient(claude(sim), naps), asking())
     assert naps.seconds == []
 
@@ -83,7 +83,7 @@ def test_whoever_asks_for_too_much_patience_is_given_up() -> None:
 def test_after_all_attempts_the_error_comes_out() -> None:
     with Simulator(script=[]) as sim:
         sim.faults.add(Fault.status(529), times=9)
-        with pytest.raises(Unavailable, match=r"Overloaded.*tried 3 times"):
+        with pytest.raises(ModelUnavailable, match=r"Overloaded.*tried 3 times"):
             ask(patient(claude(sim), Naps(), attempts=3), asking())
         assert len(sim.requests) == 3
 
@@ -93,7 +93,7 @@ def test_what_lasts_is_not_tried_again(code: int) -> None:
     naps = Naps()
     with Simulator(script=[]) as sim:
         sim.faults.add(Fault.status(code, message="prompt is too long: 9 tokens > 5 maximum"), times=9)
-        with pytest.raises((NotSetUp, PromptTooLong)):
+        with pytest.raises((ModelNotSetUp, PromptTooLong)):
             ask(patient(claude(sim), naps), asking())
         assert len(sim.requests) == 1
     assert naps.seconds == []
@@ -121,7 +121,7 @@ def test_closing_ends_the_wait_and_the_call() -> None:
     async def leave(model: Model) -> None:
         async with aclosing(model.stream(asking())) as pieces:
             async for piece in pieces:
-                assert isinstance(piece, ModelWaits)
+                assert isinstance(piece, ModelRetrying)
                 break
         await model.close()
 
@@ -145,12 +145,14 @@ class Clock:
 def test_the_second_answers_when_the_first_gives_up_and_the_first_rests() -> None:
     clock = Clock()
     with Simulator(brain=lambda request: say(request.model)) as sim:
-        sim.faults.add(Fault.status(529), when=lambda request: request.provider == "anthropic" and clock.now < REST)
+        sim.faults.add(
+            Fault.status(529), when=lambda request: request.provider == "anthropic" and clock.now < FALLBACK_SECONDS
+        )
         model = Fallback(patient(claude(sim), Naps(), 2), patient(gpt(sim), Naps()), clock=clock)
 
         async def thrice() -> list[list[object]]:
             heard: list[list[object]] = []
-            for moment in (0.0, 1.0, REST):
+            for moment in (0.0, 1.0, FALLBACK_SECONDS):
                 clock.now = moment
                 heard.append([piece async for piece in model.stream(asking())])
                 heard[-1].append(model.price)
@@ -164,7 +166,7 @@ def test_the_second_answers_when_the_first_gives_up_and_the_first_rests() -> Non
             "claude-haiku-4-5",
         ]
         assert model.name == "anthropic:claude-haiku-4-5"
-    notices = [piece for piece in first if isinstance(piece, ModelWaits)]
+    notices = [piece for piece in first if isinstance(piece, ModelRetrying)]
     assert notices[-1].seconds == 0
     assert "openai:gpt-4.1 answers instead" in notices[-1].reason
     replies = [next(piece for piece in heard if isinstance(piece, Reply)) for heard in (first, second, third)]
@@ -184,7 +186,7 @@ def test_what_is_not_passing_does_not_lead_to_the_second() -> None:
 def test_when_both_fail_the_second_error_comes_out() -> None:
     with Simulator(script=[]) as sim:
         sim.faults.add(Fault.status(529), times=9)
-        with pytest.raises(Unavailable, match=r"gpt-4\.1"):
+        with pytest.raises(ModelUnavailable, match=r"gpt-4\.1"):
             asyncio.run(asked(Fallback(claude(sim), gpt(sim)), asking()))
 
 
@@ -195,7 +197,7 @@ class Nothing:
     window = 0
     price = None
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         raise AssertionError
         yield
 

@@ -5,7 +5,7 @@ import re
 from outlive.models.errors import RequestRefused
 from outlive.request import STATE_END, STATE_START
 
-LONGEST_ANSWER = 8 * 2**20
+MAX_ANSWER_CHARS = 8 * 2**20
 """Characters of one answer, text and arguments together. Only a broken server sends more."""
 ECHO = re.compile(re.escape(STATE_START))
 CALL_OR_ECHO = re.compile(
@@ -14,7 +14,7 @@ CALL_OR_ECHO = re.compile(
 )
 _UNDECIDED = re.compile(r"[<\[{`]")
 _FIRST_LINE = re.compile(r"\s{0,8}([^\n]{0,200})")
-LONGEST_OPENING = 48
+MAX_OPENING_CHARS = 48
 """Characters at the end of a text that may become the start of a call."""
 
 
@@ -27,8 +27,8 @@ class AnswerSize:
     def add(self, piece: str) -> None:
         """Raises RequestRefused for an endless answer."""
         self._characters += len(piece)
-        if self._characters > LONGEST_ANSWER:
-            raise RequestRefused(f"the answer has more than {LONGEST_ANSWER:,} characters; the rest was not read")
+        if self._characters > MAX_ANSWER_CHARS:
+            raise RequestRefused(f"the answer has more than {MAX_ANSWER_CHARS:,} characters; the rest was not read")
 
 
 class AnswerText:
@@ -50,7 +50,7 @@ class AnswerText:
         found = self._held.search(self._waiting) if self._held else None
         self._holds = found is not None
         if found is None and self._held:
-            found = _UNDECIDED.search(self._waiting, max(0, len(self._waiting) - LONGEST_OPENING))
+            found = _UNDECIDED.search(self._waiting, max(0, len(self._waiting) - MAX_OPENING_CHARS))
         end = found.start() if found else len(self._waiting)
         shown, self._waiting = self._waiting[:end], self._waiting[end:]
         self._shown.append(shown)

@@ -11,7 +11,7 @@ class ModelError(OutliveError):
         super().__init__(mask(message), hint=hint, code=code)
 
 
-class Unavailable(ModelError):
+class ModelUnavailable(ModelError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
@@ -24,7 +24,7 @@ class PromptTooLong(ModelError):
         self.limit = limit
 
 
-class NotSetUp(ModelError):
+class ModelNotSetUp(ModelError):
     pass
 
 

@@ -9,19 +9,19 @@ from time import time
 
 from msgspec import Struct
 
-from outlive.models.errors import ModelError, NotSetUp, PromptTooLong, RequestRefused, Unavailable
+from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, PromptTooLong, RequestRefused
 from outlive.models.too_long import read_too_long
 
-MOST_NAMES = 8
+MAX_NAMES = 8
 LONGEST_NAME, MOST_COMPARED = 100, 500
-"""Characters of a name, and names, that are compared with an unknown one."""
-PASSING = frozenset({408, 409, 425, 429, 499})
-LASTING_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
+"""Characters of a name, and number of names, that are compared to suggest a model."""
+TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 499})
+PERMANENT_KINDS = frozenset({"invalid_request_error", "authentication_error", "permission_error", "not_found_error"})
 """Kinds of errors inside a stream, which have no status, that a retry does not help; others are temporary."""
-UNPAID = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
-TOO_LONG = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
+BILLING_CODES = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
+TOO_LONG_CODES = frozenset({"exceed_context_size_error", "context_length_exceeded", "request_too_large"})
 _CREDIT = re.compile(r"credit balance is too low|exceeded your current quota", re.IGNORECASE)
-_FIX = {
+_ADVICE = {
     401: "the key is not accepted: check {key}",
     403: "the key may not use this: check what {key} is allowed to do",
 }
@@ -45,27 +45,29 @@ class Failure(Struct, frozen=True):
 
 def error_for(failure: Failure, model: str, key: str) -> ModelError:
     """The error to raise. `key` is the variable with the API key."""
-    said = f"{model}: {failure.message or f'status {failure.status}'}"
+    text = f"{model}: {failure.message or f'status {failure.status}'}"
     too_long = read_too_long(failure.message, 400 if failure.status in (0, 422) else failure.status)
-    if too_long or failure.names & TOO_LONG or failure.status == 413:
-        told = too_long if too_long and too_long.limit else failure
-        return PromptTooLong(said, told.actual, told.limit)
-    if failure.names & UNPAID or failure.status == 402 or _CREDIT.search(failure.message):
-        return NotSetUp(f"{said} (the account behind {key} cannot pay for this: add credit or use another key)")
-    if failure.status in _FIX:
-        return NotSetUp(f"{said} ({_FIX[failure.status].format(key=key)})")
+    if too_long or failure.names & TOO_LONG_CODES or failure.status == 413:
+        figures = too_long if too_long and too_long.limit else failure
+        return PromptTooLong(text, figures.actual, figures.limit)
+    if failure.names & BILLING_CODES or failure.status == 402 or _CREDIT.search(failure.message):
+        return ModelNotSetUp(f"{text} (the account behind {key} cannot pay for this: add credit or use another key)")
+    if failure.status in _ADVICE:
+        return ModelNotSetUp(f"{text} ({_ADVICE[failure.status].format(key=key)})")
     if failure.status == 404:
-        return NotSetUp(said)
+        return ModelNotSetUp(text)
     passing = (
-        failure.status in PASSING or failure.status >= 500 or not (failure.status or failure.names & LASTING_KINDS)
+        failure.status in TEMPORARY_STATUSES
+        or failure.status >= 500
+        or not (failure.status or failure.names & PERMANENT_KINDS)
     )
-    return Unavailable(said, retry_after(failure.headers)) if passing else RequestRefused(said)
+    return ModelUnavailable(text, retry_after(failure.headers)) if passing else RequestRefused(text)
 
 
 def nearest(wanted: str, names: Iterable[str]) -> str:
     """A few of the names, those most similar to `wanted` first."""
     known = sorted({name[:LONGEST_NAME] for name in names})[:MOST_COMPARED]
-    close = get_close_matches(wanted[:LONGEST_NAME], known, n=MOST_NAMES, cutoff=0.0)
+    close = get_close_matches(wanted[:LONGEST_NAME], known, n=MAX_NAMES, cutoff=0.0)
     return ", ".join(close) or "none"
 
 

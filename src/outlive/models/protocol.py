@@ -12,7 +12,7 @@ from msgspec import Struct
 from outlive.messages import Block, Opaque
 from outlive.models.errors import RequestRefused
 from outlive.request import Request
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 
 Stop = Literal["end", "tools", "length", "refusal", "other"]
 """Why an answer ended. `length`: it was cut off at its limit."""
@@ -72,14 +72,14 @@ class Reply(Struct, frozen=True):
     cache_miss: str = ""
     """Why the provider could not read all of the last request from its cache, in its own words."""
     thinking_dropped: int = 0
-    """Blocks of earlier thinking that the provider left out, because what stood before them has changed."""
+    """Blocks of earlier thinking that the provider dropped because the messages before them changed."""
 
 
 class Summary(Struct, frozen=True):
     """A conversation as its provider summarized it."""
 
     block: Opaque | None
-    """To be sent back as it is; None if there is no summary."""
+    """Sent back unchanged; None if there is no summary."""
     text: str = ""
     """What it says; empty if only the provider can read it."""
     usage: Usage = Usage()
@@ -100,7 +100,7 @@ class Model(Protocol):
     def price(self) -> Price | None:
         """None if unknown, as for a local server."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """Pieces as they arrive, then the reply. Closing the iterator ends the call."""
 
     async def close(self) -> None: ...
@@ -111,14 +111,20 @@ class Summarizer(Protocol):
     """A model whose provider can summarize a conversation itself."""
 
     async def summarize(self, request: Request, instructions: str) -> Summary:
-        """A summary of all messages of a request; the system prompt and the tools are part of the prompt, not of it.
+        """Summarise all messages of a request, without system prompt and tools. Later requests may begin with the
+        summary in place of these messages."""
 
-        Later requests may begin with it in place of these messages.
-        """
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A model whose server can be asked whether it answers."""
+
+    async def check(self) -> None:
+        """Ask it without sending a prompt. Raises ModelError."""
 
 
 async def summarize(model: Model, request: Request, instructions: str) -> Summary:
-    """A summary by the provider of a model. Raises RequestRefused if it makes none."""
+    """Summarise through the provider of a model. Raises RequestRefused if it cannot."""
     if not isinstance(model, Summarizer):
         raise RequestRefused(f"the provider of {model.name} makes no summaries")
     return await model.summarize(request, instructions)
@@ -126,7 +132,7 @@ async def summarize(model: Model, request: Request, instructions: str) -> Summar
 
 def unreadable(arguments: str) -> dict[str, Any]:
     """The input of a call whose arguments are not a JSON object and could not be repaired."""
-    return {UNREADABLE: arguments}
+    return {UNREADABLE_KEY: arguments}
 
 
-UNREADABLE = "__unreadable__"
+UNREADABLE_KEY = "__unreadable__"

@@ -1,7 +1,7 @@
 """Repairs the nearly valid JSON that weaker models write as arguments of a tool call.
 
 Only unambiguous text is repaired. Otherwise the arguments stay as they are and the tool reports the mistake, because
-a guessed command is worse than a question. Each step reads a text once, up to `LONGEST`.
+a guessed command is worse than a question. Each step reads a text once, up to `MAX_TEXT_CHARS`.
 """
 
 import json
@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 from outlive.models.protocol import unreadable
 
 Input = dict[str, Any]
-LONGEST = 256 * 1024
+MAX_TEXT_CHARS = 256 * 1024
 """Characters of a text that is searched for calls or repaired; longer arguments must be valid JSON."""
 FENCE = "```"
 _TOKEN = re.compile(r"""("(?:[^"\\]|\\.)*+")|('(?:[^'\\]|\\.)*+')|(\{|\}|\[|\])|,|[^"'{}\[\],]++""", re.DOTALL)
-_WORDS = {"True": "true", "False": "false", "None": "null"}
+_PYTHON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 _WORD = re.compile(r"\b(?:True|False|None)\b")
 _BRACKET = re.compile(r'\\.|["{}]', re.DOTALL)
 _CLOSING = {"{": "}", "[": "]"}
@@ -87,7 +87,7 @@ def object_at(text: str, start: int = 0, *, doubled: bool = False) -> tuple[obje
             else:
                 _drop_comma(parts)
         elif not token[1]:
-            piece = _WORD.sub(lambda word: _WORDS[word[0]], piece)
+            piece = _WORD.sub(lambda word: _PYTHON_LITERALS[word[0]], piece)
         parts.append(piece)
     if still_open and text.rstrip()[-1] not in '"}]el':
         return None  # so could a number
@@ -114,7 +114,7 @@ def _drop_comma(parts: list[str]) -> None:
 
 def _mended(text: str) -> object:
     """The repaired object in `text`; superfluous brackets or a copy of itself may follow it."""
-    found = object_at(text) if len(text) <= LONGEST and text.startswith("{") else None
+    found = object_at(text) if len(text) <= MAX_TEXT_CHARS and text.startswith("{") else None
     if found is None:
         return None
     value, end = found

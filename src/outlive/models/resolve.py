@@ -12,20 +12,20 @@ from msgspec import Struct
 
 from outlive.config.dotenv import GOES_TO
 from outlive.models.anthropic import model as anthropic
-from outlive.models.errors import NotSetUp
+from outlive.models.errors import ModelNotSetUp
 from outlive.models.openai import model as openai
 from outlive.models.protocol import Model
 from outlive.models.retry import Fallback, Retrying
 
 USUAL_CLAUDE, USUAL_GPT = "claude-sonnet-5-5", "gpt-6-sol"
 PROVIDERS = ("anthropic", "openai")
-LOCAL = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
-PROBE = 0.3
+LOCAL_PORTS = {"Ollama": 11434, "LM Studio": 1234, "llama.cpp": 8080, "vLLM": 8000}
+PROBE_SECONDS = 0.3
 """Seconds for a local server to list its models."""
-LARGEST = 2_000_000
+MAX_LISTING_BYTES = 2_000_000
 _GPT = re.compile(r"gpt-\d|o[134](?:-|$)|chatgpt-|codex-")
 _NOT_CHAT = re.compile(r"embed|rerank|whisper|tts|bge-|minilm", re.IGNORECASE)
-HOW = """\
+SETUP_HELP = """\
 with a key: export ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… (in .env too, after: outlive trust)
 to see it work without one: outlive demo
 with a local server (`ollama serve`, and a model that calls tools): export MODEL_ID=openai:NAME"""
@@ -53,13 +53,13 @@ def parse(spec: str, environment: Mapping[str, str]) -> tuple[str, str]:
     provider, _, name = spec.partition(":")
     if provider in PROVIDERS:
         if not name.strip():
-            raise NotSetUp(f"{spec!r} names no model; write {provider}:NAME")
+            raise ModelNotSetUp(f"{spec!r} names no model; write {provider}:NAME")
         return provider, name.strip()
     if spec.startswith("claude"):
         return "anthropic", spec
     if _GPT.match(spec) or environment.get(openai.ADDRESS):
         return "openai", spec
-    raise NotSetUp(f"{spec!r} does not say whose model it is; write anthropic:{spec} or openai:{spec}")
+    raise ModelNotSetUp(f"{spec!r} does not say whose model it is; write anthropic:{spec} or openai:{spec}")
 
 
 def _named(spec: str, environment: Mapping[str, str]) -> Model:
@@ -69,10 +69,12 @@ def _named(spec: str, environment: Mapping[str, str]) -> Model:
     if environment.get(openai.KEY) or environment.get(openai.ADDRESS):
         return openai.OpenAIModel(name, environment=environment)
     here = _nearby(environment)
-    if found := next((one for one in here if one.name in (name, f"{name}:latest")), None):
+    if found := next((model for model in here if model.name in (name, f"{name}:latest")), None):
         return _local(found, environment)
-    there = f"; on this machine there is {', '.join(one.name for one in here)}" if here else ""
-    raise NotSetUp(f"openai:{name} needs {openai.KEY}, or {openai.ADDRESS} of the server that has it{there}")
+    suggestion = f"; on this machine there is {', '.join(model.name for model in here)}" if here else ""
+    raise ModelNotSetUp(
+        f"openai:{name} needs {openai.KEY}, or {openai.ADDRESS} of the server that has it{suggestion}"
+    )
 
 
 def _found(environment: Mapping[str, str]) -> Model:
@@ -85,24 +87,24 @@ def _found(environment: Mapping[str, str]) -> Model:
         return openai.OpenAIModel(USUAL_GPT, environment=environment)
     here = _nearby(environment)
     if not here:
-        raise NotSetUp("no model is set up", hint=HOW, code="no_model")
+        raise ModelNotSetUp("no model is set up", hint=SETUP_HELP, code="no_model")
     return _local(here[0], environment)
 
 
 def _first_at(address: str, environment: Mapping[str, str]) -> Model:
     """The first model of a local server; for a remote one the user has to choose."""
-    there = _listed("", address, PROBE) if address.startswith("http://") else []
-    if not there:
-        raise NotSetUp(
+    models = _listed("", address, PROBE_SECONDS) if address.startswith("http://") else []
+    if not models:
+        raise ModelNotSetUp(
             f"{openai.ADDRESS} is set, but no model", hint="name one: MODEL_ID=openai:NAME", code="name_model"
         )
-    return openai.OpenAIModel(there[0].name, environment=environment, window=there[0].window)
+    return openai.OpenAIModel(models[0].name, environment=environment, window=models[0].window)
 
 
 def _local(model: Local, environment: Mapping[str, str]) -> Model:
     """A model of a local server, which gets neither key nor headers: they are for another server."""
-    there = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
-    return openai.OpenAIModel(model.name, environment={**there, openai.ADDRESS: model.address}, window=model.window)
+    rest = {name: value for name, value in environment.items() if name not in GOES_TO[openai.ADDRESS]}
+    return openai.OpenAIModel(model.name, environment={**rest, openai.ADDRESS: model.address}, window=model.window)
 
 
 def _nearby(environment: Mapping[str, str]) -> list[Local]:
@@ -110,10 +112,10 @@ def _nearby(environment: Mapping[str, str]) -> list[Local]:
     return [] if environment.get("OUTLIVE_LOCAL_MODELS") == "off" else local_models()
 
 
-def local_models(ports: Mapping[str, int] = LOCAL, timeout: float = PROBE) -> list[Local]:
+def local_models(ports: Mapping[str, int] = LOCAL_PORTS, timeout: float = PROBE_SECONDS) -> list[Local]:
     """The models of the usual local servers, queried in parallel; in the order of `ports`."""
     with ThreadPoolExecutor(len(ports)) as pool:
-        answers = pool.map(lambda one: _listed(one[0], f"http://127.0.0.1:{one[1]}/v1", timeout), ports.items())
+        answers = pool.map(lambda entry: _listed(entry[0], f"http://127.0.0.1:{entry[1]}/v1", timeout), ports.items())
         return [model for models in answers for model in models]
 
 
@@ -127,15 +129,19 @@ def _listed(server: str, address: str, timeout: float) -> list[Local]:
     try:
         connection.request("GET", f"{place.path.rstrip('/')}/models")
         answer = connection.getresponse()
-        form = json.loads(answer.read(LARGEST)) if answer.status == 200 else {}
+        form = json.loads(answer.read(MAX_LISTING_BYTES)) if answer.status == 200 else {}
     except (OSError, HTTPException, ValueError, RecursionError):
         return []
     finally:
         connection.close()
     listed = form.get("data") if isinstance(form, dict) else None
-    models = [one for one in listed if isinstance(one, dict) and one.get("id")] if isinstance(listed, list) else []
+    models = (
+        [model for model in listed if isinstance(model, dict) and model.get("id")] if isinstance(listed, list) else []
+    )
     return [
-        Local(server, address, str(one["id"]), _window(one)) for one in models if not _NOT_CHAT.search(str(one["id"]))
+        Local(server, address, str(model["id"]), _window(model))
+        for model in models
+        if not _NOT_CHAT.search(str(model["id"]))
     ]
 
 

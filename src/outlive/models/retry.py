@@ -6,17 +6,17 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from outlive.models.errors import Unavailable
-from outlive.models.protocol import Model, Price, Reply, Summary, summarize
+from outlive.models.errors import ModelUnavailable
+from outlive.models.protocol import Checkable, Model, Price, Reply, Summary, summarize
 from outlive.request import Request
-from outlive.stream import Arriving, ModelWaits
+from outlive.stream import ModelRetrying, ModelStreamEvent
 
-ATTEMPTS = 10
+MAX_ATTEMPTS = 10
 FIRST, LONGEST = 1.0, 60.0
 """Seconds before the second attempt, doubled each time up to a maximum."""
-PATIENCE = 300.0
+MAX_RETRY_AFTER_SECONDS = 300.0
 """Give up if Retry-After exceeds this."""
-REST = 600.0
+FALLBACK_SECONDS = 600.0
 """Seconds for which the fallback answers before the first model is tried again."""
 
 
@@ -27,7 +27,7 @@ class Retrying:
         self,
         model: Model,
         *,
-        attempts: int = ATTEMPTS,
+        attempts: int = MAX_ATTEMPTS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         rng: Callable[[], float] = random.random,
     ) -> None:
@@ -41,7 +41,7 @@ class Retrying:
     def price(self) -> Price | None:
         return self.model.price
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The model's stream; before each retry it announces the reason and the wait."""
         for attempt in range(1, self.attempts + 1):
             try:
@@ -49,18 +49,22 @@ class Retrying:
                     async for piece in pieces:
                         yield piece
                 return
-            except Unavailable as error:
+            except ModelUnavailable as error:
                 seconds = self._wait(attempt, error.retry_after)
-                if attempt == self.attempts or seconds > PATIENCE:
+                if attempt == self.attempts or seconds > MAX_RETRY_AFTER_SECONDS:
                     tries = "once" if attempt == 1 else f"{attempt} times"
-                    raise Unavailable(f"{error} (tried {tries})", error.retry_after) from error
-                waits = ModelWaits(str(error), round(seconds, 3), attempt)
+                    raise ModelUnavailable(f"{error} (tried {tries})", error.retry_after) from error
+                waits = ModelRetrying(str(error), round(seconds, 3), attempt)
             yield waits
             await self._sleep(waits.seconds)
 
     async def summarize(self, request: Request, instructions: str) -> Summary:
         """One attempt: a session goes on without a summary."""
         return await summarize(self.model, request, instructions)
+
+    async def check(self) -> None:
+        if isinstance(self.model, Checkable):
+            await self.model.check()
 
     def _wait(self, attempt: int, asked: float | None) -> float:
         """Half of the wait is fixed, half random, so that clients do not all return at once."""
@@ -73,7 +77,7 @@ class Retrying:
 
 
 class Fallback:
-    """Two models: when the first gives up, the second answers for `REST` seconds."""
+    """Two models: when the first gives up, the second answers for `FALLBACK_SECONDS` seconds."""
 
     def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.first = first
@@ -88,7 +92,7 @@ class Fallback:
         """The price of the model that answered last."""
         return self._answering.price
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """The first model's answer, or a notice and the second's."""
         if self._clock() >= self._rests_until:
             self._answering = self.first
@@ -97,9 +101,9 @@ class Fallback:
                     async for piece in pieces:
                         yield piece
                 return
-            except Unavailable as error:
-                self._rests_until = self._clock() + REST
-                notice = ModelWaits(f"{error}; {self.second.name} answers instead", 0.0, 1)
+            except ModelUnavailable as error:
+                self._rests_until = self._clock() + FALLBACK_SECONDS
+                notice = ModelRetrying(f"{error}; {self.second.name} answers instead", 0.0, 1)
             yield notice
         self._answering = self.second
         async with aclosing(self.second.stream(request)) as pieces:
@@ -109,6 +113,11 @@ class Fallback:
     async def summarize(self, request: Request, instructions: str) -> Summary:
         """By the model that answers."""
         return await summarize(self._answering, request, instructions)
+
+    async def check(self) -> None:
+        for model in (self.first, self.second):
+            if isinstance(model, Checkable):
+                await model.check()
 
     async def close(self) -> None:
         try:

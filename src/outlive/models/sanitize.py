@@ -10,18 +10,18 @@ from outlive.messages import Block, Message, Opaque, Text, ToolCall, ToolResult,
 from outlive.models.protocol import unreadable
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
-LONGEST_NAME = 200
+MAX_NAME_CHARS = 200
 """Characters of a tool's name that are kept; an invented one must not fill the window."""
-NO_SUMMARY = "[a summary that cannot be shown here]"
-DEEPEST = 64
+HIDDEN_SUMMARY = "[a summary that cannot be shown here]"
+MAX_DEPTH = 64
 """Nesting of an input; deeper ones could not be serialized again."""
 
 
 def kept_call(id: str, name: str, given: dict[str, Any]) -> ToolCall:
     """A call of a model; an input that is nested too deep is replaced by an error."""
-    if _deeper(given, DEEPEST):
-        given = unreadable(f"they are nested deeper than {DEEPEST} levels")
-    return ToolCall(id, name[:LONGEST_NAME], given)
+    if _deeper(given, MAX_DEPTH):
+        given = unreadable(f"they are nested deeper than {MAX_DEPTH} levels")
+    return ToolCall(id, name[:MAX_NAME_CHARS], given)
 
 
 def own_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
@@ -41,7 +41,7 @@ def _deeper(value: object, levels: int) -> bool:
     """Whether a value has more levels than that; without recursion, which could overflow."""
     here = [value]
     for _ in range(levels):
-        below = [item for one in here for item in _items(one)]
+        below = [item for value in here for item in _items(value)]
         if not below:
             return False
         here = below
@@ -61,14 +61,16 @@ def legal_id(given: str, longest: int) -> str:
 
 
 def own_summary(messages: tuple[Message, ...], provider: str) -> tuple[Message, ...]:
-    """A conversation without a provider's summary in front that is not this one's; the digest tells it, too."""
+    """The conversation without another provider's summary in front; the digest has its content too."""
     first = messages[0]
     if first.role == "user" or all(
         isinstance(block, Opaque) and block.provider == provider for block in first.blocks[:1]
     ):
         return messages
     rest = first.blocks[1:]
-    return (Message("user", (Text(NO_SUMMARY),)), Message(first.role, rest), *messages[1:]) if rest else messages[1:]
+    return (
+        (Message("user", (Text(HIDDEN_SUMMARY),)), Message(first.role, rest), *messages[1:]) if rest else messages[1:]
+    )
 
 
 def apart(messages: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -118,5 +120,5 @@ def writable(form: Any) -> Any:
 
 
 def whole(figure: object) -> int:
-    """A number that a server reports; 0 for anything but a non-negative integer."""
+    """A number that a server reported; 0 for anything but a non-negative integer."""
     return figure if isinstance(figure, int) and 0 <= figure < 2**53 else 0

@@ -1,4 +1,4 @@
-"""What the models of both providers share: an SDK client, and an answer that is read while it arrives."""
+"""Shared by the models of both providers: an SDK client, and an answer that is read while it arrives."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -6,14 +6,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any, ClassVar, TypeVar
 
-from outlive.models.errors import ModelError, NotSetUp, Unavailable
+from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable
 from outlive.models.failures import Failure, error_for
 from outlive.models.prices import ModelFacts
 from outlive.models.protocol import Price, Reply
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 
 T = TypeVar("T")
-CONNECTING = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """Seconds to connect."""
 
 
@@ -41,7 +41,9 @@ class SdkModel(ABC):
     async def close(self) -> None:
         await self._client.close()
 
-    async def _stream(self, answer: Any, pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Arriving | Reply, None]:
+    async def _stream(
+        self, answer: Any, pieces: AsyncGenerator[Any, None]
+    ) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         """Pieces as they arrive, then the reply. The connection ends with the iterator."""
         async with aclosing(pieces):
             async for piece in pieces:
@@ -53,16 +55,20 @@ class SdkModel(ABC):
         yield reply
 
     def _read(self, read: Callable[..., T], *given: Any) -> T:
-        """The result of `read`; malformed data of a server raises Unavailable."""
+        """The result of `read`; malformed data of a server raises ModelUnavailable."""
         try:
             return read(*given)
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise Unavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
+            raise ModelUnavailable(f"{self.name}: a piece of the answer is broken ({error!r})") from error
 
     async def _error(self, failure: Failure) -> ModelError:
         """The error to raise; for an unknown model it suggests others."""
         error = error_for(failure, self.name, self.key)
-        return NotSetUp(f"{error}; {await self._names()}") if failure.status == 404 else error
+        return ModelNotSetUp(f"{error}; {await self._names()}") if failure.status == 404 else error
+
+    @abstractmethod
+    async def check(self) -> None:
+        """Ask the server for its models, which sends the key and nothing else. Raises ModelError."""
 
     @abstractmethod
     async def _names(self) -> str:
@@ -70,7 +76,7 @@ class SdkModel(ABC):
 
 
 def lost(error: Exception, address: str = "") -> str:
-    """Why there is no answer, in few words."""
+    """Why there is no answer, in a few words."""
     cause = error.__cause__ or error
     return f"no connection{address} ({str(cause).strip() or type(cause).__name__})"
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from outlive.models.protocol import UNREADABLE, NearCall
-from outlive.models.repair import FENCE, LONGEST, Input, object_at, read_arguments
+from outlive.models.protocol import UNREADABLE_KEY, NearCall
+from outlive.models.repair import FENCE, MAX_TEXT_CHARS, Input, object_at, read_arguments
 
 Schemas = Mapping[str, Mapping[str, Any]]
-WORK = 4 * LONGEST
+MAX_DECODED_CHARS = 4 * MAX_TEXT_CHARS
 """Characters that are decoded in search of calls."""
-MOST_CALLS = 32
+MAX_CALLS = 32
 _OPENERS = (
     r"<tool_calls?>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls_section_begin\|>|<\|tool_call_begin\|>"
     r"|<｜tool▁calls?▁begin｜>"
@@ -58,7 +58,7 @@ class Written(Struct, frozen=True):
 
 
 class FoundCalls(Struct, frozen=True):
-    """The `calls` of a text and the text `before` them, or why something similar is no call.
+    """The `calls` of a text and the text `before` them, or why something similar is not a call.
 
     Text after the calls is dropped: models write invented results there.
     """
@@ -80,7 +80,7 @@ class _Piece(Struct, frozen=True):
 
 def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> FoundCalls:
     """Find the calls in a text. `tools` are input schemas by name, `given` the texts that the model has read."""
-    if len(text) > LONGEST or not tools:
+    if len(text) > MAX_TEXT_CHARS or not tools:
         return FoundCalls()
     start = _after_thought(text)
     pieces = _Search(text, tools).pieces(start)
@@ -92,10 +92,10 @@ def calls_in(text: str, tools: Schemas, given: Iterable[str] = ()) -> FoundCalls
         return FoundCalls(near=near)
     if _has_text_between(text, pieces):
         return FoundCalls(near=NearCall("there is other text between several calls"))
-    read = [one.translate(_FORMATTING) for one in given]
+    read = [text.translate(_FORMATTING) for text in given]
     for piece in pieces:
         written = text[piece.start : piece.end].translate(_FORMATTING)
-        if any(written in one for one in read):
+        if any(written in text for text in read):
             return FoundCalls(near=NearCall("it is copied from a text that was read", may_be_prose=True))
     calls = tuple(call for piece in pieces for call in piece.calls)
     return FoundCalls(calls, _words_before(text[start : pieces[0].start]))
@@ -107,13 +107,13 @@ class _Search:
     def __init__(self, text: str, tools: Schemas) -> None:
         self.text = text
         self.tools = tools
-        self.work = WORK
+        self.work = MAX_DECODED_CHARS
 
     def pieces(self, at: int) -> list[_Piece]:
         """Everything that looks like a call, in order."""
         found: list[_Piece] = []
         while opening := _OPENING.search(self.text, at):
-            if self.work <= 0 or len(found) == MOST_CALLS:
+            if self.work <= 0 or len(found) == MAX_CALLS:
                 return [_Piece(at, at, near=NearCall("there is too much in the text that looks like one"))]
             piece = self._json(opening.start()) if opening[0] == "{" else self._marked(opening.start())
             if piece is not None and (piece.calls or piece.near):
@@ -212,7 +212,7 @@ class _Search:
         schema = self.tools.get(call.name)
         if schema is None:
             return f"there is no tool {call.name[:64]!r}"
-        if UNREADABLE in call.input:
+        if UNREADABLE_KEY in call.input:
             return f"the arguments of the call to {call.name} are not a JSON object"
         properties = schema.get("properties", {})
         if missing := [name for name in schema.get("required", ()) if name not in call.input]:

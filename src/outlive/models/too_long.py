@@ -1,4 +1,4 @@
-"""Does this error say that the prompt is too long? Read narrowly: a wrong guess compacts for nothing."""
+"""Detects errors that say the prompt is too long. Narrow on purpose: a wrong guess compacts for nothing."""
 
 import re
 
@@ -35,22 +35,22 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
-LONGEST = 4_000
+MAX_MESSAGE_CHARS = 4_000
 """Characters of an error message that are read."""
 
 
 class TooLong(Struct, frozen=True):
-    """What the provider counted and what it allows; 0 where it did not say."""
+    """Tokens that the provider counted and allows; 0 if it did not say."""
 
     actual: int = 0
     limit: int = 0
 
 
 def read_too_long(message: str, status: int = 400) -> TooLong | None:
-    """The figures of a "prompt is too long" answer, or None when the error is another one."""
+    """The figures of a "prompt is too long" error; None for any other error."""
     if status not in (400, 413):
         return None
-    message = message[:LONGEST]
+    message = message[:MAX_MESSAGE_CHARS]
     for pattern in _PATTERNS:
         if found := pattern.search(message):
             return TooLong(_number(found["actual"]), _number(found["limit"]))

@@ -33,7 +33,7 @@ _HOME = {
     "say": "simulator",
     "think": "simulator",
 }
-_ASSERTING = {"tasks", "log_store", "memory_store"}
+_NEED_PYTEST = {"tasks", "log_store", "memory_store"}
 """Modules with assertions; only these need pytest."""
 
 __all__ = [*_HOME]
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     module = f"outlive.testing.{_HOME[name]}"
-    if _HOME[name] in _ASSERTING:
+    if _HOME[name] in _NEED_PYTEST:
         import pytest
 
         pytest.register_assert_rewrite(module)

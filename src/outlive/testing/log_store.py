@@ -31,10 +31,17 @@ from outlive.events import (
     ViewEdit,
 )
 from outlive.messages import Image, Text
-from outlive.stores.logs.blobs import SPILL
-from outlive.stores.logs.lines import REPLAY
+from outlive.stores.logs.blobs import BLOB_MIN_CHARS
+from outlive.stores.logs.lines import REPLAY_LABEL
 from outlive.stores.logs.names import InvalidSession, new_session_id
-from outlive.stores.logs.protocol import DamagedBlob, LogStore, SessionBusy, SessionExists, UnknownSession
+from outlive.stores.logs.protocol import (
+    DamagedBlob,
+    LogStore,
+    SessionBusy,
+    SessionExists,
+    SessionReplaced,
+    UnknownSession,
+)
 from outlive.stores.logs.reading import full_log
 
 OpenLogs: TypeAlias = Callable[[], LogStore]
@@ -154,7 +161,7 @@ class LogStoreConformance:
         assert len(logs.read("s").events) == 1
 
     def test_a_session_has_one_writer_at_a_time(self, logs: LogStore, other: LogStore) -> None:
-        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY)
+        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY_LABEL)
         with logs.create("s") as first:
             first.append([started("s")])
             with pytest.raises(SessionBusy):
@@ -251,14 +258,14 @@ class LogStoreConformance:
     # -- large results
 
     def test_a_large_result_comes_back_whole(self, logs: LogStore, other: LogStore) -> None:
-        text = "zeile ü\x00\n" * SPILL
+        text = "zeile ü\x00\n" * BLOB_MIN_CHARS
         create(logs, "s", started("s"), result(2, text), result(3, text), result(4, "short"))
         assert other.read("s").events[1:] == (result(2, text), result(3, text), result(4, "short"))
         assert other.get_blob(hashlib.sha256(text.encode()).hexdigest()) == text.encode()
         assert other.info("s").size < 2000
 
     def test_a_large_paste_and_pictures_come_back_whole(self, logs: LogStore, other: LogStore) -> None:
-        text, picture = "Zeile ü\x00 \U0001f600\n" * SPILL, Image(data="aGFsbG8=" * SPILL)
+        text, picture = "Zeile ü\x00 \U0001f600\n" * BLOB_MIN_CHARS, Image(data="aGFsbG8=" * BLOB_MIN_CHARS)
         blocks = (Text("look"), Text(text), picture, Image("image/gif", url="https://example.org/a.gif"), Text(""))
         pasted = UserSaid(id=2, time=2.0, parent=1, blocks=blocks)
         seen = ToolFinished(id=3, time=3.0, parent=2, call_id="c", text="seen", images=(picture, Image(data="YQ==")))
@@ -274,7 +281,7 @@ class LogStoreConformance:
     def test_a_session_that_begins_with_a_large_paste_is_named_after_it(
         self, logs: LogStore, other: LogStore
     ) -> None:
-        create(logs, "s", started("s"), said(2, "fix\n this: " + "trace " * SPILL))
+        create(logs, "s", started("s"), said(2, "fix\n this: " + "trace " * BLOB_MIN_CHARS))
         assert other.info("s").title.startswith("fix this: trace trace")
 
     def test_a_blob_is_what_was_put(self, logs: LogStore, other: LogStore) -> None:
@@ -316,10 +323,56 @@ class LogStoreConformance:
         assert other.read("b").events[1:] == (compacted(5), compacted(6))
         assert other.read("b").damage == ()
 
+    # -- followed while it is written
+
+    def test_a_tail_reads_what_is_appended_once(self, logs: LogStore, other: LogStore) -> None:
+        create(logs, "s", started("s"), note(2))
+        tail = other.tail("s")
+        assert tail.read().events == (started("s"), note(2))
+        assert tail.read().events == ()
+        with logs.writer("s") as writer:
+            writer.append([compacted(3)])
+            assert tail.read().events == (compacted(3),)
+            writer.append([result(4, "x" * (BLOB_MIN_CHARS + 1)), note(5)])
+            assert tail.read().events == (result(4, "x" * (BLOB_MIN_CHARS + 1)), note(5))
+        tail.close()
+
+    def test_a_tail_says_that_the_log_was_replaced(self, logs: LogStore, other: LogStore) -> None:
+        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY_LABEL)
+        logs.replace("r", [started("r"), mark, note(3)])
+        tail = other.tail("r")
+        tail.read()
+        logs.replace("r", [started("r"), mark, said(3, "again")])
+        with pytest.raises(SessionReplaced):
+            tail.read()
+        tail.close()
+
+    def test_the_tail_of_an_unknown_session_is_refused(self, logs: LogStore) -> None:
+        with pytest.raises(UnknownSession):
+            logs.tail("s")
+
+    def test_the_state_tells_whether_anything_was_written(self, logs: LogStore, other: LogStore) -> None:
+        before = other.state()
+        create(logs, "s", started("s"))
+        begun = other.state()
+        assert begun != before
+        assert other.state() == begun
+        with logs.writer("s") as writer:
+            writer.append([note(2)])
+        assert other.state() != begun
+
+    def test_a_session_has_a_writer_while_one_is_open(self, logs: LogStore, other: LogStore) -> None:
+        with pytest.raises(UnknownSession):
+            other.has_writer("s")
+        with logs.create("s") as writer:
+            writer.append([started("s")])
+            assert other.has_writer("s")
+        assert not other.has_writer("s")
+
     # -- replays
 
     def test_a_derived_log_takes_the_place_of_the_last_one(self, logs: LogStore, other: LogStore) -> None:
-        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY)
+        mark = Checkpointed(id=2, time=1.0, parent=1, label=REPLAY_LABEL)
         logs.replace("r", [started("r"), mark, note(3, "x" * 100)])
         logs.replace("r", [started("r"), mark, said(3, "again")])
         assert other.read("r").events == (started("r"), mark, said(3, "again"))

@@ -19,7 +19,7 @@ import pytest
 from msgspec.structs import replace
 
 from outlive.stores.memories.protocol import MemoryReader, MemoryStore, MemoryWriter
-from outlive.stores.memories.records import MAX_BYTES, Memory, MemoryStep, OversizedMemory, Provenance
+from outlive.stores.memories.records import MAX_MEMORY_BYTES, Memory, MemoryStep, OversizedMemory, Provenance
 
 OpenMemories: TypeAlias = Callable[[], MemoryStore]
 
@@ -40,8 +40,8 @@ def memory(slug: str, **fields: Any) -> Memory:
 
 def put(store: MemoryStore, *memories: Memory, op: str = "add") -> MemoryStep:
     def work(tx: MemoryWriter) -> MemoryStep:
-        for one in memories:
-            tx.put(one)
+        for record in memories:
+            tx.put(record)
         return tx.record(op)
 
     return store.write(work)
@@ -54,7 +54,7 @@ def get(store: MemoryStore, slug: str) -> Memory:
 
 
 def slugs(store: MemoryStore, *, archived: bool = False) -> list[str]:
-    return [one.slug for one in store.read(lambda tx: tx.all(archived=archived))]
+    return [record.slug for record in store.read(lambda tx: tx.all(archived=archived))]
 
 
 def changed_since(moment: int = -1) -> Callable[[MemoryReader], tuple[int, dict[str, Memory | None]]]:
@@ -144,7 +144,7 @@ class MemoryStoreConformance:
 
     def test_what_is_too_large_is_refused_and_nothing_is_written(self, store: MemoryStore) -> None:
         with pytest.raises(OversizedMemory, match="limit"):
-            put(store, memory("small"), memory("large", body="x" * MAX_BYTES))
+            put(store, memory("small"), memory("large", body="x" * MAX_MEMORY_BYTES))
         assert slugs(store) == []
 
     # -- slugs
@@ -161,7 +161,7 @@ class MemoryStoreConformance:
         for number, name in enumerate(names):
             made.append((store if number % 2 else other).write(partial(add, name=name)))
         assert len(set(made)) == len(names)
-        bodies = {one.slug: one.body for one in store.read(lambda tx: tx.all())}
+        bodies = {record.slug: record.body for record in store.read(lambda tx: tx.all())}
         assert [bodies[slug] for slug in made] == names
 
     def test_a_forgotten_memory_keeps_its_slug(self, store: MemoryStore) -> None:
@@ -213,8 +213,8 @@ class MemoryStoreConformance:
             assert found is not None
             assert found.body == "new"
             assert tx.get("two") is None
-            assert [one.slug for one in tx.all()] == ["one"]
-            assert [one.slug for one in tx.all(archived=True)] == ["one", "three"]
+            assert [record.slug for record in tx.all()] == ["one"]
+            assert [record.slug for record in tx.all(archived=True)] == ["one", "three"]
 
         store.write(work)
         assert slugs(store, archived=True) == ["one", "three"]
@@ -352,7 +352,7 @@ class MemoryStoreConformance:
         put(other, memory("two", provenance=Provenance(foreign=True)))
         for opened in (store, other):
             found = opened.read(lambda tx: tx.all())
-            assert [one.provenance.foreign for one in found] == [False, False]
+            assert [record.provenance.foreign for record in found] == [False, False]
 
     def test_what_was_disowned_is_adopted_again(self, store: MemoryStore, other: MemoryStore) -> None:
         put(store, memory("one"))
@@ -360,7 +360,7 @@ class MemoryStoreConformance:
             return  # an engine that nothing can come with has nothing to take back
 
         def foreign(opened: MemoryStore) -> list[bool]:
-            return [one.provenance.foreign for one in opened.read(lambda tx: tx.all())]
+            return [record.provenance.foreign for record in opened.read(lambda tx: tx.all())]
 
         assert foreign(store) == foreign(other) == [True]
         put(other, memory("two"))

@@ -6,7 +6,7 @@ from outlive.context.validity import problems
 from outlive.messages import Block, Text, Thinking, ToolCall
 from outlive.models.protocol import Price, Reply, Usage
 from outlive.request import Request
-from outlive.stream import Arriving, TextArrived
+from outlive.stream import ModelStreamEvent, TextDelta
 from outlive.testing.simulator.steps import Call, Part, Say, Step, call, calls, say, think
 
 __all__ = ["ScriptedModel", "Turn", "call", "calls", "numbered", "reply_of", "say", "think"]
@@ -30,7 +30,7 @@ class ScriptedModel:
         self.window = window
         self.name = name
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         found = problems(request.messages)
         assert not found, f"a provider would refuse this request: {'; '.join(found)}"
         number = len(self.requests)
@@ -42,7 +42,7 @@ class ScriptedModel:
         reply = reply_of(turn(request) if callable(turn) else turn)
         for block in reply.blocks:
             if isinstance(block, Text):
-                yield TextArrived(block.text)
+                yield TextDelta(block.text)
         usage = reply.usage if reply.usage != Usage() else Usage(input=request.tokens, output=10)
         yield Reply(numbered(reply.blocks, str(number)), reply.stop, usage, self.name, reply.cut_call)
 

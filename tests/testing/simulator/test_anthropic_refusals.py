@@ -32,7 +32,34 @@ def tool(**changes: Any) -> dict[str, Any]:
     return claude(tools=[{**TOOL, **changes}])
 
 
+def formatted(schema: Any, kind: str = "json_schema") -> dict[str, Any]:
+    return claude(output_config={"format": {"type": kind, "schema": schema}})
+
+
+CLOSED = {"type": "object", "properties": {}, "additionalProperties": False}
 SHAPES: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown effort": (
+        claude(output_config={"effort": "huge"}),
+        "output_config.effort: Input should be 'low', 'medium'",
+    ),
+    "field of output_config": (claude(output_config={"colour": 1}), "output_config.colour: Extra inputs are not"),
+    "unknown format": (formatted(CLOSED, "xml"), "output_config.format.type: Input should be 'json_schema'"),
+    "format without a schema": (
+        claude(output_config={"format": {"type": "json_schema"}}),
+        "output_config.format.schema: Field required",
+    ),
+    "open object": (
+        formatted({"type": "object"}),
+        "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false",
+    ),
+    "open object inside": (
+        formatted({**CLOSED, "properties": {"a": {"anyOf": [{"type": "array", "items": {"type": "object"}}]}}}),
+        "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false",
+    ),
+    "bound in a format": (
+        formatted({**CLOSED, "properties": {"a": {"type": "integer", "minimum": 1}}}),
+        "output_config.format.schema: For 'integer' type, property 'minimum' is not supported",
+    ),
     "no max_tokens": (without(claude(), "max_tokens"), "max_tokens: Field required"),
     "no model": (without(claude(), "model"), "model: Field required"),
     "no messages": (without(claude(), "messages"), "messages: Field required"),

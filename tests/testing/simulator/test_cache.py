@@ -73,6 +73,20 @@ def test_a_change_before_the_breakpoint_breaks_the_cache(sim: Simulator) -> None
     assert cost(sim, talk(THOUSAND * 2, model="claude-opus-5-5")) == (0, 2000, 0)
 
 
+def test_another_output_format_breaks_the_cache(sim: Simulator) -> None:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    wanted = {"format": {"type": "json_schema", "schema": schema}}
+    body = claude(user(text(THOUSAND * 2, **BREAK)))
+    assert cost(sim, body)[1:] == (2000, 0)
+    assert cost(sim, {**body, "output_config": wanted})[1:] == (2000, 0)
+    assert cost(sim, {**body, "output_config": {**wanted, "effort": "low"}})[1:] == (0, 2000)
+    strict = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema, "strict": True}}
+    asked = gpt({"role": "user", "content": THOUSAND * 2})
+    for more, cached in (({}, False), ({"response_format": strict}, False), ({"response_format": strict}, True)):
+        usage = ask_gpt(sim, {**asked, **more}).body["usage"]
+        assert bool(usage["prompt_tokens_details"]["cached_tokens"]) is cached
+
+
 def test_what_is_too_short_is_not_cached(sim: Simulator) -> None:
     assert [cost(sim, talk("x" * 3273)) for _ in range(2)] == [(1023, 0, 0)] * 2
     assert [cost(sim, talk("x" * 3276)) for _ in range(2)] == [(0, 1024, 0), (0, 0, 1024)]

@@ -100,8 +100,8 @@ def test_only_requests_that_ask_are_remembered(sim: Simulator) -> None:
 
 
 def test_the_last_messages_are_remembered(sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert remembering.REMEMBERED == 1000
-    monkeypatch.setattr(remembering, "REMEMBERED", 5)
+    assert remembering.MAX_REMEMBERED == 1000
+    monkeypatch.setattr(remembering, "MAX_REMEMBERED", 5)
     first = ask_claude(sim, claude(diagnostics={"previous_message_id": None})).body["id"]
     for _ in range(4):
         ask_claude(sim, claude(diagnostics={}))

@@ -21,6 +21,14 @@ def calling(**changes: Any) -> dict[str, Any]:
     return gpt(USER, message, gpt_result("c1"))
 
 
+def formatted(schema: Any, **more: Any) -> dict[str, Any]:
+    return gpt(response_format={"type": "json_schema", "json_schema": {"name": "a", "schema": schema, **more}})
+
+
+OPEN: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+CLOSED = {**OPEN, "additionalProperties": False}
+
+
 def function(**changes: Any) -> dict[str, Any]:
     return gpt(tools=[{"type": "function", "function": {**FUNCTION["function"], **changes}}])
 
@@ -205,6 +213,38 @@ CASES: dict[str, tuple[dict[str, Any], str, str | None, str | None]] = {
         "max_tokens",
         "unsupported_parameter",
     ),
+    "unknown format": (
+        gpt(response_format={"type": "xml"}),
+        "Invalid value: 'xml'. Supported values are: 'json_schema', 'json_object', 'text'.",
+        "response_format.type",
+        "invalid_value",
+    ),
+    "format without a schema": (
+        gpt(response_format={"type": "json_schema", "json_schema": {"name": "a"}}),
+        "Missing required parameter: 'response_format.json_schema.schema'.",
+        "response_format.json_schema.schema",
+        "missing_required_parameter",
+    ),
+    "strict format that is open": (
+        formatted(OPEN, strict=True),
+        "Invalid schema for response_format 'a': In context=(), 'additionalProperties' is required to be supplied",
+        "response_format",
+        "invalid_json_schema",
+    ),
+    "strict format with an optional field inside": (
+        formatted(
+            {**CLOSED, "properties": {"a": {"type": "array", "items": {**CLOSED, "required": []}}}}, strict=True
+        ),
+        "Invalid schema for response_format 'a': In context=('properties', 'a', 'items'), 'required' is required",
+        "response_format",
+        "invalid_json_schema",
+    ),
+    "strict format that is no object": (
+        formatted({"type": "array", "items": {"type": "string"}}, strict=True),
+        "Invalid schema for response_format 'a': schema must be a JSON Schema of 'type: \"object\"', got",
+        "response_format",
+        "invalid_json_schema",
+    ),
     "too large an answer": (
         gpt(model="gpt-4o", max_tokens=16_385),
         "max_tokens is too large: 16385. This model supports at most 16384 completion tokens",
@@ -245,6 +285,9 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         tools=[{"type": "function", "function": {"name": "now"}}], tool_choice="auto"
     ),
     "max_tokens where it is known": gpt(model="gpt-4.1", max_tokens=10, temperature=0.5),
+    "a strict format": formatted(CLOSED, strict=True),
+    "a format that is not strict": formatted(OPEN),
+    "JSON of any shape": gpt(response_format={"type": "json_object"}),
     "max_completion_tokens": gpt(max_completion_tokens=10, reasoning_effort="low"),
 }
 

@@ -159,7 +159,7 @@ def test_results_of_turns_before_are_not_the_last_ones() -> None:
 
 
 def test_a_brain_goes_on_where_a_killed_client_left_off() -> None:
-    """It knows nothing but the request: a client that starts anew with the same history gets the same answer."""
+    """It knows nothing but the request: a client that restarts with the same history gets the same answer."""
 
     def brain(request: SeenRequest) -> Step:
         done = len(request.results())

@@ -116,6 +116,12 @@ CASES: dict[str, tuple[dict[str, Any], str, str | None, str | None]] = {
         "tools[0].name",
         "missing_required_parameter",
     ),
+    "strict format that is open": (
+        body(text={"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}}),
+        "Invalid schema for response_format 'a': In context=(), 'additionalProperties' is required to be supplied",
+        "text.format",
+        "invalid_json_schema",
+    ),
     "strict schema that is not": (
         body(tools=[{**TOOLS[0], "strict": True}]),
         "Invalid schema for function 'bash': In context=(), 'additionalProperties' is required",

@@ -6,7 +6,7 @@ from typing import Any
 from outlive.messages import Block, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 
 PROVIDER = "anthropic"
-NOTHING = "[nothing that can be shown here]"
+EMPTY_MESSAGE = "[nothing that can be shown here]"
 """The API refuses a message without content."""
 Form = dict[str, Any]
 
@@ -14,7 +14,7 @@ Form = dict[str, Any]
 def message_form(message: Message) -> Form:
     """A message as the API takes it."""
     content = [form for block in message.blocks if (form := block_form(block))]
-    return {"role": message.role, "content": content or [{"type": "text", "text": NOTHING}]}
+    return {"role": message.role, "content": content or [{"type": "text", "text": EMPTY_MESSAGE}]}
 
 
 def block_form(block: Block) -> Form | None:

@@ -9,39 +9,45 @@ from typing import TYPE_CHECKING, Any
 from outlive.messages import Block, Message, Opaque, Text, Thinking
 from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
 from outlive.models.anthropic.form import PROVIDER
-from outlive.models.anthropic.request import SUMMARY, has_summary, opens_with_thought, request_form
-from outlive.models.anthropic.thinking import binds_thinking, read_thinking, summarizes, thinking_form
-from outlive.models.errors import NotSetUp, RequestRefused, Unavailable
+from outlive.models.anthropic.request import SUMMARY_BLOCK, has_summary, opens_with_thought, request_form
+from outlive.models.anthropic.thinking import (
+    binds_thinking,
+    enforces_output,
+    read_thinking,
+    summarizes,
+    thinking_form,
+)
+from outlive.models.errors import ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Stop, Summary, Usage
 from outlive.models.repair import Brackets, read_arguments
 from outlive.models.sanitize import kept_call, own_ids, whole, writable
-from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
+from outlive.models.sdk import CONNECT_TIMEOUT_SECONDS, SdkModel, custom_headers, lost
 from outlive.request import Request
-from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import RawMessageStreamEvent
 
 KEY, TOKEN, ADDRESS = "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"
-HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-USUAL_ADDRESS = "https://api.anthropic.com"
-LONGEST_ANSWER = 32_000
+HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
+DEFAULT_ADDRESS = "https://api.anthropic.com"
+MAX_ANSWER_TOKENS = 32_000
 """Tokens of an answer including thinking, if the model allows as many."""
-LEAST_WORDS = 4_096
+MIN_ANSWER_TOKENS = 4_096
 """Tokens that a thinking budget leaves for the answer."""
-UNKNOWN_ANSWER = 8_192
+UNKNOWN_MODEL_ANSWER_TOKENS = 8_192
 """Tokens of an answer of an unknown model."""
-SILENCE = 180.0
+READ_TIMEOUT_SECONDS = 180.0
 """Seconds between two pieces of a stream."""
-COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+USAGE_FIELDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 """The API's names of the fields of `Usage`, in order."""
-BINDING, DIAGNOSTICS = "block_binding", "diagnostics"
+BINDING, DIAGNOSTICS, OUTPUT = "block_binding", "diagnostics", "output_config"
 BETAS = {BINDING: "thinking-binding-controls-2026-08-01", DIAGNOSTICS: "cache-diagnosis-2026-04-07"}
 """The fields that are sent where the server takes them, and the betas that they need."""
-SUMMARIES = "compact-2026-09-04"
+SUMMARY_BETA = "compact-2026-09-04"
 """The beta of a request that asks for a summary or has one."""
 STOPS: dict[str, Stop] = {
     "end_turn": "end",
@@ -65,24 +71,26 @@ class AnthropicModel(SdkModel):
         environment: Mapping[str, str],
         thinking: int | None = None,
         max_tokens: int | None = None,
-        silence: float = SILENCE,
+        silence: float = READ_TIMEOUT_SECONDS,
     ) -> None:
         try:
             self._wanted = read_thinking(environment.get("OUTLIVE_THINKING")) if thinking is None else thinking
         except ValueError as error:
-            raise NotSetUp(str(error)) from None
+            raise ModelNotSetUp(str(error)) from None
         super().__init__(name, facts(name), _client(environment, silence))
-        self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_ANSWER, LONGEST_ANSWER)
+        self._max_tokens = max_tokens or min(self._facts.output or UNKNOWN_MODEL_ANSWER_TOKENS, MAX_ANSWER_TOKENS)
         self._refused = (0, 0)
         """`thinking_from` of a request whose thinking was refused, and the number of its messages."""
         self._extras = {DIAGNOSTICS, *((BINDING,) if binds_thinking(name) else ())}
         """What is sent unless the server refuses it."""
         self._takes_summary = summarizes(name)
         """Whether a summary of the provider is sent back."""
+        self._takes_output = enforces_output(name)
+        """Whether an output format is sent."""
         self._last: tuple[Message | None, str] = (None, "")
         """The first message of the last conversation, and the id of its last answer."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         reading = _Reading(self._model, request.state_block)
         return self._stream(reading, self._events(request, reading))
 
@@ -99,9 +107,11 @@ class AnthropicModel(SdkModel):
         if thinking and thinking["type"] == "enabled" and not opens_with_thought(form["messages"]):
             thinking = None
         form |= {"model": self._model, "max_tokens": self._max_tokens}
+        if request.output and self._takes_output:
+            form[OUTPUT] = {"format": {"type": "json_schema", "schema": request.output.schema}}
         if thinking and "budget_tokens" in thinking:
             most = self._facts.output or self._max_tokens + thinking["budget_tokens"]
-            thinking["budget_tokens"] = min(thinking["budget_tokens"], most - LEAST_WORDS)
+            thinking["budget_tokens"] = min(thinking["budget_tokens"], most - MIN_ANSWER_TOKENS)
             form["max_tokens"] = min(self._max_tokens + thinking["budget_tokens"], most)
         return form | {"thinking": thinking} if thinking else form
 
@@ -131,7 +141,7 @@ class AnthropicModel(SdkModel):
                     continue
                 raise await self._error(failure) from None
             except (anthropic.APIConnectionError, httpx2.HTTPError, ValueError, RecursionError) as error:
-                raise Unavailable(f"{self.name}: {lost(error)}") from error
+                raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
             except anthropic.AnthropicError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
 
@@ -140,8 +150,11 @@ class AnthropicModel(SdkModel):
         refused = {name for name in self._extras if name in said or BETAS[name] in said}
         self._extras -= refused
         has_one = self._takes_summary and request.messages[0].role == "assistant"
-        if has_one and (SUMMARY in said or SUMMARIES in said):
+        if has_one and (SUMMARY_BLOCK in said or SUMMARY_BETA in said):
             self._takes_summary = False
+            return True
+        if request.output and self._takes_output and OUTPUT in said:
+            self._takes_output = False
             return True
         if not refused and _is_about_thoughts(said) and self._thoughts_from(request) < len(request.messages):
             self._refused = request.thinking_from, len(request.messages)
@@ -149,7 +162,7 @@ class AnthropicModel(SdkModel):
         return bool(refused)
 
     async def summarize(self, request: Request, instructions: str) -> Summary:
-        """By the provider, on demand."""
+        """Summarise through the provider."""
         import anthropic
         import httpx2
 
@@ -157,7 +170,7 @@ class AnthropicModel(SdkModel):
             raise RequestRefused(f"{self.name} makes no summaries")
         body = self.body(request)
         body.pop(DIAGNOSTICS, None)
-        wanted = {SUMMARY: {"type": "summarize", "instructions": instructions}}
+        wanted = {SUMMARY_BLOCK: {"type": "summarize", "instructions": instructions}}
         try:
             raw = await self._client.messages.with_raw_response.create(
                 extra_headers=self._headers(summary=True), extra_body=wanted, **writable(body)
@@ -166,7 +179,7 @@ class AnthropicModel(SdkModel):
         except anthropic.APIStatusError as error:
             raise await self._error(_failure(error)) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError) as error:
-            raise Unavailable(f"{self.name}: {lost(error)}") from error
+            raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
 
     async def _open(self, body: dict[str, Any]) -> Any:
         headers = self._headers(summary=has_summary(body["messages"]))
@@ -177,14 +190,26 @@ class AnthropicModel(SdkModel):
             return await create(stream=True, extra_headers=headers, **writable(body))
 
     def _headers(self, *, summary: bool) -> dict[str, str]:
-        betas = [*(BETAS[name] for name in sorted(self._extras)), *([SUMMARIES] if summary else [])]
+        betas = [*(BETAS[name] for name in sorted(self._extras)), *([SUMMARY_BETA] if summary else [])]
         return {"anthropic-beta": ",".join(betas)} if betas else {}
+
+    async def check(self) -> None:
+        import anthropic
+
+        try:
+            await self._client.models.list(limit=1, timeout=CONNECT_TIMEOUT_SECONDS)
+        except anthropic.NotFoundError:
+            return  # it answers, and lists no models
+        except anthropic.APIStatusError as error:
+            raise await self._error(_failure(error)) from None
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._client.base_url}')}") from error
 
     async def _names(self) -> str:
         import anthropic
 
         try:
-            page = await self._client.models.list(limit=100, timeout=CONNECTING)
+            page = await self._client.models.list(limit=100, timeout=CONNECT_TIMEOUT_SECONDS)
         except (anthropic.AnthropicError, ValueError):
             return f"check the name of the model and {ADDRESS}, which is {self._client.base_url}"
         return f"there is {nearest(self._model, (model.id for model in page.data))}"
@@ -205,7 +230,7 @@ class _Reading:
         self.stop = ""
         self.ended = False
 
-    def take(self, event: "RawMessageStreamEvent") -> list[Arriving]:
+    def take(self, event: "RawMessageStreamEvent") -> list[ModelStreamEvent]:
         match event.type:
             case "message_start":
                 self.id = str(event.message.id)
@@ -214,7 +239,7 @@ class _Reading:
                 self._diagnose(event.message)
             case "content_block_start":
                 block = self.blocks[event.index] = _Arriving(event.content_block, self.state_block)
-                return [CallArriving(block.form["name"])] if block.form["type"] == "tool_use" else []
+                return [ToolCallStreaming(block.form["name"])] if block.form["type"] == "tool_use" else []
             case "content_block_delta":
                 for name in ("text", "thinking", "signature", "partial_json"):
                     self.size.add(getattr(event.delta, name, None) or "")
@@ -231,28 +256,28 @@ class _Reading:
 
     def _count(self, usage: object) -> None:
         """Update the usage; figures of a stream are cumulative."""
-        for name in COUNTS:
+        for name in USAGE_FIELDS:
             value = getattr(usage, name, None)
             if value is not None:
                 self.usage[name] = whole(value)
 
     def _diagnose(self, told: Any) -> None:
-        """What the provider says of cache and thinking."""
+        """Read the provider's diagnosis of cache and thinking."""
         reason = getattr(getattr(told, "diagnostics", None), "cache_miss_reason", None)
         self.cache_miss = str(getattr(reason, "type", None) or self.cache_miss)
         changed = getattr(told, "input_transformations", None)
         if isinstance(changed, list):
-            kinds = (getattr(one, "type", None) or dict(one).get("type") for one in changed)
+            kinds = (getattr(edit, "type", None) or dict(edit).get("type") for edit in changed)
             self.thinking_dropped = sum(kind == "thinking_dropped" for kind in kinds)
 
     def reply(self) -> Reply:
         if not self.ended:
-            raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
+            raise ModelUnavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
         stop = STOPS.get(self.stop, "other")
         arrived = [self.blocks[index] for index in sorted(self.blocks)]
         cut = arrived[-1].form["name"] if stop == "length" and arrived and arrived[-1].is_cut_call() else ""
         blocks = tuple(block for each in (arrived[:-1] if cut else arrived) if (block := each.block()))
-        usage = Usage(*(self.usage.get(name, 0) for name in COUNTS))
+        usage = Usage(*(self.usage.get(name, 0) for name in USAGE_FIELDS))
         return Reply(
             own_ids(blocks),
             stop,
@@ -263,10 +288,10 @@ class _Reading:
             thinking_dropped=self.thinking_dropped,
         )
 
-    def held(self, reply: Reply) -> Iterator[Arriving]:
+    def held(self, reply: Reply) -> Iterator[ModelStreamEvent]:
         """The text that was held back because it could have been an echo of the state block."""
         text = "".join(block.text.rest(block.text.kept(self.state_block)) for block in self.blocks.values())
-        yield from [TextArrived(text)] if text else []
+        yield from [TextDelta(text)] if text else []
 
 
 class _Arriving:
@@ -282,14 +307,14 @@ class _Arriving:
         self.arguments: list[str] = []
         self.brackets = Brackets()
 
-    def take(self, delta: Any) -> list[Arriving]:
+    def take(self, delta: Any) -> list[ModelStreamEvent]:
         match delta.type:
             case "text_delta":
                 shown = self.text.take(delta.text)
-                return [TextArrived(shown)] if shown else []
+                return [TextDelta(shown)] if shown else []
             case "thinking_delta":
                 self.thinking.append(delta.thinking)
-                return [ThinkingArrived(delta.thinking)] if delta.thinking else []
+                return [ThinkingDelta(delta.thinking)] if delta.thinking else []
             case "signature_delta":
                 self.signature += delta.signature
             case "input_json_delta":
@@ -320,13 +345,11 @@ class _Arriving:
 
 
 def _summary(form: Any) -> Summary:
-    """The summary in an answer; without a block if the provider could not make one.
-
-    What it took is reported apart from what an answer takes.
-    """
+    """The summary in an answer; without a block if the provider could not make one. Its usage is reported
+    separately."""
     counted = form["usage"].get("iterations") or [form["usage"]]
-    usage = Usage(*(sum(whole(one.get(name)) for one in counted) for name in COUNTS))
-    block = next((block for block in form["content"] if block["type"] == SUMMARY and block["content"]), None)
+    usage = Usage(*(sum(whole(counts.get(name)) for counts in counted) for name in USAGE_FIELDS))
+    block = next((block for block in form["content"] if block["type"] == SUMMARY_BLOCK and block["content"]), None)
     return Summary(Opaque(PROVIDER, block), str(block["content"]), usage) if block else Summary(None, usage=usage)
 
 
@@ -334,20 +357,20 @@ def _client(environment: Mapping[str, str], silence: float) -> "AsyncAnthropic":
     try:
         from anthropic import AsyncAnthropic, Timeout
     except ImportError:
-        raise NotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
+        raise ModelNotSetUp("models of Anthropic need a package: pip install 'outlive[anthropic]'") from None
     key, token = environment.get(KEY), environment.get(TOKEN)
     if not key and not token:
-        raise NotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
+        raise ModelNotSetUp(f"{KEY} is not set: export it, or put it into .env and run: outlive trust")
     client = AsyncAnthropic(
         api_key=key or None,
         auth_token=None if key else token,
-        base_url=environment.get(ADDRESS) or USUAL_ADDRESS,
-        timeout=Timeout(silence, connect=CONNECTING),
+        base_url=environment.get(ADDRESS) or DEFAULT_ADDRESS,
+        timeout=Timeout(silence, connect=CONNECT_TIMEOUT_SECONDS),
         max_retries=0,
         open_telemetry={"propagation": False},
     )
     # The SDK takes headers from the process's environment, which may not belong to this address.
-    client._custom_headers = custom_headers(environment.get(HEADERS, ""))
+    client._custom_headers = custom_headers(environment.get(HEADERS_VARIABLE, ""))
     return client
 
 

@@ -5,26 +5,28 @@ the digest, on the last block, and at the end of the previous request, so that a
 prefix.
 """
 
-from outlive.models.anthropic.form import NOTHING, PROVIDER, Form, message_form
+from outlive.models.anthropic.form import EMPTY_MESSAGE, PROVIDER, Form, message_form
 from outlive.models.sanitize import apart, legal_id, own_summary, valid_name
 from outlive.request import Request
 
 LONGEST_ID, LONGEST_NAME = 64, 128
-FAILED = "[failed without a word]"
+EMPTY_ERROR = "[failed without a word]"
 BREAKPOINT = {"type": "ephemeral"}
-SUMMARY = "compaction"
-THOUGHTS = ("thinking", "redacted_thinking")
-MARKABLE = ("text", "image", "tool_use", "tool_result")
-PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+SUMMARY_BLOCK = "compaction"
+THINKING_BLOCKS = ("thinking", "redacted_thinking")
+CACHEABLE_BLOCKS = ("text", "image", "tool_use", "tool_result")
+IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: bool = True) -> Form:
     """System, tools and messages. Thinking before message `thoughts_from` is left out: some models refuse it, and a
     summary that the provider wrote unless the model `takes_summary`; thinking after it was thought there."""
-    told = apart(own_summary(request.messages, PROVIDER if takes_summary else ""))
-    if len(told) != len(request.messages):
-        thoughts_from = len(told)
-    messages = [_mended(message_form(message), number >= thoughts_from) for number, message in enumerate(told)]
+    kept_messages = apart(own_summary(request.messages, PROVIDER if takes_summary else ""))
+    if len(kept_messages) != len(request.messages):
+        thoughts_from = len(kept_messages)
+    messages = [
+        _mended(message_form(message), number >= thoughts_from) for number, message in enumerate(kept_messages)
+    ]
     if has_summary(messages) and len(messages[0]["content"]) > 1:
         summary, *kept = messages[0]["content"]
         messages[:1] = [{"role": "assistant", "content": [summary]}, {"role": "assistant", "content": kept}]
@@ -48,7 +50,7 @@ def request_form(request: Request, *, thoughts_from: int = 0, takes_summary: boo
 
 def has_summary(messages: list[Form]) -> bool:
     """Whether the first block is a summary that the provider wrote."""
-    return bool(messages[0]["content"][0]["type"] == SUMMARY)
+    return bool(messages[0]["content"][0]["type"] == SUMMARY_BLOCK)
 
 
 def opens_with_thought(messages: list[Form]) -> bool:
@@ -58,22 +60,22 @@ def opens_with_thought(messages: list[Form]) -> bool:
         return True
     while number >= 2 and all(block["type"] == "tool_result" for block in messages[number - 1]["content"]):
         number -= 2
-    return messages[number]["content"][0]["type"] in THOUGHTS
+    return messages[number]["content"][0]["type"] in THINKING_BLOCKS
 
 
 def _mark(messages: list[Form]) -> None:
     """Put a breakpoint on the last block that can have one."""
     blocks = (block for message in reversed(messages) for block in reversed(message["content"]))
-    if last := next((block for block in blocks if block["type"] in MARKABLE), None):
+    if last := next((block for block in blocks if block["type"] in CACHEABLE_BLOCKS), None):
         last["cache_control"] = BREAKPOINT
 
 
 def _mended(message: Form, thoughts: bool) -> Form:
     content = [_mended_block(dict(block)) for block in message["content"] if not _is_blank(block)]
     if not thoughts:
-        content = [block for block in content if block["type"] not in THOUGHTS]
-    if not content or content[-1]["type"] in THOUGHTS:
-        content.append({"type": "text", "text": NOTHING})
+        content = [block for block in content if block["type"] not in THINKING_BLOCKS]
+    if not content or content[-1]["type"] in THINKING_BLOCKS:
+        content.append({"type": "text", "text": EMPTY_MESSAGE})
     return {"role": message["role"], "content": content}
 
 
@@ -91,11 +93,11 @@ def _mended_block(block: Form) -> Form:
             if isinstance(block["content"], list):
                 block["content"] = [_mended_block(part) for part in block["content"]]
             elif block.get("is_error") and not block["content"].strip():
-                block["content"] = FAILED
+                block["content"] = EMPTY_ERROR
         case "image" if not _is_shown(block["source"]):
             return {"type": "text", "text": f"[a picture that cannot be shown: {block['source'].get('media_type')}]"}
     return block
 
 
 def _is_shown(source: Form) -> bool:
-    return bool(source.get("url")) or (source.get("media_type") in PICTURES and bool(source.get("data")))
+    return bool(source.get("url")) or (source.get("media_type") in IMAGE_TYPES and bool(source.get("data")))

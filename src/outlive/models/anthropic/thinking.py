@@ -5,7 +5,7 @@ from typing import Any
 
 LEAST, USUAL = 1_024, 8_000
 """Tokens of a budget: the minimum, and the meaning of `on`."""
-ALWAYS = ("fable", "mythos")
+ALWAYS_THINKING = ("fable", "mythos")
 _VERSION = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
 Version = tuple[int, int]
 ADAPTIVE_FROM: Version = (4, 6)
@@ -15,6 +15,7 @@ BOUND_FROM: Version = (5, 5)
 ALWAYS_BOUND_FROM: Version = (5, 1)
 SUMMARIZES_FROM: Version = (4, 6)
 SUMMARIZES_HAIKU_FROM: Version = (5, 5)
+OUTPUT_FORMAT_FROM: Version = (4, 5)
 ADAPTIVE = {"type": "adaptive", "display": "summarized"}
 """With summaries: text between calls arrives as thinking too."""
 
@@ -28,21 +29,26 @@ def thinking_form(name: str, wanted: int | None) -> dict[str, Any] | None:
         return dict(ADAPTIVE)
     if wanted is None or version < UNASKED_FROM:
         return None
-    if line in ALWAYS or (line == "opus" and version >= BETWEEN_FROM):
+    if line in ALWAYS_THINKING or (line == "opus" and version >= BETWEEN_FROM):
         return dict(ADAPTIVE)
     return {"type": "between_tools" if version >= BETWEEN_FROM else "disabled"}
 
 
 def binds_thinking(name: str) -> bool:
-    """Whether thinking of this model is valid only after exactly what stood before it when it was thought."""
+    """Whether thinking of this model is valid only after exactly the same prefix."""
     line, version = version_of(name)
-    return version >= (ALWAYS_BOUND_FROM if line in ALWAYS else BOUND_FROM)
+    return version >= (ALWAYS_BOUND_FROM if line in ALWAYS_THINKING else BOUND_FROM)
 
 
 def summarizes(name: str) -> bool:
     """Whether the provider summarizes conversations with this model, and takes such a summary back."""
     line, version = version_of(name)
     return version >= (SUMMARIZES_HAIKU_FROM if line == "haiku" else SUMMARIZES_FROM)
+
+
+def enforces_output(name: str) -> bool:
+    """Whether the provider enforces an output format on answers of this model."""
+    return version_of(name)[1] >= OUTPUT_FORMAT_FROM
 
 
 def version_of(name: str) -> tuple[str, Version]:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from outlive.messages import ToolCall, tool_calls
 from outlive.models.repair import Brackets, read_arguments
-from outlive.models.sanitize import LONGEST_NAME, kept_call
+from outlive.models.sanitize import MAX_NAME_CHARS, kept_call
 from outlive.request import Request
 
 
@@ -21,7 +21,7 @@ class ArrivingCall:
         self._brackets = Brackets()
 
     def take(self, name: str, arguments: Any) -> None:
-        if name and name != self.name and len(self.name) <= LONGEST_NAME:
+        if name and name != self.name and len(self.name) <= MAX_NAME_CHARS:
             self.name += name
         if isinstance(arguments, str):
             self._parts.append(arguments)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Text, ToolResult, plain_text, tool_calls
 from outlive.models.answer_text import CALL_OR_ECHO, ECHO, AnswerSize, AnswerText
-from outlive.models.errors import Unavailable
+from outlive.models.errors import ModelUnavailable
 from outlive.models.failures import Failure
 from outlive.models.openai.calls import ArrivingCall, CallIds
 from outlive.models.openai.fields import field, listed, text_of, usage_of
@@ -19,7 +19,7 @@ from outlive.models.protocol import Reply, Stop, Usage
 from outlive.models.sanitize import kept_call
 from outlive.models.text_calls import FoundCalls, calls_in
 from outlive.request import Request
-from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -36,25 +36,31 @@ STOPS: dict[str, Stop] = {
 class ChatApi:
     """How one model is asked in the chat API. What its server refuses is left out of later requests."""
 
-    def __init__(self, model: str, max_tokens: int | None = None) -> None:
+    def __init__(self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False) -> None:
         self._model = model
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
         if max_tokens:
             self._options["max_completion_tokens"] = max_tokens
         self._breakpoints = takes_breakpoints(model)
+        self._enforces_output = enforces_output
 
     def body(self, request: Request) -> dict[str, Any]:
-        return request_form(request, breakpoints=self._breakpoints) | self._options
+        form = request_form(request, breakpoints=self._breakpoints) | self._options
+        if request.output and self._enforces_output:
+            wanted = {"name": request.output.name, "schema": request.output.schema, "strict": True}
+            form["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        return form
 
     def answer(self, request: Request) -> "ChatAnswer":
         return ChatAnswer(self._model, request)
 
     async def open(self, client: "AsyncOpenAI", body: dict[str, Any]) -> Any:
-        """As `extra_body`: the SDK would walk through every field of arguments, for a quarter of a second."""
+        """Send the request. The body goes in as `extra_body`, because the SDK would walk through every field for a
+        quarter of a second."""
         return await client.chat.completions.create(model=self._model, messages=[], stream=True, extra_body=body)
 
     def failure_in(self, event: Any) -> Failure | None:
-        """The failure that an event of a stream tells; here the SDK raises them."""
+        """The failure in an event of a stream; here the SDK raises them."""
         return None
 
     def changes(self, failure: Failure, request: Request) -> bool:
@@ -64,6 +70,9 @@ class ChatApi:
             return False
         if self._breakpoints and "prompt_cache_breakpoint" in said:
             self._breakpoints = False
+            return True
+        if request.output and self._enforces_output and "response_format" in said:
+            self._enforces_output = False
             return True
         if "stream_options" in said and options.pop("stream_options", None):
             return True
@@ -91,12 +100,12 @@ class ChatAnswer:
         self.refused = False
         self.usage = Usage()
 
-    def take(self, chunk: Any) -> list[Arriving]:
+    def take(self, chunk: Any) -> list[ModelStreamEvent]:
         self.model = text_of(getattr(chunk, "model", "")) or self.model
         if usage := getattr(chunk, "usage", None):
             details = field(usage, "prompt_tokens_details")
             self.usage = usage_of(field(usage, "prompt_tokens"), details, field(usage, "completion_tokens"))
-        pieces: list[Arriving] = []
+        pieces: list[ModelStreamEvent] = []
         for choice in listed(getattr(chunk, "choices", None)):
             self.stop = text_of(getattr(choice, "finish_reason", "")) or self.stop
             delta = getattr(choice, "delta", None)
@@ -104,29 +113,29 @@ class ChatAnswer:
                 pieces += self._delta(delta)
         return pieces
 
-    def _delta(self, delta: Any) -> list[Arriving]:
-        pieces: list[Arriving] = []
+    def _delta(self, delta: Any) -> list[ModelStreamEvent]:
+        pieces: list[ModelStreamEvent] = []
         if thought := text_of(getattr(delta, "reasoning_content", "")) or text_of(getattr(delta, "reasoning", "")):
             self.size.add(thought)
-            pieces.append(ThinkingArrived(thought))
+            pieces.append(ThinkingDelta(thought))
         refusal = getattr(delta, "refusal", None)
         self.refused = self.refused or bool(refusal)
         words = _said(getattr(delta, "content", None)) + _said(refusal)
         self.size.add(words)
         if shown := self.text.take(words):
-            pieces.append(TextArrived(shown))
+            pieces.append(TextDelta(shown))
         for place, piece in enumerate(listed(getattr(delta, "tool_calls", None))):
             pieces += self._call(piece, place)
         return pieces
 
-    def held(self, reply: Reply) -> Iterator[Arriving]:
+    def held(self, reply: Reply) -> Iterator[ModelStreamEvent]:
         """The text that was held back because it could have been a call, and calls found in it."""
         if words := self.text.rest(plain_text(reply.blocks)):
-            yield TextArrived(words)
+            yield TextDelta(words)
         if not self.calls:
-            yield from (CallArriving(call.name) for call in tool_calls(reply.blocks))
+            yield from (ToolCallStreaming(call.name) for call in tool_calls(reply.blocks))
 
-    def _call(self, piece: Any, place: int) -> list[Arriving]:
+    def _call(self, piece: Any, place: int) -> list[ModelStreamEvent]:
         function = getattr(piece, "function", None)
         given_id = text_of(getattr(piece, "id", ""))
         name = text_of(getattr(function, "name", "")).strip()
@@ -140,11 +149,11 @@ class ChatAnswer:
             self.calls.append(call)
         new = bool(name) and not call.name
         call.take(name, arguments)
-        return [CallArriving(call.name)] if new else []
+        return [ToolCallStreaming(call.name)] if new else []
 
     def reply(self) -> Reply:
         if not self.stop:
-            raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
+            raise ModelUnavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
         stop = "refusal" if self.refused else STOPS.get(self.stop, "other")
         calls, cut = self.calls, ""
         if stop == "length" and calls and not calls[-1].is_complete():

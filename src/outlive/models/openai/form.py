@@ -10,15 +10,15 @@ from outlive.request import Request
 
 PROVIDER = "openai"
 LONGEST_ID, LONGEST_NAME = 40, 64
-NOTHING = "[nothing that can be shown here]"
+EMPTY_MESSAGE = "[nothing that can be shown here]"
 NO_OUTPUT = "[no output]"
-FAILED = "[failed]\n"
+EMPTY_ERROR = "[failed]\n"
 """Marks errors, for which the form has no field."""
 BREAKPOINT: dict[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 """Where the prompt cache is written and read; on content of the user, of tools and of the system prompt."""
 MARKED_TURNS = 2
 """Turns of the user or of tools with a breakpoint at their end: the last one is written, the one before is read."""
-MOST_MARKS = 4
+MAX_BREAKPOINTS = 4
 """Breakpoints of a request."""
 Form = dict[str, Any]
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -38,7 +38,7 @@ def request_form(request: Request, *, breakpoints: bool = False) -> Form:
             ends.append((len(messages) - 1, -1))
     if breakpoints:
         messages = [_in_parts(message) for message in messages]
-        for place, part in (marked + ends[-MARKED_TURNS:])[-MOST_MARKS:]:
+        for place, part in (marked + ends[-MARKED_TURNS:])[-MAX_BREAKPOINTS:]:
             messages[place]["content"][part] |= BREAKPOINT
     form: Form = {"messages": messages}
     if request.tools:
@@ -58,7 +58,7 @@ def assistant_forms(message: Message) -> list[Form]:
     calls = [_call_form(block) for block in message.blocks if isinstance(block, ToolCall)]
     if calls:
         return [{"role": "assistant", "content": text or None, "tool_calls": calls}]
-    return [{"role": "assistant", "content": text or NOTHING}]
+    return [{"role": "assistant", "content": text or EMPTY_MESSAGE}]
 
 
 def user_forms(message: Message, *, in_parts: bool = False) -> list[Form]:
@@ -73,8 +73,8 @@ def user_forms(message: Message, *, in_parts: bool = False) -> list[Form]:
     pictured = bool(parts) or any(isinstance(block, Image) for block in message.blocks)
     text = _words(message)
     if not pictured and not in_parts:
-        said = [{"role": "user", "content": text or NOTHING}] if text or not forms else []
-        return [*forms, *said]
+        words = [{"role": "user", "content": text or EMPTY_MESSAGE}] if text or not forms else []
+        return [*forms, *words]
     for block in message.blocks:
         if isinstance(block, Text) and block.text.strip():
             parts.append(_text_part(block.text))
@@ -107,7 +107,7 @@ def arguments_form(call: ToolCall) -> str:
 
 def result_text(result: ToolResult) -> str:
     """The text of a result, which says whether the call failed."""
-    return (FAILED if result.is_error else "") + (result.text or NO_OUTPUT)
+    return (EMPTY_ERROR if result.is_error else "") + (result.text or NO_OUTPUT)
 
 
 def _result_form(result: ToolResult) -> Form:

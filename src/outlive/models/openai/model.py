@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from outlive.models.errors import ModelError, NotSetUp, RequestRefused, Unavailable
+from outlive.models.errors import ModelError, ModelNotSetUp, ModelUnavailable, RequestRefused
 from outlive.models.failures import Failure, nearest, said_in
 from outlive.models.openai.chat import ChatApi
 from outlive.models.openai.form import PROVIDER
 from outlive.models.openai.responses import ResponsesApi
-from outlive.models.openai.versions import wants_responses
+from outlive.models.openai.versions import is_official, wants_responses
 from outlive.models.prices import facts
 from outlive.models.protocol import Reply, Summary
 from outlive.models.sanitize import whole, writable
-from outlive.models.sdk import CONNECTING, SdkModel, custom_headers, lost
+from outlive.models.sdk import CONNECT_TIMEOUT_SECONDS, SdkModel, custom_headers, lost
 from outlive.request import Request
-from outlive.stream import Arriving
+from outlive.stream import ModelStreamEvent
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 KEY, ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 ORGANIZATION, PROJECT, HEADERS = "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"
-USUAL_ADDRESS = "https://api.openai.com/v1"
-NO_KEY = "none"
+DEFAULT_ADDRESS = "https://api.openai.com/v1"
+PLACEHOLDER_KEY = "none"
 """The SDK requires a key, local servers do not."""
-SILENCE = 600.0
+READ_TIMEOUT_SECONDS = 600.0
 """Seconds between two pieces of a stream: a local model may read a long prompt for minutes."""
-MOST_CHANGES = 4
+MAX_OPTION_CHANGES = 4
 """How often the options of a request are changed for a server before giving up."""
-MOST_AFTER_FAILURE = 16
+MAX_EVENTS_AFTER_FAILURE = 16
 """Events that are read after a failure, so that the stream ends by itself and nothing of it is left open."""
-RESPONSES = "v1/responses"
+RESPONSES_PATH = "v1/responses"
 
 
 class _SwitchedError(Exception):
@@ -56,21 +56,23 @@ class OpenAIModel(SdkModel):
         environment: Mapping[str, str],
         window: int = 0,
         max_tokens: int | None = None,
-        silence: float = SILENCE,
+        silence: float = READ_TIMEOUT_SECONDS,
         responses: bool | None = None,
     ) -> None:
         """`responses`: whether to begin with the Responses API; by default as the model and the address want it."""
         known = facts(name)
-        self._address = environment.get(ADDRESS) or USUAL_ADDRESS
+        self._address = environment.get(ADDRESS) or DEFAULT_ADDRESS
         client = _client(environment, self._address, silence)
         super().__init__(name, replace(known, window=window or known.window), client)
-        self._chat, self._responses = ChatApi(name, max_tokens), ResponsesApi(name, max_tokens)
+        enforces = is_official(self._address)
+        self._chat = ChatApi(name, max_tokens, enforces_output=enforces)
+        self._responses = ResponsesApi(name, max_tokens, enforces_output=enforces)
         first = wants_responses(name, self._address) if responses is None else responses
         self._api: ChatApi | ResponsesApi = self._responses if first else self._chat
         self._has_responses = True
         """Until the server says that it has no such API."""
 
-    async def stream(self, request: Request) -> AsyncGenerator[Arriving | Reply, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[ModelStreamEvent | Reply, None]:
         while True:
             api = self._api
             try:
@@ -85,10 +87,10 @@ class OpenAIModel(SdkModel):
         """The events of one answer. Options that the server refuses are changed and the request repeated."""
         import openai
 
-        for changes in range(MOST_CHANGES + 1):
+        for changes in range(MAX_OPTION_CHANGES + 1):
             try:
                 stream = await self._open(api, request)
-                failed, rest = None, MOST_AFTER_FAILURE
+                failed, rest = None, MAX_EVENTS_AFTER_FAILURE
                 async with stream:
                     async for event in stream:
                         failed = failed or api.failure_in(event)
@@ -100,16 +102,16 @@ class OpenAIModel(SdkModel):
                     raise await self._error(failed)
                 return
             except openai.APIConnectionError as error:
-                raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
+                raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
             except openai.APIError as error:
                 failure = _failure(error)
                 if self._switches(api, failure):
                     raise _SwitchedError from None
-                if changes < MOST_CHANGES and api.changes(failure, request):
+                if changes < MAX_OPTION_CHANGES and api.changes(failure, request):
                     continue
                 raise await self._error(failure) from None
             except (ValueError, RecursionError) as error:
-                raise Unavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
+                raise ModelUnavailable(f"{self.name}: a piece of the answer is broken ({error})") from error
             except openai.OpenAIError as error:
                 raise RequestRefused(f"{self.name}: {error}") from error
 
@@ -122,11 +124,11 @@ class OpenAIModel(SdkModel):
         try:
             return await self._responses.compact(self._client, request)
         except openai.APIConnectionError as error:
-            raise Unavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
+            raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
         except openai.APIError as error:
             raise await self._error(_failure(error)) from None
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise Unavailable(f"{self.name}: the summary is broken ({error!r})") from error
+            raise ModelUnavailable(f"{self.name}: the summary is broken ({error!r})") from error
 
     async def _open(self, api: ChatApi | ResponsesApi, request: Request) -> Any:
         body = api.body(request)
@@ -138,7 +140,7 @@ class OpenAIModel(SdkModel):
     def _switches(self, api: ChatApi | ResponsesApi, failure: Failure) -> bool:
         """Whether this model is to be asked in the other API, now and later."""
         if api is self._chat and self._has_responses:
-            wanted = failure.status in (400, 404, 422) and RESPONSES in failure.message
+            wanted = failure.status in (400, 404, 422) and RESPONSES_PATH in failure.message
             self._api = self._responses if wanted else self._api
             return wanted
         if api is self._responses and self._responses.is_missing(failure):
@@ -149,16 +151,32 @@ class OpenAIModel(SdkModel):
     async def _error(self, failure: Failure) -> ModelError:
         error = await super()._error(failure)
         if isinstance(error, RequestRefused) and "does not support tools" in failure.message:
-            return NotSetUp(f"{error}; choose a model that can call tools")
-        if isinstance(error, RequestRefused) and RESPONSES in failure.message:
-            return NotSetUp(f"{error}; this server has no /v1/responses: choose a model that calls tools without it")
+            return ModelNotSetUp(f"{error}; choose a model that can call tools")
+        if isinstance(error, RequestRefused) and RESPONSES_PATH in failure.message:
+            return ModelNotSetUp(
+                f"{error}; this server has no /v1/responses: choose a model that calls tools without it"
+            )
         return error
+
+    async def check(self) -> None:
+        import openai
+
+        try:
+            await self._client.models.list(timeout=CONNECT_TIMEOUT_SECONDS)
+        except openai.NotFoundError:
+            return  # it answers, and lists no models
+        except openai.APIConnectionError as error:
+            raise ModelUnavailable(f"{self.name}: {lost(error, f' to {self._address}')}") from error
+        except openai.APIError as error:
+            raise await self._error(_failure(error)) from None
+        except (openai.OpenAIError, ValueError) as error:
+            raise ModelUnavailable(f"{self.name}: {lost(error)}") from error
 
     async def _names(self) -> str:
         import openai
 
         try:
-            page = await self._client.models.list(timeout=CONNECTING)
+            page = await self._client.models.list(timeout=CONNECT_TIMEOUT_SECONDS)
         except (openai.OpenAIError, ValueError):
             return f"check the name of the model and {ADDRESS}, which is {self._address} (most end in /v1)"
         names = [model.id for model in page.data or ()]
@@ -169,14 +187,16 @@ def _client(environment: Mapping[str, str], address: str, silence: float) -> "As
     try:
         from openai import AsyncOpenAI, Timeout
     except ImportError:
-        raise NotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'") from None
-    key = environment.get(KEY) or (NO_KEY if address != USUAL_ADDRESS else "")
+        raise ModelNotSetUp("models that speak OpenAI's API need a package: pip install 'outlive[openai]'") from None
+    key = environment.get(KEY) or (PLACEHOLDER_KEY if address != DEFAULT_ADDRESS else "")
     if not key:
-        raise NotSetUp(
+        raise ModelNotSetUp(
             f"{KEY} is not set: export it, or put it into .env and run: outlive trust; "
             f"a local server needs {ADDRESS} instead"
         )
-    client = AsyncOpenAI(api_key=key, base_url=address, timeout=Timeout(silence, connect=CONNECTING), max_retries=0)
+    client = AsyncOpenAI(
+        api_key=key, base_url=address, timeout=Timeout(silence, connect=CONNECT_TIMEOUT_SECONDS), max_retries=0
+    )
     # The SDK takes these from the process's environment, which may not belong to this address.
     client.organization, client.project = environment.get(ORGANIZATION), environment.get(PROJECT)
     client.admin_api_key = None

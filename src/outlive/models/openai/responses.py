@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.messages import Block, Opaque, Text, ToolCall
 from outlive.models.answer_text import ECHO, AnswerSize, AnswerText
-from outlive.models.errors import Unavailable
+from outlive.models.errors import ModelUnavailable
 from outlive.models.failures import Failure
 from outlive.models.openai.calls import ArrivingCall, CallIds
 from outlive.models.openai.fields import field, listed, text_of, usage_of
@@ -19,13 +19,13 @@ from outlive.models.openai.versions import takes_breakpoints
 from outlive.models.protocol import Reply, Stop, Summary, Usage
 from outlive.models.sanitize import writable
 from outlive.request import Request
-from outlive.stream import Arriving, CallArriving, TextArrived, ThinkingArrived
+from outlive.stream import ModelStreamEvent, TextDelta, ThinkingDelta, ToolCallStreaming
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 INCOMPLETE: dict[str, Stop] = {"max_output_tokens": "length", "content_filter": "refusal"}
-LONGEST_PHASE = 40
+MAX_PHASE_CHARS = 40
 LASTING = re.compile(r"^invalid_|^image_|^unsupported_|_policy|^failed_to_download|^empty_image")
 """Codes of failures that a retry does not help."""
 ABOUT_REASONING = re.compile(r"of type 'reasoning'|required 'reasoning' item|could not be verified|Item with id 'rs_")
@@ -36,7 +36,7 @@ ABOUT_ENCRYPTION = re.compile(r"encrypted content is not supported|reasoning\.en
 class ResponsesApi:
     """How one model is asked in the Responses API. What its server refuses is left out of later requests."""
 
-    def __init__(self, model: str, max_tokens: int | None = None) -> None:
+    def __init__(self, model: str, max_tokens: int | None = None, *, enforces_output: bool = False) -> None:
         self._model = model
         self._options: dict[str, Any] = {
             "store": False,
@@ -46,12 +46,17 @@ class ResponsesApi:
         if max_tokens:
             self._options["max_output_tokens"] = max_tokens
         self._breakpoints = takes_breakpoints(model)
+        self._enforces_output = enforces_output
         self._refused = (0, 0)
         """`thinking_from` of a request whose reasoning was refused, and the number of its messages."""
 
     def body(self, request: Request) -> dict[str, Any]:
         first = self._reasoning_from(request)
-        return responses_form(request, breakpoints=self._breakpoints, reasoning_from=first) | self._options
+        form = responses_form(request, breakpoints=self._breakpoints, reasoning_from=first) | self._options
+        if request.output and self._enforces_output:
+            wanted = {"name": request.output.name, "schema": request.output.schema, "strict": True}
+            form["text"] = {"format": {"type": "json_schema", **wanted}}
+        return form
 
     def _reasoning_from(self, request: Request) -> int:
         """The first message whose reasoning is sent."""
@@ -62,11 +67,12 @@ class ResponsesApi:
         return ResponsesAnswer(self._model, request)
 
     async def open(self, client: "AsyncOpenAI", body: dict[str, Any]) -> Any:
-        """As `extra_body`: the SDK would walk through every field of every item."""
+        """Send the request. The body goes in as `extra_body`, because the SDK would walk through every field of every
+        item."""
         return await client.responses.create(model=self._model, stream=True, extra_body=body)
 
     async def compact(self, client: "AsyncOpenAI", request: Request) -> Summary:
-        """All messages as one item that only the provider reads; what it is to say cannot be asked for."""
+        """Compact all messages into one item that only the provider can read; its content cannot be influenced."""
         body = writable(self.body(request))
         wanted = {name: body[name] for name in ("input", "instructions") if name in body}
         raw = await client.responses.with_raw_response.compact(model=self._model, extra_body=wanted)
@@ -77,13 +83,13 @@ class ResponsesApi:
         return Summary(Opaque(PROVIDER, item) if item else None, usage=counted)
 
     def failure_in(self, event: Any) -> Failure | None:
-        """The failure that an event of a stream tells."""
+        """The failure in an event of a stream."""
         kind = field(event, "type")
         if kind not in ("error", "response.failed"):
             return None
-        told = event if kind == "error" else field(field(event, "response"), "error")
-        code = text_of(field(told, "code"))
-        message = text_of(field(told, "message")) or code or "the provider could not answer"
+        detail = event if kind == "error" else field(field(event, "response"), "error")
+        code = text_of(field(detail, "code"))
+        message = text_of(field(detail, "message")) or code or "the provider could not answer"
         return Failure(0, message, kind="invalid_request_error" if LASTING.search(code) else "", code=code)
 
     def is_missing(self, failure: Failure) -> bool:
@@ -98,6 +104,9 @@ class ResponsesApi:
             return False
         if self._breakpoints and "prompt_cache_breakpoint" in said:
             self._breakpoints = False
+            return True
+        if request.output and self._enforces_output and "text.format" in said:
+            self._enforces_output = False
             return True
         if ABOUT_REASONING.search(said) and self._reasoning_from(request) < len(request.messages):
             self._refused = request.thinking_from, len(request.messages)
@@ -116,12 +125,12 @@ class _Message:
         self.begun = self.ended = False
         self._text = AnswerText(ECHO)
 
-    def take(self, words: str) -> list[Arriving]:
+    def take(self, words: str) -> list[ModelStreamEvent]:
         self.begun = self.begun or bool(words)
         return _shown(self._text.take(words))
 
-    def end(self, state_block: str) -> list[Arriving]:
-        """What was held back because it could have been an echo of the state block."""
+    def end(self, state_block: str) -> list[ModelStreamEvent]:
+        """Text that was held back because it could have been an echo of the state block."""
         rest = "" if self.ended else self._text.rest(self._text.kept(state_block))
         self.ended = True
         return _shown(rest)
@@ -132,8 +141,8 @@ class _Message:
         return [*phase, Text(text)] if text.strip() else []
 
 
-def _shown(words: str) -> list[Arriving]:
-    return [TextArrived(words)] if words else []
+def _shown(words: str) -> list[ModelStreamEvent]:
+    return [TextDelta(words)] if words else []
 
 
 class _Reasoning:
@@ -164,7 +173,7 @@ class ResponsesAnswer:
         self.refused = False
         self.usage = Usage()
 
-    def take(self, event: Any) -> list[Arriving]:
+    def take(self, event: Any) -> list[ModelStreamEvent]:
         match field(event, "type"):
             case "response.output_item.added":
                 return self._added(event)
@@ -174,9 +183,9 @@ class ResponsesAnswer:
                 self.refused = True
                 return self._said(event)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return [ThinkingArrived(self._delta(event))]
+                return [ThinkingDelta(self._delta(event))]
             case "response.reasoning_summary_part.added" if field(event, "summary_index"):
-                return [ThinkingArrived("\n\n")]
+                return [ThinkingDelta("\n\n")]
             case "response.function_call_arguments.delta":
                 self._at(event, ArrivingCall).take("", self._delta(event))
             case "response.output_item.done":
@@ -204,7 +213,7 @@ class ResponsesAnswer:
             raise TypeError(f"{field(event, 'type')} for another kind of item")
         return item
 
-    def _added(self, event: Any) -> list[Arriving]:
+    def _added(self, event: Any) -> list[ModelStreamEvent]:
         item, place = field(event, "item"), field(event, "output_index")
         if not isinstance(place, int) or place in self.items:
             raise ValueError(f"an item at {place!r}")
@@ -217,16 +226,16 @@ class ResponsesAnswer:
             case "function_call":
                 self.items[place] = call = ArrivingCall(text_of(field(item, "call_id")))
                 call.take(text_of(field(item, "name")).strip(), None)
-                return [CallArriving(call.name)] if call.name else []
+                return [ToolCallStreaming(call.name)] if call.name else []
             case _:
                 self.items[place] = _Other()
         return []
 
-    def _said(self, event: Any) -> list[Arriving]:
+    def _said(self, event: Any) -> list[ModelStreamEvent]:
         return list(self._at(event, _Message).take(self._delta(event)))
 
-    def _done(self, event: Any) -> list[Arriving]:
-        """The complete item. What it says was told by deltas before, except reasoning in its encrypted form."""
+    def _done(self, event: Any) -> list[ModelStreamEvent]:
+        """The complete item. Its text arrived as deltas before, except encrypted reasoning."""
         form, place = field(event, "item"), field(event, "output_index")
         pieces = [] if place in self.items else self._added(event)
         item = self.items[place]
@@ -237,7 +246,7 @@ class ResponsesAnswer:
             item.take("", field(form, "arguments"))
             self.size.add(text_of(item.arguments))
         elif isinstance(item, _Message):
-            item.phase = text_of(field(form, "phase"))[:LONGEST_PHASE]
+            item.phase = text_of(field(form, "phase"))[:MAX_PHASE_CHARS]
             if not item.begun:
                 pieces += item.take(self._content(form))
             pieces += item.end(self.state_block)
@@ -258,15 +267,15 @@ class ResponsesAnswer:
             details = field(usage, "input_tokens_details")
             self.usage = usage_of(field(usage, "input_tokens"), details, field(usage, "output_tokens"))
 
-    def held(self, reply: Reply) -> Iterator[Arriving]:
-        """What messages hold back that the server did not end."""
+    def held(self, reply: Reply) -> Iterator[ModelStreamEvent]:
+        """Held-back text of messages that the server did not end."""
         for _, item in sorted(self.items.items()):
             if isinstance(item, _Message):
                 yield from item.end(self.state_block)
 
     def reply(self) -> Reply:
         if self.stop is None:
-            raise Unavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
+            raise ModelUnavailable(f"{PROVIDER}:{self.model}: the stream ended in the middle of the answer")
         stop: Stop = "refusal" if self.refused else self.stop
         items, cut = [item for _, item in sorted(self.items.items())], ""
         last = items[-1] if items else None
@@ -296,10 +305,10 @@ def _reasoning_item(form: Any) -> dict[str, Any] | None:
     encrypted = field(form, "encrypted_content")
     if not encrypted:
         return None
-    told = {"id": field(form, "id"), "encrypted_content": encrypted}
-    if not all(isinstance(value, str) for value in told.values()):
+    core = {"id": field(form, "id"), "encrypted_content": encrypted}
+    if not all(isinstance(value, str) for value in core.values()):
         raise TypeError("a reasoning item whose id or content is not text")
-    item = {"type": "reasoning", **told, "summary": _texts(field(form, "summary"))}
+    item = {"type": "reasoning", **core, "summary": _texts(field(form, "summary"))}
     content = _texts(field(form, "content"))
     return item | {"content": content} if content else item
 

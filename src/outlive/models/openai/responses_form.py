@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from outlive.messages import Block, Image, Message, Opaque, Text, ToolCall, ToolResult
 from outlive.models.openai.form import (
     BREAKPOINT,
+    EMPTY_MESSAGE,
     LONGEST_ID,
     LONGEST_NAME,
     MARKED_TURNS,
-    MOST_MARKS,
-    NOTHING,
+    MAX_BREAKPOINTS,
     PROVIDER,
     Form,
     arguments_form,
@@ -45,7 +45,7 @@ def responses_form(request: Request, *, breakpoints: bool = False, reasoning_fro
                 marked += range(len(items), len(items) + request.segments)
             items += user_items(message, in_parts=breakpoints)
             ends.append(len(items) - 1)
-    for place in (marked + ends[-MARKED_TURNS:])[-MOST_MARKS:] if breakpoints else ():
+    for place in (marked + ends[-MARKED_TURNS:])[-MAX_BREAKPOINTS:] if breakpoints else ():
         item = items[place]
         (item.get("content") or item["output"])[-1] |= BREAKPOINT
     form["input"] = items
@@ -82,7 +82,7 @@ def assistant_items(message: Message, *, with_reasoning: bool) -> list[Form]:
                 items[-1]["phase"] = block.data["phase"]
             case _:
                 pass
-    return items[::-1] or [{"type": "message", "role": "assistant", "content": NOTHING}]
+    return items[::-1] or [{"type": "message", "role": "assistant", "content": EMPTY_MESSAGE}]
 
 
 def is_kind(block: Opaque, kind: str) -> bool:
@@ -93,8 +93,8 @@ def is_kind(block: Opaque, kind: str) -> bool:
 def user_items(message: Message, *, in_parts: bool) -> list[Form]:
     """Each result, then each text and picture of the user."""
     results = [_result_item(block, in_parts) for block in message.blocks if isinstance(block, ToolResult)]
-    said = [_message("user", part) for part in _parts(message.blocks)]
-    return [*results, *said] or [_message("user", _text_part(NOTHING))]
+    words = [_message("user", part) for part in _parts(message.blocks)]
+    return [*results, *words] or [_message("user", _text_part(EMPTY_MESSAGE))]
 
 
 def _parts(blocks: tuple[Block, ...]) -> Iterator[Form]:

@@ -9,7 +9,7 @@ from outlive.testing.simulator.steps import Call, Part, Say, Step, Think
 from outlive.testing.simulator.tokens import compact, tokens_of
 
 NOTHING_USED = ReportedUsage()
-CHUNK = 24
+CHUNK_CHARS = 24
 """Characters of text or JSON in one event."""
 
 
@@ -90,12 +90,12 @@ def cut_to(answer: Answer, characters: int) -> Answer:
     if answer.characters <= characters:
         return answer
     kept: list[SentPart] = []
-    left = characters
+    remaining = characters
     for part in answer.parts:
-        if left <= 0:
+        if remaining <= 0:
             break
-        kept.append(_shortened(part, left))
-        left -= length_of(part)
+        kept.append(_shortened(part, remaining))
+        remaining -= length_of(part)
     return replace(answer, parts=tuple(kept), stop="length")
 
 
@@ -107,5 +107,5 @@ def _shortened(part: SentPart, characters: int) -> SentPart:
 
 def chunks(text: str) -> Iterator[str]:
     """Split a text into the pieces of a stream; a long text into at most about 64."""
-    size = max(CHUNK, len(text) // 64)
+    size = max(CHUNK_CHARS, len(text) // 64)
     return (text[start : start + size] for start in range(0, len(text), size))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from outlive.testing.simulator.seen import ReportedUsage
 from outlive.testing.simulator.tokens import tokens_of
 
-LOOKBACK = 20
-STEP = 128
+LOOKBACK_BLOCKS = 20
+CACHE_STEP_TOKENS = 128
 SHORT, HALF_HOUR, LONG = 300.0, 1800.0, 3600.0
 MOST_WRITES, MOST_READS = 4, 80
 """OpenAI: breakpoints of a request that are written, and that are considered for reading."""
@@ -72,7 +72,7 @@ class PromptCache:
             longest = next(known, 0)
             for place in places:
                 self._until[place.prefix] = (self.clock() + SHORT, SHORT)
-        read = longest // STEP * STEP if longest >= self.minimum else 0
+        read = longest // CACHE_STEP_TOKENS * CACHE_STEP_TOKENS if longest >= self.minimum else 0
         return ReportedUsage(input=total - read, cache_read=read)
 
     def at_breakpoints(self, salt: str, pieces: Sequence[CachedPiece], *, implicit: bool) -> ReportedUsage:
@@ -96,8 +96,8 @@ class PromptCache:
         return place.lifetime is not None and place.tokens >= self.minimum
 
     def _found(self, places: Sequence[_Place], breakpoint: int) -> int:
-        """Return the latest place within LOOKBACK of a breakpoint whose prefix is cached; -1 for none."""
-        sight = range(breakpoint, max(-1, breakpoint - LOOKBACK), -1)
+        """Return the latest place within LOOKBACK_BLOCKS of a breakpoint whose prefix is cached; -1 for none."""
+        sight = range(breakpoint, max(-1, breakpoint - LOOKBACK_BLOCKS), -1)
         return next((index for index in sight if self._alive(places[index].prefix)), -1)
 
     def _alive(self, prefix: bytes) -> bool:

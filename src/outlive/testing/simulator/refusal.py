@@ -40,7 +40,7 @@ def is_schema(schema: Any) -> bool:
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         return False
     kind = schema.get("type", [])
-    if not all(one in KINDS for one in (kind if isinstance(kind, list) else [kind])):
+    if not all(name in KINDS for name in (kind if isinstance(kind, list) else [kind])):
         return False
     inner = schema.get("items", True)
     return isinstance(properties, dict) and all(map(is_schema, properties.values())) and is_schema(inner)

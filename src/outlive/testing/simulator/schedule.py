@@ -41,9 +41,9 @@ class Faults:
         `times` bounds how often; by default without limit, or once for a fault with neither number nor predicate.
         """
         numbers = frozenset([at] if isinstance(at, int) else at)
-        left = times if times is not None else (None if numbers or when else 1)
+        remaining = times if times is not None else (None if numbers or when else 1)
         with self._lock:
-            self._rules.append(_Rule(fault, numbers, when, left))
+            self._rules.append(_Rule(fault, numbers, when, remaining))
 
     def take(self, request: SeenRequest) -> Fault | None:
         """Return the fault of the first rule that applies to this request."""

@@ -31,7 +31,7 @@ Brain: TypeAlias = Callable[[SeenRequest], Step]
 Side: TypeAlias = AnthropicSide | OpenAISide | ResponsesSide
 MESSAGES, COUNT, CHAT, MODELS = "/v1/messages", "/v1/messages/count_tokens", "/v1/chat/completions", "/v1/models"
 RESPONSES = "/v1/responses"
-LARGEST = 32 * 1024 * 1024
+MAX_REQUEST_BYTES = 32 * 1024 * 1024
 ENFORCED = "enforced"
 BINDINGS = (ENFORCED, "reported")
 
@@ -49,7 +49,7 @@ class Simulator:
         clock: Callable[[], float] = time.monotonic,
         models: Iterable[SimulatedModel] = KNOWN,
         cache_minimum: int = 1024,
-        largest_body: int = LARGEST,
+        largest_body: int = MAX_REQUEST_BYTES,
         port: int = 0,
         binding: str = ENFORCED,
         summary: Summarize = first_words,

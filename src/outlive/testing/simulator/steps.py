@@ -62,7 +62,7 @@ def call(name: str, input: Mapping[str, Any] | None = None, /, *, call_id: str =
 
 def calls(*several: Step | Iterable[Step]) -> Step:
     """Call several tools in one answer: `calls(call(…), call(…))`, or `calls([call(…), call(…)])`."""
-    steps = [step for one in several for step in ([one] if isinstance(one, Step) else one)]
+    steps = [step for entry in several for step in ([entry] if isinstance(entry, Step) else entry)]
     return Step(tuple(part for step in steps for part in step.parts))
 
 

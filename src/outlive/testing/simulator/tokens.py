@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-IMAGE_CHARACTERS = 4800
+IMAGE_CHARS = 4800
 """An image counts as 1,500 tokens, whatever its size."""
 _encode = msgspec.json.Encoder().encode
 
@@ -43,7 +43,7 @@ def block_characters(block: Any) -> int:
         case {"type": "thinking", "thinking": str(text)} | {"type": "compaction", "content": str(text)}:
             return len(text)
         case {"type": "image" | "image_url"}:
-            return IMAGE_CHARACTERS
+            return IMAGE_CHARS
         case _:
             return json_characters(block)
 

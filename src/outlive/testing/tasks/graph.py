@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from outlive.stores.tasks.protocol import Fit, TaskQuery, TaskStore, TaskWriter
-from outlive.stores.tasks.records import FINISHED, LONGEST_LEASE, STALE_LEASE, Status
+from outlive.stores.tasks.records import FINISHED, MAX_LEASE, STALE_LEASE, Status
 from outlive.testing.tasks.support import (
     EVERYTHING,
     NOON,
@@ -223,13 +223,13 @@ class Graph:
 
     def test_a_lease_that_only_a_wrong_clock_explains(self, store: TaskStore, other: TaskStore) -> None:
         """A lease that ends later than any lease can counts as expired; one that expired long ago is left alone."""
-        ends = (LONGEST_LEASE + HOUR, LONGEST_LEASE - HOUR, HOUR - STALE_LEASE, -STALE_LEASE - HOUR)
+        ends = (MAX_LEASE + HOUR, MAX_LEASE - HOUR, HOUR - STALE_LEASE, -STALE_LEASE - HOUR)
         ahead, running, over, stale = add(store, "ahead", "running", "over", "stale")
         for number, end in zip((ahead, running, over, stale), ends, strict=True):
             change(store, number, status="in_progress", lease=held_until(NOON + end))
         assert other.read(lambda tx: tx.expired()) == [ahead, over]
         change(store, over, status="completed")
-        assert other.read(lambda tx: tx.next_expiry()) == NOON + LONGEST_LEASE - HOUR
+        assert other.read(lambda tx: tx.next_expiry()) == NOON + MAX_LEASE - HOUR
 
     # -- the archive -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from outlive.stores.tasks.protocol import Fit, TaskQuery, TaskReader, TaskStore, TaskWriter
-from outlive.stores.tasks.records import Change, Lease, Task
+from outlive.stores.tasks.records import Lease, Task, TaskChange
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 EVERYTHING = TaskQuery(archived=True, sort="id")
@@ -35,8 +35,8 @@ class RefusedByTest(Exception):
     """Raised by a test inside a transaction."""
 
 
-def change_of(task: Task, op: str = "create", *, at: datetime = NOON, **fields: Any) -> Change:
-    return Change(
+def change_of(task: Task, op: str = "create", *, at: datetime = NOON, **fields: Any) -> TaskChange:
+    return TaskChange(
         id=uuid4().hex,
         at=at,
         actor=fields.pop("actor", "tester"),
@@ -121,7 +121,7 @@ def ready(store: TaskStore, fit: Fit = Fit(), limit: int | None = None) -> list[
     return store.read(lambda tx: tx.ready(fit, limit))
 
 
-def history(store: TaskStore, number: int | None = None) -> list[Change]:
+def history(store: TaskStore, number: int | None = None) -> list[TaskChange]:
     return store.read(lambda tx: tx.history(number))
 
 
@@ -133,7 +133,7 @@ def nonempty(edges: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     return {number: others for number, others in edges.items() if others}
 
 
-def everything(store: TaskStore) -> tuple[list[Task], list[Task], list[Change]]:
+def everything(store: TaskStore) -> tuple[list[Task], list[Task], list[TaskChange]]:
     """Return tasks, ready tasks and history."""
     return store.read(lambda tx: (tx.find(EVERYTHING), tx.ready(), tx.history()))
 

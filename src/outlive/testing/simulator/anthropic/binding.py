@@ -6,7 +6,7 @@ in the signature, any simulator with the same key can check it.
 
 The hash of the messages is a chain, so that it can go on from a record. The signature of a compaction block records
 the heads of the chain after the messages that it summarizes. In a request that starts with such a block there are
-several heads: of what is sent, and of each conversation that the block stands for. Thinking is valid at any of them.
+several heads: of what is sent, and of each conversation that the block replaces. Thinking is valid at any of them.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from outlive.testing.simulator.anthropic.messages import turn_scoped
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of
 from outlive.testing.simulator.anthropic.signing import record_of
 
-WIDTH = 12
+HASH_DIGITS = 12
 """Hexadecimal digits of each hash in a record."""
-NONE = "0" * WIDTH
+NONE = "0" * HASH_DIGITS
 """In place of the hash of the thinking block before, if there is none."""
 THINKING = ("thinking", "redacted_thinking")
 
@@ -42,7 +42,7 @@ class PrefixHash:
         self._system = _hash(*map(block_bytes, blocks_of(body.get("system") or [])))
         self._tools = _hash(*map(block_bytes, tools))
         self._heads = [NONE]
-        """Of what is sent, then of the conversations that a compaction block stands for."""
+        """The head of what is sent, then those of the conversations that a compaction block replaces."""
         self._summarized = self._heads_before(body["messages"])
         self._last_role: str = body["messages"][-1]["role"]
 
@@ -60,7 +60,7 @@ class PrefixHash:
         return self._system + self._tools + self._heads[0] + previous
 
     def summary_record(self) -> str:
-        """Return the record of a compaction block that stands for the whole request."""
+        """Return the record of a compaction block that replaces the whole request."""
         return self._system + self._tools + self._last_role[0] + "".join(self._heads)
 
     def _heads_before(self, messages: list[dict[str, Any]]) -> list[str]:
@@ -73,10 +73,10 @@ class PrefixHash:
         if not record.startswith(self._system + self._tools):
             return []
         kept = messages[0] if len(messages[0]["content"]) > 1 else messages[:2][-1]
-        last_role, heads = record[2 * WIDTH], record[2 * WIDTH + 1 :]
+        last_role, heads = record[2 * HASH_DIGITS], record[2 * HASH_DIGITS + 1 :]
         if kept["role"][0] == last_role:
             return []
-        return [heads[at : at + WIDTH] for at in range(0, len(heads), WIDTH)]
+        return [heads[at : at + HASH_DIGITS] for at in range(0, len(heads), HASH_DIGITS)]
 
     def difference(self, signature: str, previous: str | None) -> str:
         """Return what differs from when a thinking block was made; empty if nothing does.
@@ -87,7 +87,9 @@ class PrefixHash:
         record = record_of(signature)
         if not record:
             return "The block carries no record of the conversation that it was created in."
-        system, tools, messages, before = (record[at : at + WIDTH] for at in range(0, 4 * WIDTH, WIDTH))
+        system, tools, messages, before = (
+            record[at : at + HASH_DIGITS] for at in range(0, 4 * HASH_DIGITS, HASH_DIGITS)
+        )
         if system != self._system:
             return "The `system` prompt differs from when the block was created."
         if tools != self._tools:
@@ -160,4 +162,4 @@ def _hash(*pieces: bytes) -> str:
     state = hashlib.sha256()
     for piece in pieces:
         state.update(len(piece).to_bytes(8) + piece)
-    return state.hexdigest()[:WIDTH]
+    return state.hexdigest()[:HASH_DIGITS]

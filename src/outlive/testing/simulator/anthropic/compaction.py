@@ -9,7 +9,7 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 
 COMPACTION = "compaction"
-LONGEST_INSTRUCTIONS = 16_384
+MAX_INSTRUCTIONS_CHARS = 16_384
 FIELDS: dict[str, type | None] = {
     "cache_control": dict,
     "content": str,
@@ -26,8 +26,8 @@ def check_compaction(body: dict[str, Any], model: SimulatedModel) -> None:
         return
     check_fields(config, "compaction.", {"type": str}, {"instructions": str})
     one_of(config["type"], "compaction.type", ("summarize",))
-    if len(config.get("instructions") or "") > LONGEST_INSTRUCTIONS:
-        raise RuleBroken(f"compaction.instructions: String should have at most {LONGEST_INSTRUCTIONS} characters")
+    if len(config.get("instructions") or "") > MAX_INSTRUCTIONS_CHARS:
+        raise RuleBroken(f"compaction.instructions: String should have at most {MAX_INSTRUCTIONS_CHARS} characters")
     if not model.compacts:
         raise RuleBroken(f"compaction: compaction is not supported on {model.name}")
     forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")

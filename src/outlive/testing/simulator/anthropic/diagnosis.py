@@ -14,9 +14,9 @@ from outlive.testing.simulator.anthropic.fields import check_fields
 from outlive.testing.simulator.anthropic.prompt import block_bytes, blocks_of, pieces_of
 from outlive.testing.simulator.tokens import block_characters, compact, tokens_of, tool_characters
 
-REMEMBERED = 1000
+MAX_REMEMBERED = 1000
 """How many messages are remembered."""
-WIDTH = 8
+HASH_BYTES = 8
 """Bytes of each hash."""
 OTHER_PARAMETERS = ("tool_choice", "thinking", "context_management", "output_config")
 
@@ -49,7 +49,7 @@ class CacheDiagnosis:
         with self._lock:
             before = self._known.get(asked.get("previous_message_id") or "")
             self._known[message_id] = now
-            if len(self._known) > REMEMBERED:
+            if len(self._known) > MAX_REMEMBERED:
                 self._known.popitem(last=False)
         if asked.get("previous_message_id") is None:
             return None
@@ -98,7 +98,7 @@ def _changed(kind: str, before: PromptFingerprint, characters: int) -> dict[str,
 
 
 def _messages_in_common(one: bytes, other: bytes) -> int:
-    pairs = ((one[at : at + WIDTH], other[at : at + WIDTH]) for at in range(0, len(one), WIDTH))
+    pairs = ((one[at : at + HASH_BYTES], other[at : at + HASH_BYTES]) for at in range(0, len(one), HASH_BYTES))
     return next(index for index, (left, right) in enumerate(pairs) if left != right)
 
 
@@ -111,4 +111,4 @@ def _hash(*pieces: bytes) -> bytes:
     state = hashlib.sha256()
     for piece in pieces:
         state.update(len(piece).to_bytes(8) + piece)
-    return state.digest()[:WIDTH]
+    return state.digest()[:HASH_BYTES]

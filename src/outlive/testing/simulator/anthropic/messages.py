@@ -7,12 +7,12 @@ from outlive.testing.simulator.anthropic.betas import CLEAR_AT, COMPACT_ON_DEMAN
 from outlive.testing.simulator.anthropic.blocks import check_block, check_cache_control
 from outlive.testing.simulator.anthropic.compaction import COMPACTION, check_compaction_block, starts_with_block
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
+from outlive.testing.simulator.anthropic.output import EFFORTS
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 
 NEXT_USER_MESSAGE = "next_user_message"
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
 TURN_SCOPED = f"a turn-scoped system message (clear_at: '{NEXT_USER_MESSAGE}')"
 ELSEWHERE = "; the directive-only form (content: [] with output_config) is accepted at any position"
 
@@ -108,10 +108,10 @@ def _directive_only(message: dict[str, Any]) -> bool:
 
 
 def _check_texts(message: dict[str, Any], blocks: list[dict[str, Any]], where: str) -> None:
-    said = [block["text"] for block in blocks if block["type"] == "text"]
-    if said and not any(text.strip() for text in said):
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    if texts and not any(text.strip() for text in texts):
         raise RuleBroken("messages: text content blocks must contain non-whitespace text")
-    if message["role"] == "system" and len(said) < len(blocks):
+    if message["role"] == "system" and len(texts) < len(blocks):
         raise RuleBroken(f"{where}: role 'system' supports text, tool_addition, and tool_removal blocks only")
     for number, block in enumerate(blocks if turn_scoped(message) else ()):
         if block.get("cache_control"):

@@ -25,7 +25,7 @@ def pieces_of(body: dict[str, Any]) -> list[CachedPiece]:
 def _pieces(body: dict[str, Any]) -> Iterator[tuple[CachedPiece, bool]]:
     """Yield each piece, and whether it stays in later requests: a turn-scoped system message does not.
 
-    A cleared message is no piece and counts no tokens, but its bytes go into the next piece. So the prefix before it
+    A cleared message is not a piece and has no tokens, but its bytes go into the next piece. So the prefix before it
     is still cached, the answer after it is not, and changing it later breaks the cache from there.
     """
     for tool in body.get("tools") or []:

@@ -16,6 +16,7 @@ from outlive.testing.simulator.anthropic.diagnosis import check_diagnostics
 from outlive.testing.simulator.anthropic.edits import check_context_management
 from outlive.testing.simulator.anthropic.fields import check_fields, check_type, one_of
 from outlive.testing.simulator.anthropic.messages import check_messages
+from outlive.testing.simulator.anthropic.output import check_output_config
 from outlive.testing.simulator.anthropic.signing import Signer
 from outlive.testing.simulator.anthropic.thinking import DROP, check_thinking, mismatch_behavior, thinks
 from outlive.testing.simulator.anthropic.tools import check_choice, check_tools
@@ -46,7 +47,7 @@ CREATED: dict[str, type | None] = {
     "stream": bool,
 }
 SAMPLING: dict[str, type | None] = {"temperature": None, "top_p": None, "top_k": int}
-MOST_BREAKPOINTS = 4
+MAX_BREAKPOINTS = 4
 
 
 class AnthropicRules:
@@ -76,6 +77,7 @@ class AnthropicRules:
         _check_system(body.get("system"))
         if not counting:
             check_compaction(body, model)
+        check_output_config(body.get("output_config"))
         check_messages(body["messages"], model, version, betas, self._signer)
         check_block_alone(body)
         check_tools(body.get("tools") or [])
@@ -108,11 +110,11 @@ class AnthropicRules:
         check_thinking_kept(turns, {} if all_left_out else self._thinking_of, budgeted=budgeted)
 
     def _bound(self, body: dict[str, Any], model: SimulatedModel, betas: Collection[str]) -> CheckedRequest:
-        """Check that thinking stands where it was made. A request that names a behaviour is always enforced."""
+        """Check that thinking is where it was made. A request that names a behaviour is always enforced."""
         behavior = mismatch_behavior(body)
         enforced = self._enforced or behavior is not None
         found = mismatches(body, enforced=enforced) if model.binds_thinking else []
-        paths = tuple(one.path for one in found)
+        paths = tuple(mismatch.path for mismatch in found)
         if not enforced or not found:
             return CheckedRequest(body, mismatched=paths)
         if behavior == DROP:
@@ -173,8 +175,8 @@ def _check_breakpoints(body: dict[str, Any]) -> None:
     check_cache_control(body.get("cache_control"), "cache_control")
     found = breakpoints(body)
     count = len(found) + (1 if body.get("cache_control") else 0)
-    if count > MOST_BREAKPOINTS:
-        raise RuleBroken(f"A maximum of {MOST_BREAKPOINTS} blocks with cache_control may be provided. Found {count}.")
+    if count > MAX_BREAKPOINTS:
+        raise RuleBroken(f"A maximum of {MAX_BREAKPOINTS} blocks with cache_control may be provided. Found {count}.")
     if "5m" in found and "1h" in found[found.index("5m") :]:
         raise RuleBroken(
             "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. "

@@ -22,6 +22,7 @@ from outlive.testing.simulator.models import BUDGET, SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step, Think
+from outlive.testing.simulator.tokens import compact
 
 UNPROMPTED = Think("Let me think about this.")
 
@@ -57,8 +58,9 @@ class AnthropicSide:
         return self._rules.check(body, version, betas, counting=path.endswith("/count_tokens"))
 
     def bill(self, cache: PromptCache, salt: str, pieces: list[CachedPiece], body: dict[str, Any]) -> ReportedUsage:
-        """Return what the prompt costs."""
-        return cache.with_breakpoints(salt, pieces)
+        """Return what the prompt costs. An output format is part of every cached prefix."""
+        wanted = (body.get("output_config") or {}).get("format")
+        return cache.with_breakpoints(salt + compact(wanted).decode() if wanted else salt, pieces)
 
     def too_long(self, used: int, limit: int) -> RuleBroken:
         return RuleBroken(f"prompt is too long: {used} tokens > {limit} maximum")

@@ -26,7 +26,7 @@ class MergedTurn:
 
 
 def turns_of(messages: list[dict[str, Any]]) -> list[MergedTurn]:
-    """Merge messages into turns. A system message belongs to no turn and ends none; a summary is no block of one."""
+    """Merge messages into turns. System messages and summaries are outside of turns and do not end one."""
     turns: list[MergedTurn] = []
     for index, message in enumerate(messages):
         if message["role"] == "system":

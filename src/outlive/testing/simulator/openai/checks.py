@@ -8,8 +8,8 @@ from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.refusal import RuleBroken, is_schema
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
-LONGEST_ID = 40
-LONGEST_NAME = 64
+MAX_ID_CHARS = 40
+MAX_NAME_CHARS = 64
 CALLED = {
     str: "a string",
     int: "an integer",
@@ -69,7 +69,7 @@ def short(text: str, param: str, longest: int) -> None:
 
 def check_name(function: dict[str, Any], where: str) -> None:
     name, param = needed(function, "name", where, str), f"{where}.name"
-    short(name, param, LONGEST_NAME)
+    short(name, param, MAX_NAME_CHARS)
     if not NAME.fullmatch(name):
         raise refused(
             param,

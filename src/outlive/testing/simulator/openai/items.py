@@ -23,8 +23,8 @@ def as_messages(body: dict[str, Any]) -> list[dict[str, Any]]:
                 messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
             case "function_call_output" | "custom_tool_call_output":
                 call_id, output = item.get("call_id"), _content(item["output"])
-                said = {"role": "tool", "tool_call_id": call_id} if call_id else {"role": "developer"}
-                messages.append({**said, "content": output})
+                message = {"role": "tool", "tool_call_id": call_id} if call_id else {"role": "developer"}
+                messages.append({**message, "content": output})
             case _:
                 continue
     return messages
@@ -37,7 +37,7 @@ def tools_of(body: dict[str, Any]) -> list[dict[str, Any]]:
     tools = list(body.get("tools") or [])
     for item in added:
         tools += item["tools"] if item.get("type") == "additional_tools" else []
-    return [one for tool in tools for one in (tool, *(tool.get("tools") or ()))]
+    return [entry for tool in tools for entry in (tool, *(tool.get("tools") or ()))]
 
 
 def _content(content: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from outlive.testing.simulator.cache import HALF_HOUR, CachedPiece
 from outlive.testing.simulator.openai.reasoning import hidden_text
 from outlive.testing.simulator.tokens import (
-    IMAGE_CHARACTERS,
+    IMAGE_CHARS,
     compact,
     content_characters,
     json_characters,
@@ -22,8 +22,12 @@ def chat_pieces(body: dict[str, Any]) -> list[CachedPiece]:
     pieces = tool_pieces(body)
     for message in body["messages"]:
         functions = [call.get("function", call) for call in message.get("tool_calls") or ()]
-        called = sum(len(one.get("name", "")) + len(one["arguments"]) for one in functions if "arguments" in one)
-        called += sum(json_characters(one) for one in functions if "arguments" not in one)
+        called = sum(
+            len(function.get("name", "")) + len(function["arguments"])
+            for function in functions
+            if "arguments" in function
+        )
+        called += sum(json_characters(function) for function in functions if "arguments" not in function)
         content = message.get("content")
         ends = message["role"] in ("user", "tool", "function")
         if isinstance(content, list):
@@ -65,17 +69,17 @@ def _item_pieces(item: dict[str, Any]) -> Iterator[CachedPiece]:
             yield from _parts({**item, "content": None}, item["content"], item["role"] == "user")
 
 
-def _parts(around: dict[str, Any], content: Any, ends: bool) -> list[CachedPiece]:
-    """The parts of a message, each with what stands around it."""
+def _parts(envelope: dict[str, Any], content: Any, ends: bool) -> list[CachedPiece]:
+    """The parts of a message, each inside the envelope of its message."""
     if isinstance(content, str):
-        return [CachedPiece(compact([around, content]), len(content), ends_message=ends)]
+        return [CachedPiece(compact([envelope, content]), len(content), ends_message=ends)]
     pieces = []
     for number, part in enumerate(content, 1):
         plain = {key: value for key, value in part.items() if key != MARK}
         mark = part.get(MARK)
         lifetime = LIFETIMES[mark.get("ttl", "30m")] if mark else None
         last = ends and number == len(content)
-        pieces.append(CachedPiece(compact([around, plain]), _characters(plain), lifetime, last))
+        pieces.append(CachedPiece(compact([envelope, plain]), _characters(plain), lifetime, last))
     return pieces
 
 
@@ -84,6 +88,6 @@ def _characters(part: dict[str, Any]) -> int:
         case {"text": str(text)} | {"refusal": str(text)}:
             return len(text)
         case {"type": "input_image" | "image_url"}:
-            return IMAGE_CHARACTERS
+            return IMAGE_CHARS
         case _:
             return json_characters(part)

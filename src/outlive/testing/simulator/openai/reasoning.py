@@ -40,7 +40,7 @@ class Sealer:
         return f"{self._signer.sign(payload, OPENING)}.{payload}"
 
     def check(self, item: dict[str, Any], following: dict[str, Any] | None) -> None:
-        """Refuse reasoning that was made elsewhere, was changed, or does not stand where it stood."""
+        """Refuse reasoning that was made elsewhere, was changed, or was moved."""
         sealed = self._verified(item["encrypted_content"], summary=False)
         if sealed.id != item["id"]:
             raise _unverified(

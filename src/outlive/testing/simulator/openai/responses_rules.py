@@ -18,6 +18,7 @@ from outlive.testing.simulator.openai.checks import (
     short,
     wanted,
 )
+from outlive.testing.simulator.openai.output import check_text
 from outlive.testing.simulator.refusal import RuleBroken
 
 FIELDS = frozenset(
@@ -76,6 +77,7 @@ def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) ->
     model = _known_request(body, FIELDS, models)
     _check_input(body.get("input"), model)
     _check_tools(body)
+    check_text(body)
     _check_options(body, model)
     check_cache_options(body, model)
 

@@ -34,9 +34,9 @@ def events(answer: Answer) -> Iterator[bytes]:
 
 def error_event(body: dict[str, Any]) -> bytes:
     """An error in the middle of a stream."""
-    told = body["error"]
-    code = told["code"] or told["type"]
-    return _event("error", {"code": code, "message": told["message"], "param": None, "sequence_number": 0})
+    error = body["error"]
+    code = error["code"] or error["type"]
+    return _event("error", {"code": code, "message": error["message"], "param": None, "sequence_number": 0})
 
 
 def usage_body(answer: Answer) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from outlive.testing.simulator.models import ALWAYS, NEVER, SimulatedModel
 from outlive.testing.simulator.openai.checks import (
-    LONGEST_ID,
+    MAX_ID_CHARS,
     check_breakpoint,
     check_cache_options,
     check_name,
@@ -19,6 +19,7 @@ from outlive.testing.simulator.openai.checks import (
     short,
     wanted,
 )
+from outlive.testing.simulator.openai.output import check_response_format
 from outlive.testing.simulator.refusal import RuleBroken
 
 FIELDS = frozenset(
@@ -60,6 +61,7 @@ def check_request(body: dict[str, Any], models: Mapping[str, SimulatedModel]) ->
     _check_tools(body)
     _check_reasoning(body, model)
     check_cache_options(body, model)
+    check_response_format(body)
     _check_options(body)
 
 
@@ -159,7 +161,7 @@ def _check_calls(calls: Any, where: str) -> None:
     for number, call in enumerate(calls):
         place = f"{where}[{number}]"
         wanted(call, place, dict)
-        short(needed(call, "id", place, str), f"{place}.id", LONGEST_ID)
+        short(needed(call, "id", place, str), f"{place}.id", MAX_ID_CHARS)
         kind = needed(call, "type", place)
         if kind == "custom":
             continue

@@ -11,11 +11,13 @@ from outlive.testing.simulator.checked import CheckedRequest
 from outlive.testing.simulator.faults import Fault
 from outlive.testing.simulator.models import SimulatedModel
 from outlive.testing.simulator.openai import wire
+from outlive.testing.simulator.openai.output import format_of
 from outlive.testing.simulator.openai.prompt import chat_pieces
 from outlive.testing.simulator.openai.rules import check_request
 from outlive.testing.simulator.refusal import RuleBroken
 from outlive.testing.simulator.seen import ReportedUsage, SeenRequest
 from outlive.testing.simulator.steps import Say, Step
+from outlive.testing.simulator.tokens import compact
 
 NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "
@@ -53,7 +55,9 @@ class OpenAISide:
         return CheckedRequest(body)
 
     def bill(self, cache: PromptCache, salt: str, pieces: list[CachedPiece], body: dict[str, Any]) -> ReportedUsage:
-        """Return what the prompt costs."""
+        """Return what the prompt costs. An output format is part of every cached prefix."""
+        if wanted := format_of(body):
+            salt += compact(wanted).decode()
         if not self._models[body["model"]].breakpoints:
             return cache.automatic(salt, pieces)
         mode = (body.get("prompt_cache_options") or {}).get("mode")

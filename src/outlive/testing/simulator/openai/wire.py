@@ -26,8 +26,8 @@ def error_body(
 ) -> dict[str, Any]:
     """An error, as the API words it."""
     kind = kind or KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    said = message or WORDS.get(status, "")
-    return {"error": {"message": said, "type": kind, "param": param, "code": code or CODES.get(status)}}
+    text = message or WORDS.get(status, "")
+    return {"error": {"message": text, "type": kind, "param": param, "code": code or CODES.get(status)}}
 
 
 def whole(answer: Answer) -> dict[str, Any]:
